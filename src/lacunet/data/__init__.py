@@ -1,0 +1,1 @@
+"""Rows in: any dataframe or file becomes columns of codes."""

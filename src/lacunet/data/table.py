@@ -1,0 +1,96 @@
+"""The encoded table: what every statistic is counted from.
+
+Each column holds the index of the state, and *missing is one more state*: the code
+``cardinality`` stands for "not observed". So one table of counts with one more value an
+axis holds the counts of every subset of its variables at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.model.network import FloatArray, Scope
+
+Codes = NDArray[np.uint8] | NDArray[np.uint16]
+
+
+def code_type(cardinality: int) -> type[np.uint8] | type[np.uint16]:
+    """The narrowest type that holds the states and the code for missing."""
+    return np.uint8 if cardinality <= 254 else np.uint16
+
+
+@dataclass(frozen=True)
+class EncodedTable:
+    """Rows over the network's variables, one column of codes each.
+
+    ``columns[v][row]`` is the index of the state, or ``cardinality_of[v]`` where the row
+    does not show ``v``. ``weights`` is None where every row weighs one. Rows of weight zero
+    do not exist: the door drops them, so no statistic ever meets one. ``row_numbers`` are
+    the numbers (from 1) of the rows in the data as given, None where none was dropped.
+    """
+
+    cardinality_of: Mapping[str, int]
+    columns: Mapping[str, Codes]
+    weights: FloatArray | None
+    rows: int
+    missing_of: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    row_numbers: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        cardinality_of: Mapping[str, int],
+        columns: Mapping[str, Codes],
+        weights: FloatArray | None = None,
+        notes: tuple[str, ...] = (),
+        row_numbers: NDArray[np.int64] | None = None,
+    ) -> EncodedTable:
+        """Count what is missing, once, and hold the columns together."""
+        rows = len(next(iter(columns.values())))
+        missing_of = {
+            name: int(np.count_nonzero(column == cardinality_of[name]))
+            for name, column in columns.items()
+        }
+        return cls(
+            dict(cardinality_of), dict(columns), weights, rows, missing_of, notes, row_numbers
+        )
+
+    @property
+    def variables(self) -> Scope:
+        """The variables, in the network's order."""
+        return tuple(self.columns)
+
+    @property
+    def partially_observed(self) -> Scope:
+        r"""The variables that some row does not show, :math:`X_m`."""
+        return tuple(name for name in self.columns if self.missing_of[name])
+
+    @property
+    def fully_observed(self) -> Scope:
+        r"""The variables that every row shows, :math:`X_o`."""
+        return tuple(name for name in self.columns if not self.missing_of[name])
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows, :math:`N`."""
+        return float(self.rows) if self.weights is None else float(self.weights.sum())
+
+    def is_shown(self, variables: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether each row shows all of the variables."""
+        shown = np.ones(self.rows, dtype=bool)
+        for name in variables:
+            if self.missing_of[name]:
+                shown &= self.columns[name] != self.cardinality_of[name]
+        return shown
+
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> EncodedTable:
+        """The table of some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        numbers = np.arange(1, self.rows + 1) if self.row_numbers is None else self.row_numbers
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return EncodedTable.of(self.cardinality_of, columns, weights, self.notes, numbers[rows])

@@ -1,0 +1,1 @@
+"""One method a file; learn() is the road itself."""

@@ -1,0 +1,1 @@
+"""Networks in and out, one file a format."""

@@ -1,0 +1,1 @@
+"""Exact elimination and loopy propagation, batched."""

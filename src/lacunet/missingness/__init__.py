@@ -1,0 +1,1 @@
+"""Missingness graphs: categories, separators, recoverability, tests."""

@@ -1,0 +1,1 @@
+"""What is learned: variables, a DAG, CPTs."""

@@ -1,0 +1,1 @@
+"""Sampling networks and hiding values."""

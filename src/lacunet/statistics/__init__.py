@@ -1,0 +1,1 @@
+"""What is counted, and by whom; all of it adds up."""
