@@ -20,10 +20,10 @@ from lacunet.progress import Progress, silent
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be learned, from what, under which prior.
+    r"""What is to be learned, from what, under which prior.
 
     ``network`` gives structure and states; its CPTs, if any, are not looked at. ``prior`` is
-    the concentration :math:`\\alpha` of the symmetric Dirichlet prior, at least one.
+    the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one.
     ``memory`` is the budget in bytes: what would need more is refused before it starts.
     """
 
@@ -37,10 +37,10 @@ class Task:
 
 @dataclass(frozen=True)
 class FamilyReport:
-    """What the CPT of one variable rests on.
+    r"""What the CPT of one variable rests on.
 
     ``rows_shown`` are the rows in which the whole family is observed, ``rows_used`` those
-    that enter the estimate. ``effective_size`` is :math:`(\\sum w)^2 / \\sum w^2` over the
+    that enter the estimate. ``effective_size`` is :math:`(\sum w)^2 / \sum w^2` over the
     weights with which rows enter. ``fallback_mass`` is the share of the rows' weight whose
     part of the estimand had no data of its own and was taken from ``fallback``. ``unseen``
     counts the parent configurations about which the data say nothing: their rows of the CPT

@@ -1,0 +1,45 @@
+"""What cannot be learned, or not in the way asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lacunet.errors import LacunetError
+
+
+class MethodError(LacunetError):
+    """The method, its options and the data do not go together."""
+
+    @classmethod
+    def unknown(cls, name: str, known: Iterable[str]) -> MethodError:
+        return cls(f"there is no method {name!r}.\nHint: choose one of {', '.join(known)}.")
+
+    @classmethod
+    def option(cls, method: str, option: str, known: Iterable[str]) -> MethodError:
+        takes = ", ".join(known) or "no options"
+        return cls(f"method {method!r} takes no {option!r}; it takes {takes}.")
+
+    @classmethod
+    def choice(cls, option: str, value: object, known: Iterable[str]) -> MethodError:
+        return cls(f"{option} is {value!r}, but must be one of {', '.join(known)}.")
+
+    @classmethod
+    def prior(cls, value: object) -> MethodError:
+        return cls(
+            f"prior is {value!r}, but the Dirichlet concentration must be a number of at least 1 "
+            "(1: maximum likelihood, 2: one pseudo-count a cell)."
+        )
+
+    @classmethod
+    def no_separator(cls, method: str) -> MethodError:
+        return cls(
+            f"method {method!r} needs to know what separates the missing values from their "
+            "mechanisms.\nHint: name the variables with separator=[...] (--separator A,B)."
+        )
+
+    @classmethod
+    def separator_not_observed(cls, variable: str, missing: int) -> MethodError:
+        return cls(
+            f"the separator holds {variable!r}, which {missing:,} rows do not show.\n"
+            "Hint: a separator may hold only variables that are never missing."
+        )

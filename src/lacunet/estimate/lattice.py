@@ -1,0 +1,119 @@
+r"""The factorisation lattice: many estimates of one joint, merged by their variances.
+
+A joint over :math:`k` variables has :math:`k!` factorisations by the chain rule, each
+estimable on other rows. They share their factors: the subsets of the variables form a
+lattice with :math:`k 2^{k-1}` edges, an edge being the conditional of one variable given
+the others of its subset. Bottom up, each subset receives one candidate along each edge,
+
+.. math::
+    \hat P(s) \leftarrow \hat P(s_i \mid s_{-i}, R_S = \mathsf{ob}) \cdot \hat P(s_{-i}),
+
+and the candidates are merged. Everything here is elementwise, so the same lines serve
+tables over all cells (factored-mcar) and lists of the cells that occur (factored-mar).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from lacunet.model.network import FloatArray
+
+Aggregation = Literal["inverse-variance", "mean", "median", "lowest-variance"]
+AGGREGATIONS: tuple[Aggregation, ...] = ("inverse-variance", "mean", "median", "lowest-variance")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and the variance it is known with, for each cell."""
+
+    mean: FloatArray
+    variance: FloatArray
+
+
+CERTAIN = Estimate(np.array(1.0), np.array(0.0))  # the joint of no variables
+
+
+def subsets(size: int) -> Iterator[tuple[int, ...]]:
+    """The nonempty subsets of ``range(size)``, small ones first.
+
+    Examples
+    --------
+    >>> list(subsets(2))
+    [(0,), (1,), (0, 1)]
+    """
+    for length in range(1, size + 1):
+        yield from combinations(range(size), length)
+
+
+def conditional(part: FloatArray, whole: FloatArray, states: int) -> Estimate:
+    r"""The share ``part / whole`` and the variance of that mean.
+
+    .. math::
+        p = \frac{n(s)}{n}, \qquad v = \frac{p (1 - p)}{n - 1}
+
+    Where :math:`p` is 0 or 1, :math:`v = 1 / (n - 1)`; where :math:`n \le 1`,
+    :math:`v = 1/2`; where nothing is known, :math:`n = 0`, the share is uniform and
+    :math:`v = p (1 - p)`.
+
+    Examples
+    --------
+    >>> some = conditional(np.array([1.0, 4.0, 0.0]), np.array([5.0, 4.0, 0.0]), 2)
+    >>> some.mean.tolist(), some.variance.round(4).tolist()
+    ([0.2, 1.0, 0.5], [0.04, 0.3333, 0.25])
+    """
+    known = whole > 0
+    share = np.divide(
+        part, whole, out=np.full(np.broadcast(part, whole).shape, 1 / states), where=known
+    )
+    spread = share * (1 - share)
+    spread = np.where((share == 0) | (share == 1), 1.0, spread)
+    degrees = np.where(whole > 1, whole - 1, 1)
+    variance = np.where(whole > 1, spread / degrees, 0.5)
+    return Estimate(share, np.where(known, variance, share * (1 - share)))
+
+
+def candidate(factor: Estimate, rest: Estimate) -> Estimate:
+    r"""The product of two independent estimates.
+
+    .. math::
+        m = p \cdot m', \qquad v_m = v v' + v m'^2 + v' p^2
+    """
+    variance = (
+        factor.variance * rest.variance
+        + factor.variance * rest.mean**2
+        + rest.variance * factor.mean**2
+    )
+    return Estimate(factor.mean * rest.mean, variance)
+
+
+def merged(candidates: Sequence[Estimate], aggregation: Aggregation) -> Estimate:
+    """One estimate from several of the same quantity.
+
+    A candidate of variance zero is certain: then the certain ones alone are averaged.
+    """
+    means = np.stack([one.mean for one in candidates])
+    variances = np.stack([one.variance for one in candidates])
+    if aggregation == "mean":
+        return Estimate(means.mean(axis=0), variances.mean(axis=0))
+    if aggregation == "median":
+        return Estimate(np.median(means, axis=0), variances.mean(axis=0))
+    if aggregation == "lowest-variance":
+        best = variances.argmin(axis=0)[None]
+        return Estimate(
+            np.take_along_axis(means, best, 0)[0], np.take_along_axis(variances, best, 0)[0]
+        )
+    return _by_inverse_variance(means, variances)
+
+
+def _by_inverse_variance(means: FloatArray, variances: FloatArray) -> Estimate:
+    certain = variances == 0
+    with np.errstate(divide="ignore"):
+        weights = np.where(certain.any(axis=0), certain, 1 / variances)
+    total = weights.sum(axis=0)
+    variance = np.where(certain.any(axis=0), 0.0, 1 / total)
+    return Estimate((weights * means).sum(axis=0) / total, variance)

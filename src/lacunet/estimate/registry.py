@@ -1,0 +1,55 @@
+"""The methods by name, with the options each takes."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from lacunet.estimate.direct_mar import DirectMar, InformedDirect
+from lacunet.estimate.direct_mcar import DirectMcar, Listwise
+from lacunet.estimate.errors import MethodError
+from lacunet.estimate.factored_mar import FactoredMar, InformedFactored
+from lacunet.estimate.factored_mcar import FactoredMcar
+from lacunet.estimate.lattice import AGGREGATIONS
+from lacunet.estimate.method import Method
+
+CLOSED_FORMS: dict[str, type[Method]] = {
+    kind.name: kind
+    for kind in (
+        Listwise,
+        DirectMcar,
+        FactoredMcar,
+        DirectMar,
+        FactoredMar,
+        InformedDirect,
+        InformedFactored,
+    )
+}
+METHODS = tuple(CLOSED_FORMS)
+
+
+def method_named(name: str, **options: Any) -> Method:
+    """The method of a name, with its options.
+
+    Options that are None are taken as not given.
+
+    Examples
+    --------
+    >>> method_named("factored-mcar", aggregation="median")
+    FactoredMcar(aggregation='median')
+    """
+    if name not in CLOSED_FORMS:
+        raise MethodError.unknown(name, METHODS)
+    kind = CLOSED_FORMS[name]
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in known:
+            raise MethodError.option(name, option, known)
+    if given.get("aggregation", AGGREGATIONS[0]) not in AGGREGATIONS:
+        raise MethodError.choice("aggregation", given["aggregation"], AGGREGATIONS)
+    if "separator" in known and "separator" not in given:
+        raise MethodError.no_separator(name)
+    if "separator" in given:
+        given["separator"] = tuple(given["separator"])
+    return kind(**given)

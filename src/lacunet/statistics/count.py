@@ -1,0 +1,106 @@
+"""The in-memory engine: one pass over the codes, all families at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import EncodedTable
+from lacunet.model.network import Scope
+from lacunet.progress import Progress, silent
+from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.distinct import distinct, pack, unpack
+from lacunet.statistics.superfamilies import superfamilies
+
+# Rows are taken in blocks whose keys and columns stay in the processor's cache.
+BLOCK_ROWS = 2**15
+# Above this many cells a table is not laid out: only the configurations that occur are kept.
+DENSE_CELLS = 2**22
+SPARSE_BLOCK_ROWS = 2**20
+
+
+def count(
+    table: EncodedTable, scopes: Sequence[Scope], progress: Progress = silent
+) -> dict[Scope, Counts]:
+    """Count every scope: the weight of each configuration, missing as a state.
+
+    Examples
+    --------
+    >>> codes = {"A": np.array([0, 1, 2, 1], np.uint8), "B": np.array([0, 0, 1, 2], np.uint8)}
+    >>> counts = count(EncodedTable.of({"A": 2, "B": 2}, codes), [("A", "B")])[("A", "B")]
+    >>> counts.dense().tolist()  # the third row hides A, the fourth B
+    [[1.0, 0.0], [1.0, 0.0]]
+    >>> counts.marginal(("A",)).dense().tolist()
+    [1.0, 2.0]
+    """
+    radix_of = {v: table.cardinality_of[v] + (table.missing_of[v] > 0) for v in table.variables}
+    unions = superfamilies(list(dict.fromkeys(scopes)), radix_of)
+    found: dict[Scope, Counts] = {}
+    for done, (union, families) in enumerate(unions):
+        progress("counting", done, len(unions))
+        radices = tuple(radix_of[name] for name in union)
+        whole = _count_union(table, union, radices)
+        for family in families:
+            found[family] = whole if family == union else whole.marginal(family)
+    progress("counting", len(unions), len(unions))
+    return found
+
+
+def _count_union(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> Counts:
+    cardinalities = tuple(table.cardinality_of[name] for name in union)
+    if prod(radices) > DENSE_CELLS:
+        return _count_sparsely(table, union, cardinalities)
+    tally = _histogram(table, union, radices)
+    occurs = np.flatnonzero(tally.rows)
+    full = [size + 1 for size in cardinalities]
+    keys = pack(unpack(occurs, radices), full, len(occurs))
+    return Counts(union, cardinalities, keys, tally.take(occurs))
+
+
+def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> Tally:
+    cells = prod(radices)
+    key_type = np.uint16 if cells <= 2**16 else np.uint32
+    channels = 1 if table.weights is None else 3
+    sums = np.zeros((channels, cells))
+    columns = [table.columns[name] for name in union]
+    for start in range(0, table.rows, BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
+        keys: NDArray[np.integer] = columns[0][block].astype(key_type)
+        for column, radix in zip(columns[1:], radices[1:], strict=True):
+            np.multiply(keys, key_type(radix), out=keys)
+            np.add(keys, column[block], out=keys)
+        sums[0] += added_up(keys, None, cells)
+        if table.weights is not None:
+            weights = table.weights[block]
+            sums[1] += added_up(keys, weights, cells)
+            sums[2] += added_up(keys, weights * weights, cells)
+    if table.weights is None:
+        return Tally(sums[0], sums[0], sums[0])
+    return Tally(sums[1], sums[0], sums[2])
+
+
+def _count_sparsely(table: EncodedTable, union: Scope, cardinalities: tuple[int, ...]) -> Counts:
+    parts = [
+        _sparse_block(table, union, cardinalities, slice(start, start + SPARSE_BLOCK_ROWS))
+        for start in range(0, table.rows, SPARSE_BLOCK_ROWS)
+    ]
+    while len(parts) > 1:  # pairwise, so that no part is merged more than log times
+        parts = [
+            sum_of_two
+            for at in range(0, len(parts), 2)
+            for sum_of_two in [parts[at] + parts[at + 1] if at + 1 < len(parts) else parts[at]]
+        ]
+    return parts[0]
+
+
+def _sparse_block(
+    table: EncodedTable, union: Scope, cardinalities: tuple[int, ...], block: slice
+) -> Counts:
+    columns = [table.columns[name][block] for name in union]
+    keys = pack(columns, [size + 1 for size in cardinalities], len(columns[0]))
+    found, place = distinct(keys, prod(size + 1 for size in cardinalities))
+    weights = None if table.weights is None else table.weights[block]
+    return Counts(union, cardinalities, found, Tally.of(place, weights, len(found)))

@@ -1,0 +1,140 @@
+"""Counts: a weight for each configuration that occurs, missing being one more state.
+
+Counts of one scope add up, in any order and grouping: batches, files and machines need
+nothing more than ``+``. Because "missing" is a value like any other, the counts of a family
+hold those of each of its subsets among the rows that show it, which is all that direct and
+factored deletion ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.model.network import FloatArray, Scope
+from lacunet.statistics.distinct import Keys, distinct, pack, unpack
+from lacunet.statistics.errors import ScopeError
+
+
+def added_up(place: NDArray[np.integer], weights: FloatArray | None, size: int) -> FloatArray:
+    """The sum of the weights (None: of ones) at each place."""
+    return np.bincount(place, weights, minlength=size).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What is added up for each configuration: weight, number of rows, squared weights.
+
+    The squares are there for the effective sample size. Where every row weighs one, the
+    three are one array.
+    """
+
+    weights: FloatArray
+    rows: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, place: NDArray[np.intp], weights: FloatArray | None, size: int) -> Tally:
+        """Add up rows, each at its place."""
+        rows = added_up(place, None, size)
+        if weights is None:
+            return cls(rows, rows, rows)
+        return cls(added_up(place, weights, size), rows, added_up(place, weights * weights, size))
+
+    def gathered(self, place: NDArray[np.intp], size: int) -> Tally:
+        """Add up again what belongs to one place."""
+        weights = added_up(place, self.weights, size)
+        if self.rows is self.weights:
+            return Tally(weights, weights, weights)
+        return Tally(weights, added_up(place, self.rows, size), added_up(place, self.squares, size))
+
+    def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Tally:
+        """The tally of some configurations."""
+        if self.rows is self.weights:
+            weights = self.weights[which]
+            return Tally(weights, weights, weights)
+        return Tally(self.weights[which], self.rows[which], self.squares[which])
+
+    def joined(self, other: Tally) -> Tally:
+        """The configurations of the one, then of the other."""
+        weights = np.concatenate([self.weights, other.weights])
+        if self.rows is self.weights and other.rows is other.weights:
+            return Tally(weights, weights, weights)
+        return Tally(
+            weights,
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.squares, other.squares]),
+        )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A weight for each configuration of ``scope`` that occurs; every other weighs zero.
+
+    ``keys`` are the configurations, packed with ``cardinality + 1`` values an axis (the last
+    one: missing), in ascending, that is lexicographic, order.
+    """
+
+    scope: Scope
+    cardinalities: tuple[int, ...]
+    keys: Keys
+    tally: Tally
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """The number of values of each axis, missing included."""
+        return tuple(size + 1 for size in self.cardinalities)
+
+    def __add__(self, other: Counts) -> Counts:
+        if (self.scope, self.cardinalities) != (other.scope, other.cardinalities):
+            raise ScopeError.different(self.scope, other.scope)
+        return gathered(
+            self.scope,
+            self.cardinalities,
+            np.concatenate([self.keys, other.keys]),
+            self.tally.joined(other.tally),
+        )
+
+    def columns(self) -> dict[str, Keys]:
+        """The value of each variable in each configuration."""
+        return dict(zip(self.scope, unpack(self.keys, self.radices), strict=True))
+
+    def marginal(self, subset: Sequence[str]) -> Counts:
+        """The counts over some of the variables, in the order given."""
+        columns = self.columns()
+        cardinality_of = dict(zip(self.scope, self.cardinalities, strict=True))
+        sizes = tuple(cardinality_of[name] for name in subset)
+        keys = pack([columns[name] for name in subset], [s + 1 for s in sizes], len(self.keys))
+        return gathered(tuple(subset), sizes, keys, self.tally)
+
+    def showing(self, subset: Sequence[str]) -> Counts:
+        """The counts of the rows that show all of ``subset``."""
+        columns = self.columns()
+        cardinality_of = dict(zip(self.scope, self.cardinalities, strict=True))
+        shown = np.ones(len(self.keys), dtype=bool)
+        for name in subset:
+            shown &= columns[name] < cardinality_of[name]
+        return Counts(self.scope, self.cardinalities, self.keys[shown], self.tally.take(shown))
+
+    def dense(self) -> FloatArray:
+        """The weights of the rows that show the whole scope, one axis a variable."""
+        shown = self.showing(self.scope)
+        place = pack(unpack(shown.keys, self.radices), self.cardinalities, len(shown.keys))
+        table = np.zeros(prod(self.cardinalities))
+        table[place] = shown.tally.weights
+        return table.reshape(self.cardinalities)
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows counted."""
+        return float(self.tally.weights.sum())
+
+
+def gathered(scope: Scope, cardinalities: tuple[int, ...], keys: Keys, tally: Tally) -> Counts:
+    """Counts from keys that may repeat."""
+    found, place = distinct(keys, prod(size + 1 for size in cardinalities))
+    return Counts(scope, cardinalities, found, tally.gathered(place, len(found)))

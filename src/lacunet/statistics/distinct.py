@@ -1,0 +1,86 @@
+"""Keys and their distinct values: the grouping under every statistic.
+
+A configuration of several columns is packed into one integer, mixed radix, first column
+slowest. Distinct keys are then found by direct addressing where the range is small, by
+hashing otherwise; both give the keys in ascending order, so results do not depend on which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Keys = NDArray[np.int64]
+Index = NDArray[np.intp]
+
+LARGEST_KEY = 2**62
+
+
+def distinct(keys: Keys, bound: int) -> tuple[Keys, Index]:
+    """The distinct keys, ascending, and the place of each key among them.
+
+    Parameters
+    ----------
+    keys
+        Integers in ``[0, bound)``.
+
+    Examples
+    --------
+    >>> distinct(np.array([7, 2, 7]), 10)
+    (array([2, 7]), array([1, 0, 1]))
+    """
+    if bound <= 8 * len(keys) + 2**16:
+        return _by_address(keys, bound)
+    return _by_hash(keys)
+
+
+def _by_address(keys: Keys, bound: int) -> tuple[Keys, Index]:
+    occurs = np.zeros(bound, dtype=bool)
+    occurs[keys] = True
+    found = np.flatnonzero(occurs)
+    place = np.empty(bound, dtype=np.int32)
+    place[found] = np.arange(len(found), dtype=np.int32)
+    return found, place[keys].astype(np.intp)
+
+
+def _by_hash(keys: Keys) -> tuple[Keys, Index]:
+    import pyarrow as pa
+
+    encoded = pa.array(keys).dictionary_encode()
+    found = encoded.dictionary.to_numpy()
+    order = np.argsort(found)
+    place = np.empty(len(found), dtype=np.intp)
+    place[order] = np.arange(len(found))
+    return found[order], place[encoded.indices.to_numpy()]
+
+
+def pack(columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length: int) -> Keys:
+    """One key for each row of the columns; the first column is the slowest.
+
+    Examples
+    --------
+    >>> pack([np.array([0, 1]), np.array([2, 0])], [2, 3], 2)
+    array([2, 3])
+    """
+    keys = np.zeros(length, dtype=np.int64)
+    for column, radix in zip(columns, radices, strict=True):
+        keys *= radix
+        keys += column
+    return keys
+
+
+def unpack(keys: Keys, radices: Sequence[int]) -> list[Keys]:
+    """The columns that were packed.
+
+    Examples
+    --------
+    >>> unpack(np.array([2, 3]), [2, 3])
+    [array([0, 1]), array([2, 0])]
+    """
+    columns = []
+    for radix in reversed(radices):
+        keys, column = np.divmod(keys, radix)
+        columns.append(column)
+    return columns[::-1]

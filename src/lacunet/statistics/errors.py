@@ -1,0 +1,56 @@
+"""What cannot be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lacunet.errors import LacunetError
+
+
+class TooLargeError(LacunetError):
+    """A table would not fit into the memory allowed."""
+
+    @classmethod
+    def family(
+        cls, variable: str, parents: Sequence[str], needed: int, budget: int
+    ) -> TooLargeError:
+        given = f" with parents {', '.join(parents)}" if parents else ""
+        return cls(
+            f"variable {variable!r}{given} needs {gibibytes(needed)}, "
+            f"but the memory budget is {gibibytes(budget)}.\n"
+            "Hint: remove parents, merge states, or raise the budget with memory=..."
+        )
+
+    @classmethod
+    def network(cls, variable: str, needed: int, budget: int) -> TooLargeError:
+        return cls(
+            f"the CPTs of the network need {gibibytes(needed)} together, the largest being that "
+            f"of {variable!r}, but the memory budget is {gibibytes(budget)}.\n"
+            "Hint: remove parents, merge states, or raise the budget with memory=..."
+        )
+
+    @classmethod
+    def lattice(
+        cls, variable: str, parents: Sequence[str], cells: int, limit: int
+    ) -> TooLargeError:
+        return cls(
+            f"the factorisation lattice of {variable!r} with parents {', '.join(parents)} has "
+            f"{cells:,} cells, more than the {limit:,} that are feasible.\n"
+            "Hint: use a direct method (direct-mcar, direct-mar), or remove parents."
+        )
+
+
+class ScopeError(LacunetError):
+    """Statistics of different things cannot be added."""
+
+    @classmethod
+    def different(cls, one: Sequence[str], two: Sequence[str]) -> ScopeError:
+        return cls(f"counts over {list(one)} and over {list(two)} do not add up.")
+
+
+def gibibytes(size: int) -> str:
+    """A size for people to read."""
+    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size / 2**10:.3g} KiB"
