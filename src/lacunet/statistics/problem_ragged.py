@@ -1,0 +1,130 @@
+"""Rows of unequal length, laid end to end in one array.
+
+The components of thousands of patterns, their boundaries and the values of these are all
+lists of unequal length. Kept end to end they can be gathered, compared and made distinct by
+whole-array operations, without a Python loop over the lists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Row ``i`` is ``items[starts[i]:starts[i + 1]]``."""
+
+    starts: Integers
+    items: Integers
+
+    @classmethod
+    def of_lengths(cls, lengths: Integers, items: Integers) -> Ragged:
+        """Rows of the given lengths."""
+        return cls(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), items)
+
+    @classmethod
+    def of_matrix(cls, holds: NDArray[np.bool_]) -> Ragged:
+        """Row ``i`` lists the columns that hold in row ``i`` of a matrix, ascending."""
+        return cls.of_lengths(holds.sum(axis=1), np.nonzero(holds)[1])
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> Integers:
+        """The length of each row."""
+        return np.diff(self.starts)
+
+    @property
+    def owners(self) -> Integers:
+        """The row that each item is in."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    def places(self, rows: Integers) -> Integers:
+        """Where the items of the given rows are, row after row."""
+        return ranges(self.starts[rows], self.lengths[rows])
+
+    def take(self, rows: Integers) -> Ragged:
+        """The given rows, in the given order, with repetition."""
+        return Ragged.of_lengths(self.lengths[rows], self.items[self.places(rows)])
+
+    def matrix(self, width: int) -> NDArray[np.bool_]:
+        """Whether row ``i`` lists the number ``j``, for ``j`` below ``width``."""
+        holds = np.zeros((len(self), width), dtype=bool)
+        holds[self.owners, self.items] = True
+        return holds
+
+
+def joined(parts: list[Ragged]) -> Ragged:
+    """The rows of all parts, one part after the other."""
+    return Ragged.of_lengths(
+        np.concatenate([part.lengths for part in parts]),
+        np.concatenate([part.items for part in parts]),
+    )
+
+
+def ranges(starts: Integers, lengths: Integers) -> Integers:
+    """The numbers ``start, start + 1, ...`` of each range, range after range.
+
+    Examples
+    --------
+    >>> ranges(np.array([7, 3]), np.array([2, 3])).tolist()
+    [7, 8, 3, 4, 5]
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(starts - ends + lengths, lengths)
+
+
+def mixed(numbers: Integers, salt: int = 0) -> NDArray[np.uint64]:
+    """Scramble integers to 64 bits: the finaliser of Steele, Lea and Flood's SplitMix."""
+    bits = numbers.astype(np.uint64) + np.uint64((0x9E3779B97F4A7C15 * (salt + 1)) % 2**64)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integers, Integers]:
+    """The first of each group of equal rows, and the group of each row.
+
+    Rows are equal if they hold the same items in the same order and have the same label.
+    Each row is hashed to 64 bits, equal hashes are then compared item by item; should two
+    unequal rows ever share a hash, all are hashed anew with another salt. The order of the
+    groups depends on what the rows hold, not on where they stand.
+
+    Examples
+    --------
+    >>> rows = Ragged.of_lengths(np.array([2, 1, 2]), np.array([4, 5, 4, 4, 5]))
+    >>> first, group = distinct_rows(rows)
+    >>> sorted(first.tolist()), (group[0] == group[2]).item()
+    ([0, 1], True)
+    """
+    labels = np.zeros(len(rows), dtype=np.int64) if labels is None else labels
+    for salt in count():
+        _, first, group = np.unique(
+            _hashes(rows, labels, salt), return_index=True, return_inverse=True
+        )
+        if _are_equal(rows, labels, first[group]):
+            return first, group
+    raise AssertionError  # count() does not end
+
+
+def _hashes(rows: Ragged, labels: Integers, salt: int) -> NDArray[np.uint64]:
+    at = np.arange(len(rows.items)) - np.repeat(rows.starts[:-1], rows.lengths)
+    items = mixed(rows.items ^ (at << 32), salt)
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(items)])
+    whole = sums[rows.starts[1:]] - sums[rows.starts[:-1]]  # modulo 2^64, hence exact
+    return whole + mixed(labels ^ (rows.lengths << 40), salt + 1)
+
+
+def _are_equal(rows: Ragged, labels: Integers, others: Integers) -> bool:
+    same_heads = np.array_equal(labels, labels[others]) and np.array_equal(
+        rows.lengths, rows.lengths[others]
+    )
+    return same_heads and np.array_equal(rows.items, rows.items[rows.places(others)])
