@@ -5,7 +5,7 @@ from itertools import combinations
 
 import networkx as nx
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lacunet.inference.elimination_order import min_fill_order
@@ -30,6 +30,7 @@ def price(graph: nx.Graph, node: str, weight_of: Mapping[str, float]) -> tuple[i
     return lacking, sum(weight_of[name] for name in [node, *around])
 
 
+@settings(deadline=None)
 @given(graphs())
 def test_every_step_takes_a_node_of_least_fill_then_least_weight(
     drawn: tuple[dict[str, set[str]], dict[str, float]],
@@ -46,6 +47,7 @@ def test_every_step_takes_a_node_of_least_fill_then_least_weight(
         graph.remove_node(node)
 
 
+@settings(deadline=None)
 @given(graphs())
 def test_the_graph_given_is_not_modified(
     drawn: tuple[dict[str, set[str]], dict[str, float]],

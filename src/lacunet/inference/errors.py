@@ -1,0 +1,41 @@
+"""What inference refuses to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lacunet.errors import LacunetError
+
+
+class ImpossibleEvidenceError(LacunetError):
+    """Nothing can be said given what cannot happen."""
+
+    @classmethod
+    def of(cls, evidence: Mapping[str, str]) -> ImpossibleEvidenceError:
+        shown = ", ".join(f"{name}={state}" for name, state in evidence.items())
+        return cls(f"the network gives the evidence {shown} the probability zero.")
+
+
+class OverBudgetError(LacunetError):
+    """Exact inference would take more memory than it may."""
+
+    @classmethod
+    def junction_tree(
+        cls, needed: float, budget: float, clique: Iterable[str], cells: float
+    ) -> OverBudgetError:
+        names = list(clique)
+        shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+        return cls(
+            f"exact inference needs about {needed / 2**20:,.0f} MiB, over the budget of "
+            f"{budget / 2**20:,.0f} MiB: the largest clique joins {len(names)} variables "
+            f"({shown}) into {cells:.2g} cells.\n"
+            "Hint: raise memory=<bytes>, ask for fewer variables, or give more evidence."
+        )
+
+
+class QueryError(LacunetError):
+    """The question is not one the network can be asked."""
+
+    @classmethod
+    def repeated(cls, variables: Iterable[str]) -> QueryError:
+        return cls(f"the target names a variable more than once: {sorted(variables)}.")

@@ -1,0 +1,166 @@
+"""What a network says about some variables, given others: exact posteriors.
+
+Variables that are neither asked about nor seen, and have no such descendants, are barren:
+their CPTs sum to one and are left out. Evidence cuts its axis out of every table before the
+junction tree is planned, so that evidence only ever makes inference cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
+from lacunet.inference.junction_tree import Factor, calibrate
+from lacunet.inference.junction_tree_plan import JunctionTree, junction_tree
+from lacunet.model.network import FloatArray, Network, Scope
+
+MEMORY = 4 * 2**30  # bytes that exact inference may take unless told otherwise
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def query(
+    network: Network,
+    target: Sequence[str],
+    evidence: Mapping[str, str] = NOTHING,
+    *,
+    memory: float = MEMORY,
+) -> FloatArray:
+    r"""The posterior joint distribution :math:`\Pr(Y \mid e)`, one axis for each variable of it.
+
+    A target that is also evidence has probability one at the state seen.
+
+    Parameters
+    ----------
+    network
+        A network with CPTs.
+    target
+        The variables :math:`Y`; the axes of the answer are in this order.
+    evidence
+        The states :math:`e` of the variables seen.
+    memory
+        The bytes that inference may take.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        The evidence has probability zero.
+    OverBudgetError
+        Inference would take more memory; nothing was allocated.
+
+    Examples
+    --------
+    >>> rain = Network(
+    ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
+    ...     {"Wet": ["Rain"]},
+    ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
+    ... )
+    >>> query(rain, ["Rain"], {"Wet": "yes"}).round(4)
+    array([0.3333, 0.6667])
+    """
+    return joint_marginals(network, [tuple(target)], evidence, memory=memory)[0]
+
+
+def marginals(
+    network: Network, evidence: Mapping[str, str] = NOTHING, *, memory: float = MEMORY
+) -> Mapping[str, FloatArray]:
+    r"""The posterior :math:`\Pr(X \mid e)` of every variable, all from one calibration.
+
+    Examples
+    --------
+    >>> coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
+    >>> marginals(coin)["Coin"]
+    array([0.25, 0.75])
+    """
+    scopes = [(name,) for name in network.variables]
+    tables = joint_marginals(network, scopes, evidence, memory=memory)
+    return dict(zip(network.variables, tables, strict=True))
+
+
+def family_marginals(network: Network, *, memory: float = MEMORY) -> Mapping[str, FloatArray]:
+    r"""The joint :math:`\Pr(u, x)` of every family, axes parents... then child."""
+    scopes = [network.family(name) for name in network.variables]
+    return dict(
+        zip(network.variables, joint_marginals(network, scopes, memory=memory), strict=True)
+    )
+
+
+def joint_marginals(
+    network: Network,
+    scopes: Sequence[Scope],
+    evidence: Mapping[str, str] = NOTHING,
+    *,
+    memory: float = MEMORY,
+) -> tuple[FloatArray, ...]:
+    """The posterior joint distribution over each of several scopes, all from one calibration."""
+    seen = {name: network.state_index(name, state) for name, state in evidence.items()}
+    for scope in scopes:
+        _check(network, scope)
+    factors = _factors(network, _relevant(network, [*seen, *(v for s in scopes for v in s)]), seen)
+    free = [tuple(name for name in scope if name not in seen) for scope in scopes]
+    tree = planned(network, [*free, *(factor.scope for factor in factors)], memory=memory)
+    calibrated = calibrate(tree, factors, free)
+    if len(calibrated.marginals) < len(scopes):
+        raise ImpossibleEvidenceError.of(evidence)
+    return tuple(
+        _with_seen(network, table, scope, seen)
+        for table, scope in zip(calibrated.marginals, scopes, strict=True)
+    )
+
+
+def planned(network: Network, scopes: Sequence[Scope], *, memory: float = MEMORY) -> JunctionTree:
+    """The junction tree for some scopes of a network, if it fits the budget.
+
+    Raises
+    ------
+    OverBudgetError
+        It does not.
+    """
+    cardinality_of = {name: network.cardinality(name) for scope in scopes for name in scope}
+    tree = junction_tree(scopes, cardinality_of)
+    if tree.memory > memory:
+        largest = tree.largest
+        raise OverBudgetError.junction_tree(tree.memory, memory, largest, tree.cells(largest))
+    return tree
+
+
+def _check(network: Network, scope: Scope) -> None:
+    for name in scope:
+        network.known(name)
+    if len(set(scope)) < len(scope):
+        raise QueryError.repeated({name for name in scope if scope.count(name) > 1})
+
+
+def _relevant(network: Network, variables: Iterable[str]) -> list[str]:
+    """The variables and all their ancestors; every other variable is barren."""
+    found = set(variables)
+    waiting = list(found)
+    while waiting:
+        fresh = set(network.parents(waiting.pop())) - found
+        found |= fresh
+        waiting += fresh
+    return [name for name in network.variables if name in found]
+
+
+def _factors(network: Network, variables: Iterable[str], seen: Mapping[str, int]) -> list[Factor]:
+    """The CPTs of the variables, cut down to what was seen."""
+    factors = []
+    for name in variables:
+        cpt = network.cpt(name)
+        cut = tuple(seen.get(axis, slice(None)) for axis in cpt.family)
+        scope = tuple(axis for axis in cpt.family if axis not in seen)
+        factors.append(Factor(scope, np.asarray(cpt.table[cut])))
+    return factors
+
+
+def _with_seen(
+    network: Network, table: FloatArray, scope: Scope, seen: Mapping[str, int]
+) -> FloatArray:
+    """Give the variables seen their axes back, with all weight on the state seen."""
+    if not any(name in seen for name in scope):
+        return table
+    full = np.zeros(network.shape(scope))
+    full[tuple(seen.get(name, slice(None)) for name in scope)] = table
+    return full

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import tracemalloc
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from examples import RAIN
+from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
+from lacunet.inference.query import family_marginals, marginals, planned, query
+from lacunet.model.errors import NetworkError
+from lacunet.model.network import Network
+from strategies import networks
+
+
+def full_joint(network: Network) -> np.ndarray:
+    """Every configuration's probability, one by one: axes in the order of the variables."""
+    joint = np.zeros(network.shape(network.variables))
+    for cell in product(*map(range, joint.shape)):
+        at = dict(zip(network.variables, cell, strict=True))
+        joint[cell] = np.prod(
+            [
+                network.cpt(name).table[tuple(at[axis] for axis in network.family(name))]
+                for name in network.variables
+            ]
+        )
+    return joint
+
+
+def by_enumeration(network: Network, target: tuple[str, ...], seen: dict[str, str]) -> np.ndarray:
+    joint = full_joint(network)
+    for axis, name in enumerate(network.variables):
+        if name in seen:
+            mask = np.zeros(joint.shape[axis])
+            mask[network.states(name).index(seen[name])] = 1
+            joint = joint * mask.reshape([-1 if a == axis else 1 for a in range(joint.ndim)])
+    out = tuple(axis for axis, name in enumerate(network.variables) if name not in target)
+    left = [name for name in network.variables if name in target]
+    return joint.sum(axis=out).transpose([left.index(name) for name in target])
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> tuple[Network, tuple[str, ...], dict[str, str]]:
+    network = draw(networks(max_variables=7))
+    target = tuple(draw(st.lists(st.sampled_from(network.variables), max_size=4, unique=True)))
+    seen = draw(st.lists(st.sampled_from(network.variables), max_size=4, unique=True))
+    return network, target, {name: draw(st.sampled_from(network.states(name))) for name in seen}
+
+
+@settings(deadline=None)
+@given(questions())
+def test_a_joint_query_is_what_enumeration_gives(
+    question: tuple[Network, tuple[str, ...], dict[str, str]],
+) -> None:
+    network, target, evidence = question
+    expected = by_enumeration(network, target, evidence)
+    if expected.sum() == 0:
+        with pytest.raises(ImpossibleEvidenceError):
+            query(network, target, evidence)
+    else:
+        answer = query(network, target, evidence)
+        np.testing.assert_allclose(answer, expected / expected.sum(), rtol=1e-10, atol=1e-14)
+
+
+@settings(deadline=None)
+@given(questions())
+def test_all_marginals_are_what_enumeration_gives(
+    question: tuple[Network, tuple[str, ...], dict[str, str]],
+) -> None:
+    network, _, evidence = question
+    if by_enumeration(network, (), evidence) == 0:
+        with pytest.raises(ImpossibleEvidenceError):
+            marginals(network, evidence)
+        return
+    for name, answer in marginals(network, evidence).items():
+        expected = by_enumeration(network, (name,), evidence)
+        np.testing.assert_allclose(answer, expected / expected.sum(), rtol=1e-10, atol=1e-14)
+
+
+@settings(deadline=None)
+@given(networks(max_variables=7))
+def test_the_family_marginals_are_what_enumeration_gives(network: Network) -> None:
+    for name, answer in family_marginals(network).items():
+        expected = by_enumeration(network, network.family(name), {})
+        np.testing.assert_allclose(answer, expected, rtol=1e-10, atol=1e-14)
+
+
+def test_wet_grass_makes_rain_likelier_as_done_by_hand() -> None:
+    # Pr(wet) = .8 (.6 * 0 + .4 * .9) + .2 (.99 * .8 + .01 * .99) = .288 + .16038
+    answer = query(RAIN, ["Rain"], {"Wet": "yes"})
+    np.testing.assert_allclose(answer, [0.288 / 0.44838, 0.16038 / 0.44838], rtol=1e-14)
+
+
+def test_a_target_that_is_seen_is_certain() -> None:
+    answer = query(RAIN, ["Wet", "Rain"], {"Wet": "yes"})
+    assert (answer[0] == 0).all()
+    np.testing.assert_allclose(answer[1], query(RAIN, ["Rain"], {"Wet": "yes"}), rtol=1e-15)
+
+
+def test_impossible_evidence_is_named() -> None:
+    evidence = {"Rain": "no", "Sprinkler": "off", "Wet": "yes"}
+    with pytest.raises(ImpossibleEvidenceError, match="Rain=no, Sprinkler=off, Wet=yes"):
+        marginals(RAIN, evidence)
+
+
+def test_an_unknown_state_or_variable_in_the_evidence_is_named() -> None:
+    with pytest.raises(NetworkError, match="damp"):
+        query(RAIN, ["Rain"], {"Wet": "damp"})
+    with pytest.raises(NetworkError, match="Snow"):
+        query(RAIN, ["Snow"])
+
+
+def test_a_target_named_twice_is_refused() -> None:
+    with pytest.raises(QueryError, match=r"\['Rain'\]"):
+        query(RAIN, ["Rain", "Wet", "Rain"])
+
+
+def crowd(leaves: int, likelihood: float) -> Network:
+    """One hidden cause with two states and many symptoms, all of them rare."""
+    names = [f"S{at}" for at in range(leaves)]
+    states = {"Cause": ["a", "b"], **{name: ["no", "yes"] for name in names}}
+    rare = [[1 - likelihood, likelihood], [1 - likelihood / 2, likelihood / 2]]
+    tables = {"Cause": [0.5, 0.5], **dict.fromkeys(names, rare)}
+    return Network(states, {name: ["Cause"] for name in names}, tables)
+
+
+def test_evidence_far_below_the_smallest_float_does_not_underflow() -> None:
+    # A thousand symptoms of 1e-3 each: the evidence has a probability of 1e-3000.
+    network = crowd(1000, 1e-3)
+    half = {f"S{at}": "yes" if at < 500 else "no" for at in range(1000)}
+    odds = 0.5**500 * ((1 - 1e-3 / 2) / (1 - 1e-3)) ** 500
+    answer = query(network, ["Cause"], half)
+    np.testing.assert_allclose(answer[1] / answer[0], odds, rtol=1e-10)
+
+
+def chain(length: int) -> Network:
+    names = [f"X{at}" for at in range(length)]
+    step = [[1 - 1e-5, 1e-5], [2e-5, 1 - 2e-5]]
+    tables = {names[0]: [0.5, 0.5], **dict.fromkeys(names[1:], step)}
+    parents = {after: [before] for before, after in pairwise(names)}
+    return Network({name: ["0", "1"] for name in names}, parents, tables)
+
+
+def test_a_long_chain_of_unlikely_turns_does_not_underflow() -> None:
+    # Every second variable is seen, at alternating states; those between are symmetric
+    # but for the step, so that Pr(between) follows from its two neighbours alone.
+    evidence = {f"X{at}": str(at // 2 % 2) for at in range(0, 1000, 2)}
+    answer = marginals(chain(1000), evidence)
+    stay = [(1 - 1e-5) * 1e-5, 1e-5 * (1 - 2e-5)]  # 0 -> x -> 1
+    np.testing.assert_allclose(answer["X401"], np.array(stay) / sum(stay), rtol=1e-10)
+
+
+def lattice(side: int) -> Network:
+    names = {(i, j): f"{i}.{j}" for i in range(side) for j in range(side)}
+    parents = {
+        name: [names[at] for at in ((i - 1, j), (i, j - 1)) if at in names]
+        for (i, j), name in names.items()
+    }
+    tables = {
+        name: np.random.default_rng(at).dirichlet([1, 1], size=(2,) * len(parents[name]))
+        for at, name in names.items()
+    }
+    return Network({name: ["0", "1"] for name in names.values()}, parents, tables)
+
+
+def test_too_large_a_clique_is_refused_before_anything_is_allocated() -> None:
+    network = lattice(18)
+    tracemalloc.start()
+    with pytest.raises(OverBudgetError, match=r"over the budget of 8 MiB.*\n.*memory="):
+        family_marginals(network, memory=8 * 2**20)
+    assert tracemalloc.get_traced_memory()[1] < 4 * 2**20
+    tracemalloc.stop()
+
+
+def test_the_forecast_bounds_the_memory_taken() -> None:
+    network = lattice(15)
+    tree = planned(network, [network.family(name) for name in network.variables])
+    tracemalloc.start()
+    family_marginals(network)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # What is not tables (names, sets, small arrays) stays below two megabytes.
+    assert 0.3 * tree.memory < peak < tree.memory + 2 * 2**20
+
+
+def test_what_has_no_descendants_of_interest_is_left_out() -> None:
+    network = lattice(40)
+    corner = query(network, ["1.1"], memory=10_000)
+    np.testing.assert_allclose(corner, query(lattice(2), ["1.1"]), rtol=1e-12)
