@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lacunet.estimate.direct_mcar import direct_mcar
+from lacunet.estimate.errors import MethodError
 from lacunet.estimate.estimands import Estimand
 from lacunet.estimate.joint import Joint, learn_families
 from lacunet.estimate.method import Learned, Task
@@ -32,12 +33,11 @@ Estimator = Callable[[GroupedCounts, Counts], GroupedJoint]
 
 def learn_by_groups(
     task: Task,
-    given_of: Callable[[Scope], Scope],
+    estimand_of: Callable[[Scope, Scope, Scope], Estimand],
     estimator: Estimator,
-    estimand: Callable[[Scope, Scope, Scope], Estimand],
     whole: bool,
 ) -> Learned:
-    """Learn every family within the groups of rows that agree on ``given_of(family)``.
+    """Learn every family within the groups of rows that its estimand conditions on.
 
     The counts within groups are made, used and let go family by family: together they could
     be many times the size of the data.
@@ -50,18 +50,17 @@ def learn_by_groups(
         counts = counted[family]
         shown = counts.showing(family).tally
         hidden = tuple(name for name in family if table.missing_of[name])
-        given = given_of(family)
-        text = estimand(family, table.partially_observed, given)
+        estimand = estimand_of(family, *table.observed_or_not)
         rows = int(shown.rows.sum())
         if not hidden:
-            return Joint(direct_mcar(counts), rows, rows, shown, text)
-        if given not in grouped:
-            grouped[given] = group_rows(table, given)
-        cells = count_in_groups(table, *grouped[given], hidden, whole)
+            return Joint(direct_mcar(counts), rows, rows, shown, estimand)
+        if estimand.given not in grouped:
+            grouped[estimand.given] = group_rows(table, estimand.given)
+        cells = count_in_groups(table, *grouped[estimand.given], hidden, whole)
         found = estimator(cells, counts)
         fallback = "the estimate without groups"
         return Joint(
-            found.table, rows, table.rows, found.entering, text, found.fallback_mass, fallback
+            found.table, rows, table.rows, found.entering, estimand, found.fallback_mass, fallback
         )
 
     return learn_families(task, joint)
@@ -94,3 +93,11 @@ def over_observed(cells: GroupedCounts, counts: Counts, weights: FloatArray) -> 
     ]
     place = cells.groups.place(observed)
     return added_up(place, weights, int(np.prod(shape))).reshape(shape)
+
+
+def check_separator(task: Task, separator: Sequence[str]) -> None:
+    """Refuse a separator with a variable that the network has not or some row does not show."""
+    for name in separator:
+        missing = task.table.missing_of[task.network.known(name)]
+        if missing:
+            raise MethodError.separator_not_observed(name, missing)

@@ -12,9 +12,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimate.by_groups import GroupedJoint, family_place, learn_by_groups, over_observed
+from lacunet.estimate.by_groups import (
+    GroupedJoint,
+    check_separator,
+    family_place,
+    learn_by_groups,
+    over_observed,
+)
 from lacunet.estimate.direct_mcar import direct_mcar
-from lacunet.estimate.estimands import direct_mar_estimand
+from lacunet.estimate.estimands import Estimand, direct_mar_estimand
 from lacunet.estimate.method import Learned, Task
 from lacunet.model.network import Scope
 from lacunet.statistics.counts import Counts, Tally, added_up
@@ -63,10 +69,13 @@ class DirectMar:
 
     name: ClassVar[str] = "direct-mar"
 
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
+        """What is estimated of the joint of ``left``."""
+        return direct_mar_estimand(left, partially, observed)
+
     def learn(self, task: Task) -> Learned:
         """Learn every CPT within the groups that agree on all fully observed variables."""
-        given = task.table.fully_observed
-        return learn_by_groups(task, lambda _: given, direct_mar, direct_mar_estimand, True)
+        return learn_by_groups(task, self.estimand, direct_mar, True)
 
 
 @dataclass(frozen=True)
@@ -76,9 +85,12 @@ class InformedDirect:
     name: ClassVar[str] = "informed-direct"
     separator: Scope = ()
 
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
+        """What is estimated of the joint of ``left``."""
+        given = tuple(name for name in observed if name in left or name in self.separator)
+        return direct_mar_estimand(left, partially, given)
+
     def learn(self, task: Task) -> Learned:
         """Learn every CPT within the groups that agree on its observed part and W."""
-        from lacunet.estimate.separators import grouping_by
-
-        given = grouping_by(task, self.separator)
-        return learn_by_groups(task, given, direct_mar, direct_mar_estimand, True)
+        check_separator(task, self.separator)
+        return learn_by_groups(task, self.estimand, direct_mar, True)

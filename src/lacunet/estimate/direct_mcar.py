@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimate.estimands import direct_mcar_estimand, listwise_estimand
+from lacunet.estimate.estimands import Estimand, direct_mcar_estimand, listwise_estimand
 from lacunet.estimate.joint import Joint, learn_families
 from lacunet.estimate.method import Learned, Task
 from lacunet.model.network import FloatArray, Scope
@@ -46,6 +46,10 @@ class DirectMcar:
 
     name: ClassVar[str] = "direct-mcar"
 
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:  # noqa: ARG002
+        """What is estimated of the joint of ``left``."""
+        return direct_mcar_estimand(left, partially)
+
     def learn(self, task: Task) -> Learned:
         """Learn every CPT from the rows that show its family."""
         families = {name: task.network.family(name) for name in task.network.variables}
@@ -59,7 +63,7 @@ class DirectMcar:
                 rows,
                 rows,
                 shown,
-                direct_mcar_estimand(family, task.table.partially_observed),
+                self.estimand(family, *task.table.observed_or_not),
             )
 
         return learn_families(task, joint)
@@ -71,6 +75,10 @@ class Listwise:
 
     name: ClassVar[str] = "listwise"
 
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:  # noqa: ARG002
+        """What is estimated of the joint of ``left``."""
+        return listwise_estimand(left, partially)
+
     def learn(self, task: Task) -> Learned:
         """Learn every CPT from the complete rows."""
         table = task.table.take(task.table.is_shown(task.table.variables))
@@ -80,7 +88,7 @@ class Listwise:
         def joint(family: Scope) -> Joint:
             counts = counted[family]
             shown = int(np.count_nonzero(task.table.is_shown(family)))
-            text = listwise_estimand(family, task.table.partially_observed)
+            text = self.estimand(family, *task.table.observed_or_not)
             return Joint(direct_mcar(counts), shown, table.rows, counts.tally, text)
 
         return learn_families(task, joint)

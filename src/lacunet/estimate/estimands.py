@@ -53,18 +53,24 @@ class Factor:
 
 @dataclass(frozen=True)
 class Estimand:
-    """The estimate of ``P(left)``: a sum over ``summed`` of a product of factors.
+    """The estimate of ``P(left)``: a sum of products of factors.
 
+    Rows are grouped by ``given``, and the sum runs over what of it is not in ``left``.
     ``orders`` holds the products; they estimate one thing and are merged. Where there are
     more than ``ALL_ORDERS``! of them, only the first two are spelled out, ``order_count``
     says how many there are, and ``factors`` has every factor that occurs in any of them.
     """
 
     left: Scope
-    summed: Scope
+    given: Scope
     orders: tuple[tuple[Factor, ...], ...]
     factors: tuple[Factor, ...]
     order_count: int = 1
+
+    @property
+    def summed(self) -> Scope:
+        """The variables the sum runs over."""
+        return tuple(name for name in self.given if name not in self.left)
 
     @property
     def text(self) -> str:
@@ -133,9 +139,8 @@ def direct_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> 
     hidden = _among(left, partially)
     if not hidden:
         return direct_mcar_estimand(left, partially)
-    summed = tuple(name for name in given if name not in left)
     factors = _with_weight([Factor(hidden, given, hidden)], given)
-    return Estimand(left, summed, (factors,), factors)
+    return Estimand(left, given, (factors,), factors)
 
 
 def factored_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> Estimand:
@@ -143,10 +148,9 @@ def factored_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -
     hidden = _among(left, partially)
     if not hidden:
         return direct_mcar_estimand(left, partially)
-    summed = tuple(name for name in given if name not in left)
     orders, factors = _chain_rule(hidden, given, partially)
     weighted = tuple(_with_weight(order, given) for order in orders)
-    return Estimand(left, summed, weighted, _with_weight(factors, given), factorial(len(hidden)))
+    return Estimand(left, given, weighted, _with_weight(factors, given), factorial(len(hidden)))
 
 
 def _with_weight(factors: Sequence[Factor], given: Scope) -> tuple[Factor, ...]:

@@ -20,8 +20,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimate.by_groups import GroupedJoint, family_place, learn_by_groups, over_observed
-from lacunet.estimate.estimands import factored_mar_estimand
+from lacunet.estimate.by_groups import (
+    GroupedJoint,
+    check_separator,
+    family_place,
+    learn_by_groups,
+    over_observed,
+)
+from lacunet.estimate.estimands import Estimand, factored_mar_estimand
 from lacunet.estimate.factored_mcar import factored_mcar
 from lacunet.estimate.forecast import check_lattices
 from lacunet.estimate.lattice import (
@@ -187,12 +193,15 @@ class FactoredMar:
     name: ClassVar[str] = "factored-mar"
     aggregation: Aggregation = "inverse-variance"
 
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
+        """What is estimated of the joint of ``left``."""
+        return factored_mar_estimand(left, partially, observed)
+
     def learn(self, task: Task) -> Learned:
         """Learn every CPT within the groups that agree on all fully observed variables."""
         check_lattices(task.network, task.network.variables)
-        given = task.table.fully_observed
         estimator = partial(factored_mar, aggregation=self.aggregation)
-        return learn_by_groups(task, lambda _: given, estimator, factored_mar_estimand, False)
+        return learn_by_groups(task, self.estimand, estimator, False)
 
 
 @dataclass(frozen=True)
@@ -203,11 +212,14 @@ class InformedFactored:
     separator: Scope = ()
     aggregation: Aggregation = "inverse-variance"
 
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
+        """What is estimated of the joint of ``left``."""
+        given = tuple(name for name in observed if name in left or name in self.separator)
+        return factored_mar_estimand(left, partially, given)
+
     def learn(self, task: Task) -> Learned:
         """Learn every CPT within the groups that agree on its observed part and W."""
-        from lacunet.estimate.separators import grouping_by
-
         check_lattices(task.network, task.network.variables)
-        given = grouping_by(task, self.separator)
+        check_separator(task, self.separator)
         estimator = partial(factored_mar, aggregation=self.aggregation)
-        return learn_by_groups(task, given, estimator, factored_mar_estimand, False)
+        return learn_by_groups(task, self.estimand, estimator, False)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimate.estimands import factored_mcar_estimand
+from lacunet.estimate.estimands import Estimand, factored_mcar_estimand
 from lacunet.estimate.forecast import check_lattices
 from lacunet.estimate.joint import Joint, learn_families
 from lacunet.estimate.lattice import (
@@ -67,6 +67,10 @@ class FactoredMcar:
     name: ClassVar[str] = "factored-mcar"
     aggregation: Aggregation = "inverse-variance"
 
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:  # noqa: ARG002
+        """What is estimated of the joint of ``left``."""
+        return factored_mcar_estimand(left, partially)
+
     def learn(self, task: Task) -> Learned:
         """Learn every CPT from the rows that show any part of its family."""
         check_lattices(task.network, task.network.variables)
@@ -82,7 +86,7 @@ class FactoredMcar:
                 shown,
                 int(used.rows.sum()),
                 used,
-                factored_mcar_estimand(family, task.table.partially_observed),
+                self.estimand(family, *task.table.observed_or_not),
             )
 
         return learn_families(task, joint)
