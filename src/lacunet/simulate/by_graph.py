@@ -1,0 +1,172 @@
+r"""Mechanisms of any missingness graph, MNAR ones among them.
+
+A bidirected edge stands for a hidden cause :math:`H`, here a fair coin. Behind
+:math:`R_X \leftrightarrow R_Y` it is one more parent of both mechanisms. Behind
+:math:`X \leftrightarrow R_Y` it must act on :math:`X` too, and yet leave the network as it is.
+So the CPT of :math:`X` is tilted to either side by the same amount: with the coins
+:math:`h_j = \pm 1` behind the :math:`k` bidirected edges at :math:`X`,
+
+.. math::
+    \Pr(x \mid u, h_1, \ldots, h_k) = \theta_{x \mid u} \Bigl(1 + \sum_j h_j g_j(x, u)\Bigr),
+    \qquad \sum_x \theta_{x \mid u} g_j(x, u) = 0, \qquad |g_j| \le 1/k.
+
+The coins are independent of each other and of :math:`U`, and without them
+:math:`\Pr(x \mid u) = \theta_{x \mid u}`. Complete rows are drawn first, from the network
+alone; the coins are then drawn given the row, by Bayes' rule:
+
+.. math::
+    \Pr(h_j \mid x, u, h_{<j}) =
+    \frac{1 + \sum_{i \le j} h_i g_i(x, u)}{2 \, (1 + \sum_{i < j} h_i g_i(x, u))}.
+
+Where :math:`X` is a function of its parents, no tilt is possible: there the coin has no
+effect on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lacunet.missingness.exchange import HiddenCause
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.nodes import Mechanism, named
+from lacunet.model.network import FloatArray, Network
+from lacunet.simulate.errors import SimulationError
+from lacunet.simulate.mechanisms import (
+    HiddenCauseCpt,
+    MechanismCpt,
+    Missingness,
+    Parent,
+    check_beta,
+)
+
+
+@dataclass(frozen=True)
+class MissingByGraph:
+    """Missing as a missingness graph says: MCAR, MAR or MNAR.
+
+    Parameters
+    ----------
+    graph
+        The mechanisms and their parents.
+    tables
+        For some or all of the partially observed variables the probability of being missing.
+        One axis for each parent: variables, then mechanisms (0: missing, 1: shown), each in
+        the network's order, then the hidden causes of the mechanism in the graph's order.
+    beta
+        The shape parameters of the Beta distribution from which the probabilities of being
+        missing are drawn where ``tables`` gives none.
+
+    Examples
+    --------
+    Ill people do not say so.
+
+    >>> network = Network({"Ill": ["no", "yes"]}, {}, {"Ill": [0.5, 0.5]})
+    >>> graph = MissingnessGraph.parse("Ill -> R[Ill]", network)
+    >>> drawn = MissingByGraph(graph, {"Ill": [0.0, 1.0]}).draw(network, np.random.default_rng(0))
+    >>> drawn.mechanisms["Ill"].missing.tolist()
+    [0.0, 1.0]
+    """
+
+    graph: MissingnessGraph
+    tables: Mapping[str, ArrayLike] = field(default_factory=dict)
+    beta: tuple[float, float] = (1.0, 0.5)
+
+    def __post_init__(self) -> None:
+        if nobody := set(self.tables) - set(self.graph.causes):
+            raise SimulationError.tables_of_nobody(nobody)
+        check_beta(self.beta)
+
+    def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
+        """Take the tables given and draw the others.
+
+        Raises
+        ------
+        SimulationError
+            A table does not fit its mechanism, or two variables share a hidden cause.
+        MissingnessGraphError
+            The graph speaks of variables that the network does not have.
+        """
+        graph = MissingnessGraph(network, self.graph.causes, self.graph.hidden)
+        causes = tuple(_cause_cpts(graph, rng))
+        mechanisms = {
+            variable: _mechanism_cpt(variable, graph, self, rng) for variable in _in_order(graph)
+        }
+        return Missingness(graph, mechanisms, causes)
+
+
+def _in_order(graph: MissingnessGraph) -> Iterator[str]:
+    """The partially observed variables, parents of a mechanism before the mechanism."""
+    from graphlib import TopologicalSorter
+
+    among = {
+        variable: [node.variable for node in parents if isinstance(node, Mechanism)]
+        for variable, parents in graph.causes.items()
+    }
+    return iter(TopologicalSorter(among).static_order())
+
+
+def _mechanism_cpt(
+    variable: str, graph: MissingnessGraph, options: MissingByGraph, rng: np.random.Generator
+) -> MechanismCpt:
+    hidden = [HiddenCause(*pair) for pair in graph.hidden if Mechanism(variable) in pair]
+    parents = (*graph.causes[variable], *hidden)
+    shape = tuple(graph.network.cardinality(p) if isinstance(p, str) else 2 for p in parents)
+    if variable not in options.tables:
+        return MechanismCpt(variable, parents, rng.beta(*options.beta, shape))
+    table = _checked_table(variable, parents, shape, options.tables[variable])
+    return MechanismCpt(variable, parents, table)
+
+
+def _checked_table(
+    variable: str, parents: tuple[Parent, ...], shape: tuple[int, ...], given: ArrayLike
+) -> FloatArray:
+    table = np.array(given, dtype=np.float64)
+    if table.shape != shape:
+        raise SimulationError.table_shape(variable, list(map(str, parents)), shape, table.shape)
+    wrong = ~((table >= 0) & (table <= 1))  # catches NaN as well
+    if wrong.any():
+        raise SimulationError.table_value(variable, float(table[wrong][0]))
+    return table
+
+
+def _cause_cpts(graph: MissingnessGraph, rng: np.random.Generator) -> Iterator[HiddenCauseCpt]:
+    at_variable: dict[str, list[HiddenCause]] = {}
+    for one, two in graph.hidden:  # the graph puts variables before mechanisms
+        if isinstance(two, str):
+            raise SimulationError.variables_share_a_cause(named(one), two)
+        if isinstance(one, str):
+            at_variable.setdefault(one, []).append(HiddenCause(one, two))
+        else:
+            yield HiddenCauseCpt(HiddenCause(one, two), (), np.array(0.5))
+    for variable, causes in at_variable.items():
+        yield from _coins(variable, causes, graph.network, rng)
+
+
+def _coins(
+    variable: str, causes: list[HiddenCause], network: Network, rng: np.random.Generator
+) -> Iterator[HiddenCauseCpt]:
+    """The coins behind the bidirected edges at one variable, each given those before it."""
+    if not network.has_cpts:
+        raise SimulationError.no_cpts_to_share_a_cause(variable)
+    table = network.cpt(variable).table
+    so_far = np.ones(table.shape)  # 1 + sum over i < j of h_i g_i, one more axis for each coin
+    for at, cause in enumerate(causes):
+        tilt = _tilt(table, rng) / len(causes)  # g_j
+        tilt = tilt.reshape(table.shape + (1,) * at)
+        parents: tuple[Parent, ...] = (*network.family(variable), *causes[:at])
+        yield HiddenCauseCpt(cause, parents, (so_far + tilt) / (2 * so_far))
+        so_far = np.stack([so_far + tilt, so_far - tilt], axis=-1)
+
+
+def _tilt(table: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Numbers of mean zero in every row of the CPT, the largest possible one at 1 or -1."""
+    drawn = rng.uniform(-1, 1, table.shape)
+    mean = (table * drawn).sum(axis=-1, keepdims=True) / table.sum(axis=-1, keepdims=True)
+    centred = np.where(table > 0, drawn - mean, 0.0)
+    largest = np.abs(centred).max(axis=-1, keepdims=True)
+    tilt: FloatArray = np.divide(centred, largest, out=np.zeros_like(centred), where=largest > 0)
+    return tilt
