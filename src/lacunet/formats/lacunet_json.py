@@ -1,0 +1,191 @@
+"""Our own JSON: everything that a network holds, and nothing else.
+
+One object with ``format``, ``version`` and ``variables``; each variable has its ``name``, its
+``states``, its ``parents`` and, unless the network is a bare structure, its ``cpt``: lists
+within lists, one level for each parent in their order, the innermost over the variable's
+own states. The schema is in ``docs/formats.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+from lacunet.formats.draft import (
+    MOST_AXES,
+    Declared,
+    Family,
+    Potential,
+    States,
+    assemble,
+    bare,
+    declare,
+    family,
+    from_flat,
+)
+from lacunet.formats.errors import FormatError
+from lacunet.formats.source import Cursor, Source
+from lacunet.model.network import Network
+
+FORMAT = "lacunet network"
+VERSION = 1
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_KEYS = ("name", "states", "parents", "cpt")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The object of one variable, and where it stands."""
+
+    content: dict[str, object]
+    place: str
+
+
+def parse(source: Source) -> Network:
+    """The network that a JSON text of ours describes."""
+    entries = _entries(source)
+    states_of = declare(source.name, [_variable(entry) for entry in entries])
+    return assemble(source.name, states_of, [_potential(entry, states_of) for entry in entries])
+
+
+def _entries(source: Source) -> list[Entry]:
+    """The objects of the variables; the outer layers are walked by hand, to know the lines."""
+    cursor = Cursor(source)
+    found: dict[str, object] = {}
+    entries: list[Entry] = []
+    _punctuation(cursor, "{")
+    while True:
+        place = cursor.place
+        key = _text(_value(cursor), place, "a key")
+        if key in found or key not in ("format", "version", "variables"):
+            raise FormatError.syntax(place, key, "'format', 'version' and 'variables', once each")
+        _punctuation(cursor, ":")
+        if key == "variables":
+            entries = _objects(cursor)
+        found[key] = None if key == "variables" else _value(cursor)
+        if _punctuation(cursor, ",}") == "}":
+            break
+    if not cursor.is_at_end:
+        raise cursor.unexpected("the end of the file")
+    if (found.get("format"), found.get("version")) != (FORMAT, VERSION):
+        raise FormatError.no_network(
+            source.name, f'not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
+        )
+    return entries
+
+
+def _objects(cursor: Cursor) -> list[Entry]:
+    entries: list[Entry] = []
+    _punctuation(cursor, "[")
+    while True:
+        place = cursor.place
+        value = _value(cursor)
+        if not isinstance(value, dict):
+            raise FormatError.syntax(place, json.dumps(value)[:30], "the object of a variable")
+        entries.append(Entry(value, place))
+        if _punctuation(cursor, ",]") == "]":
+            return entries
+
+
+def _punctuation(cursor: Cursor, allowed: str) -> str:
+    cursor.try_take(_BLANKS)
+    expected = " or ".join(map(repr, allowed))
+    mark = cursor.take(re.compile(f"[{re.escape(allowed)}]"), expected)[0]
+    cursor.try_take(_BLANKS)
+    return mark
+
+
+def _value(cursor: Cursor) -> object:
+    try:
+        value, cursor.offset = _DECODER.raw_decode(cursor.source.text, cursor.offset)
+    except json.JSONDecodeError as error:
+        place = cursor.source.at(error.pos)
+        raise FormatError.no_network(place, f"not sound JSON: {error.msg}.") from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError.no_network(cursor.place, f"not sound JSON: {error}.") from None
+    return value
+
+
+def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"a key stands twice among {[key for key, _ in pairs]}")
+    return found
+
+
+def _refuse_constant(word: str) -> object:
+    raise ValueError(f"{word} is no number")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_no_key_twice, parse_constant=_refuse_constant, parse_int=float
+)
+
+
+def _text(value: object, place: str, what: str) -> str:
+    if not isinstance(value, str):
+        raise FormatError.syntax(place, json.dumps(value)[:30], f"{what} as a text")
+    if re.search("[\ud800-\udfff]", value):
+        raise FormatError.syntax(place, ascii(value), f"{what} as a text in Unicode")
+    return value
+
+
+def _texts(entry: Entry, key: str) -> tuple[str, ...]:
+    values = entry.content.get(key)
+    if not isinstance(values, list):
+        raise FormatError.syntax(entry.place, json.dumps(values)[:30], f"a list of {key}")
+    return tuple(_text(value, entry.place, f"each of {key!r}") for value in values)
+
+
+def _variable(entry: Entry) -> Declared:
+    if unknown := [key for key in entry.content if key not in _KEYS]:
+        raise FormatError.syntax(entry.place, unknown[0], f"one of {', '.join(_KEYS)}")
+    name = _text(entry.content.get("name"), entry.place, "the name of a variable")
+    return Declared(name, _texts(entry, "states"), entry.place)
+
+
+def _potential(entry: Entry, states_of: States) -> Potential:
+    child = str(entry.content["name"])
+    members = family(states_of, child, _texts(entry, "parents"), entry.place)
+    if "cpt" not in entry.content:
+        return bare(members)
+    if len(members.shape) > MOST_AXES:
+        raise FormatError.too_large(entry.place, child, members.rows, len(members.shape))
+    return from_flat(members, _flat(entry.content["cpt"], members, 0))
+
+
+def _flat(value: object, members: Family, axis: int) -> list[float]:
+    """The numbers of lists within lists, whose lengths must be those of the axes."""
+    if axis == len(members.shape):
+        if not isinstance(value, float):
+            raise FormatError.not_a_number(members.place, members.child, json.dumps(value)[:30])
+        return [value]
+    if not isinstance(value, list):
+        what = f"a list of length {members.shape[axis]} in the CPT of {members.child!r}"
+        raise FormatError.syntax(members.place, json.dumps(value)[:30], what)
+    if len(value) != members.shape[axis]:
+        needed = members.shape[axis]
+        raise FormatError.wrong_length(members.place, members.child, len(value), needed)
+    return [number for part in value for number in _flat(part, members, axis + 1)]
+
+
+def render(network: Network) -> str:
+    """The JSON text of a network; every name and every network fits."""
+    variables = ",\n    ".join(_rendered(network, name) for name in network.variables)
+    return (
+        f'{{\n  "format": {json.dumps(FORMAT)},\n  "version": {VERSION},\n'
+        f'  "variables": [\n    {variables}\n  ]\n}}\n'
+    )
+
+
+def _rendered(network: Network, name: str) -> str:
+    content: dict[str, object] = {
+        "name": name,
+        "states": network.states(name),
+        "parents": network.parents(name),
+    }
+    if network.has_cpts:
+        content["cpt"] = network.cpt(name).table.tolist()
+    return json.dumps(content, ensure_ascii=False)

@@ -1,0 +1,92 @@
+"""A text with a name, and a cursor that moves through it: what every error message points into."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from lacunet.formats.errors import FormatError
+
+# A quoted name: \" stands for a quote and \\ for a backslash; other backslashes mean themselves.
+STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"'
+# The same, but allowed to run over several lines, as free texts do.
+LONG_STRING = r'"(?:[^"\\]|\\[\s\S])*+"'
+
+_BLANKS = re.compile(r"\s*")
+_SNIPPET = re.compile(r"[^\r\n]{1,30}")
+_ESCAPE = re.compile(r'\\(["\\])')
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file, under the name that messages give it."""
+
+    name: str
+    text: str
+    breaks: tuple[int, ...]  # the offset of every line break
+
+    @classmethod
+    def of(cls, name: str, text: str) -> Source:
+        """Find the lines of a text, once."""
+        return cls(name, text, tuple(found.start() for found in re.finditer("\n", text)))
+
+    def at(self, offset: int) -> str:
+        """The name of the file and the number of the line, as messages begin."""
+        return f"{self.name}:{bisect_left(self.breaks, offset) + 1}"
+
+    def without_comments(self, comments: str, string: str = STRING) -> Source:
+        """The same text with blanks in place of comments; texts in quotes stay as they are."""
+        pattern = re.compile(f"({string})|(?:{comments})", re.DOTALL)
+        return Source(self.name, pattern.sub(_kept_or_blank, self.text), self.breaks)
+
+
+def _kept_or_blank(found: re.Match[str]) -> str:
+    return found[0] if found[1] else re.sub(r"[^\n]", " ", found[0])
+
+
+@dataclass
+class Cursor:
+    """A position in a text that moves forward as parts of the text are taken."""
+
+    source: Source
+    offset: int = 0
+
+    def try_take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """The match of a pattern here, moving behind it; None, and no move, without a match."""
+        found = pattern.match(self.source.text, self.offset)
+        if found:
+            self.offset = found.end()
+        return found
+
+    def take(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
+        """The match of a pattern here, or an error that says what was expected."""
+        found = self.try_take(pattern)
+        if not found:
+            raise self.unexpected(expected)
+        return found
+
+    def skip_blanks(self) -> None:
+        """Move to the next character that is no blank."""
+        self.try_take(_BLANKS)
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether nothing is left to take."""
+        return self.offset >= len(self.source.text)
+
+    @property
+    def place(self) -> str:
+        """Where the cursor is, as messages begin."""
+        return self.source.at(self.offset)
+
+    def unexpected(self, expected: str) -> FormatError:
+        """What to raise when the text here is not what it should be."""
+        self.skip_blanks()
+        found = _SNIPPET.match(self.source.text, self.offset)
+        return FormatError.syntax(self.place, found[0] if found else None, expected)
+
+
+def unquoted(text: str) -> str:
+    """The name that a text in quotes stands for."""
+    return _ESCAPE.sub(r"\1", text[1:-1])

@@ -1,0 +1,132 @@
+"""The UAI competition's format: numbers only, so variables and states have no names.
+
+Read are ``BAYES`` files, in which the last variable of each function's scope is the child
+and runs fastest. Variables become ``X0``, ``X1``, ...; their states ``0``, ``1``, ...
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from lacunet.formats.draft import Declared, assemble, declare, family, from_flat
+from lacunet.formats.errors import FormatError
+from lacunet.formats.names import refuse_bare
+from lacunet.formats.numerals import NUMBER, numerals
+from lacunet.formats.source import Cursor, Source
+from lacunet.model.network import Network, Scope
+
+_KIND = re.compile(r"\s*([A-Za-z]+)(?!\S)")
+_COUNT = re.compile(r"\s*([0-9]{1,9})(?!\S)")
+_OTHERS = ".bif or .json"
+
+
+@dataclass(frozen=True)
+class Function:
+    """The scope of a CPT, and where the file gives it."""
+
+    scope: Scope
+    place: str
+
+
+def parse(source: Source) -> Network:
+    """The network that a UAI text describes."""
+    cursor = Cursor(source)
+    cursor.skip_blanks()
+    kind = cursor.take(_KIND, "'BAYES'")[1]
+    if kind != "BAYES":
+        hint = "only 'BAYES' networks can be read."
+        raise FormatError.unsupported(cursor.place, f"the file is of the kind {kind!r}", hint)
+    states_of = declare(source.name, _variables(cursor))
+    functions = _scopes(cursor, tuple(states_of))
+    potentials = []
+    for function in functions:
+        *parents, child = function.scope
+        members = family(states_of, child, parents, function.place)
+        potentials.append(from_flat(members, _numbers(cursor, child, math.prod(members.shape))))
+    cursor.skip_blanks()
+    if not cursor.is_at_end:
+        raise cursor.unexpected("the end of the file")
+    return assemble(source.name, states_of, potentials)
+
+
+def _count(cursor: Cursor, expected: str, most: int) -> int:
+    cursor.skip_blanks()
+    place = cursor.place
+    count = int(cursor.take(_COUNT, expected)[1])
+    if count > most:
+        raise FormatError.syntax(place, str(count), f"{expected}, at most {most},")
+    return count
+
+
+def _variables(cursor: Cursor) -> list[Declared]:
+    # Every state has a number of its own in the file: a count beyond its length is damage.
+    left = len(cursor.source.text)
+    declared = []
+    for number in range(_count(cursor, "the number of variables", left)):
+        size = _count(cursor, f"the number of states of variable {number}", left)
+        left -= size
+        declared.append(Declared(f"X{number}", tuple(map(str, range(size))), cursor.place))
+    return declared
+
+
+def _scopes(cursor: Cursor, variables: Scope) -> list[Function]:
+    functions = []
+    cursor.skip_blanks()
+    place = cursor.place
+    count = _count(cursor, "the number of functions", len(cursor.source.text))
+    if count != len(variables):
+        raise FormatError.syntax(place, str(count), f"one function for {len(variables)} variables")
+    last = len(variables) - 1
+    for _ in range(count):
+        cursor.skip_blanks()
+        place = cursor.place
+        size = _count(cursor, "the size of a scope", len(variables))
+        if not size:
+            raise FormatError.syntax(place, "0", "the size of a scope, at least 1")
+        scope = [variables[_count(cursor, "a variable's number", last)] for _ in range(size)]
+        functions.append(Function(tuple(scope), place))
+    return functions
+
+
+def _numbers(cursor: Cursor, child: str, needed: int) -> list[float]:
+    cursor.skip_blanks()
+    place = cursor.place
+    announced = _count(cursor, f"the size of the table of {child!r}", len(cursor.source.text))
+    if announced != needed:
+        raise FormatError.wrong_length(place, child, announced, needed)
+    pattern = re.compile(rf"(?:\s++{NUMBER}(?!\S)){{{announced}}}+")
+    found = cursor.take(pattern, f"{announced} numbers for the table of {child!r}")
+    return [float(word) for word in found[0].split()]
+
+
+def render(network: Network) -> str:
+    """The UAI text of a network with the names that reading a UAI file gives."""
+    refuse_bare(network, "UAI", _OTHERS)
+    _refuse_names(network)
+    number = {name: at for at, name in enumerate(network.variables)}
+    cpts = network.cpts
+    scopes = [[number[name] for name in cpt.family] for cpt in cpts]
+    lines = [
+        "BAYES",
+        str(len(number)),
+        " ".join(str(network.cardinality(name)) for name in number),
+        str(len(number)),
+        *(" ".join(map(str, [len(scope), *scope])) for scope in scopes),
+    ]
+    for cpt in cpts:
+        rows = cpt.table.reshape(-1, cpt.table.shape[-1])
+        lines += ["", str(cpt.table.size), *(f" {numerals(row)}" for row in rows)]
+    return "\n".join([*lines, ""])
+
+
+def _refuse_names(network: Network) -> None:
+    for at, name in enumerate(network.variables):
+        if name != f"X{at}":
+            what = f"names: {name!r} would come back as 'X{at}'"
+            raise FormatError.cannot_carry("UAI", what, _OTHERS)
+        for index, state in enumerate(network.states(name)):
+            if state != str(index):
+                what = f"names: state {state!r} of {name!r} would come back as '{index}'"
+                raise FormatError.cannot_carry("UAI", what, _OTHERS)

@@ -1,0 +1,117 @@
+"""XML elements that know their line.
+
+The standard library's trees forget where an element stood, and a message without a line is
+of little help in a file of ten thousand. Entities of the file's own making are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from lacunet.formats.errors import FormatError
+from lacunet.formats.source import Source
+
+_BLANKS = " \t\r\n"
+
+
+@dataclass
+class Element:
+    """An element, grown while the text is read."""
+
+    tag: str
+    attributes: dict[str, str]
+    place: str
+    children: list[Element] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text directly inside, without blanks around it."""
+        return "".join(self.pieces).strip(_BLANKS)
+
+    def all(self, tag: str) -> Iterator[Element]:
+        """The children with a tag."""
+        return (child for child in self.children if child.tag == tag)
+
+    def one(self, tag: str) -> Element:
+        """The only child with a tag."""
+        found = self.at_most_one(tag)
+        if found is None:
+            raise FormatError.syntax(self.place, f"<{self.tag}>", f"<{self.tag}> with one <{tag}>")
+        return found
+
+    def at_most_one(self, tag: str) -> Element | None:
+        """The only child with a tag, or None."""
+        first, *more = [*self.all(tag), None]
+        if first is not None and len(more) > 1:
+            raise FormatError.syntax(self.place, f"several <{tag}>", "one")
+        return first
+
+    def attribute(self, key: str) -> str:
+        """An attribute that must be there."""
+        if key not in self.attributes:
+            raise FormatError.syntax(self.place, f"<{self.tag}>", f"its attribute {key!r}")
+        return self.attributes[key]
+
+    def check(self, children: Iterable[str], has_text: bool = False) -> None:
+        """Refuse children that nobody reads, and text where none belongs."""
+        known = set(children)
+        for child in self.children:
+            if child.tag not in known:
+                wanted = ", ".join(f"<{tag}>" for tag in sorted(known)) or "no element"
+                raise FormatError.syntax(child.place, f"<{child.tag}>", wanted)
+        if self.text and not has_text:
+            raise FormatError.syntax(self.place, self.text[:30], f"only elements in <{self.tag}>")
+
+
+def parse_xml(source: Source, root: str) -> Element:
+    """The tree of an XML text whose outermost element is ``root``."""
+    document = Element("", {}, source.name)
+    stack = [document]
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        place = f"{source.name}:{parser.CurrentLineNumber}"
+        stack.append(Element(tag, attributes, place))
+        stack[-2].children.append(stack[-1])
+
+    def refuse_entity(entity: str, *_: object) -> None:
+        place = f"{source.name}:{parser.CurrentLineNumber}"
+        hint = "replace the entity by its text."
+        raise FormatError.unsupported(place, f"the file defines the entity {entity!r}", hint)
+
+    def add_text(text: str) -> None:
+        stack[-1].pieces.append(text)
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: stack.pop()
+    parser.CharacterDataHandler = add_text
+    parser.EntityDeclHandler = refuse_entity
+    try:
+        parser.Parse(source.text.encode("utf-8", "surrogatepass"), True)
+    except expat.ExpatError as error:
+        place = f"{source.name}:{error.lineno}"
+        raise FormatError.no_network(place, f"not sound XML: {error}.") from None
+    if document.children[0].tag != root:
+        found = document.children[0]
+        raise FormatError.syntax(found.place, f"<{found.tag}>", f"<{root}>")
+    return document.children[0]
+
+
+def tagged(tag: str, text: str) -> str:
+    """An element with a text inside."""
+    return f"<{tag}>{escape(text)}</{tag}>"
+
+
+def attribute(key: str, value: str) -> str:
+    """An attribute with its value in quotes."""
+    return f"{key}={quoteattr(value)}"
+
+
+def is_trimmed(name: str) -> bool:
+    """Whether a text has no blank at its ends, where XML readers drop it."""
+    return name == name.strip()

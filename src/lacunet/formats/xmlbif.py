@@ -1,0 +1,81 @@
+"""XMLBIF 0.3: a CPT lists its numbers with the child fastest and the first parent slowest."""
+
+from __future__ import annotations
+
+from lacunet.formats.draft import (
+    Declared,
+    Potential,
+    States,
+    assemble,
+    bare,
+    declare,
+    family,
+    from_flat,
+)
+from lacunet.formats.errors import FormatError
+from lacunet.formats.names import is_one_line, refuse_names
+from lacunet.formats.numerals import numerals, read_numbers
+from lacunet.formats.source import Source
+from lacunet.formats.xml_tree import Element, is_trimmed, parse_xml, tagged
+from lacunet.model.network import Network
+
+
+def parse(source: Source) -> Network:
+    """The network that an XMLBIF text describes."""
+    root = parse_xml(source, "BIF")
+    root.check(["NETWORK"])
+    network = root.one("NETWORK")
+    network.check(["NAME", "PROPERTY", "VARIABLE", "DEFINITION"])
+    states_of = declare(source.name, [_variable(one) for one in network.all("VARIABLE")])
+    potentials = [_potential(one, states_of) for one in network.all("DEFINITION")]
+    return assemble(source.name, states_of, potentials)
+
+
+def _variable(element: Element) -> Declared:
+    element.check(["NAME", "OUTCOME", "PROPERTY"])
+    name = element.one("NAME").text
+    kind = element.attributes.get("TYPE", "nature")
+    if kind != "nature":
+        what = f"variable {name!r} is of the type {kind!r}"
+        raise FormatError.unsupported(element.place, what, "only 'nature' can be read.")
+    states = tuple(outcome.text for outcome in element.all("OUTCOME"))
+    return Declared(name, states, element.place)
+
+
+def _potential(element: Element, states_of: States) -> Potential:
+    element.check(["FOR", "GIVEN", "TABLE", "PROPERTY"])
+    parents = [given.text for given in element.all("GIVEN")]
+    members = family(states_of, element.one("FOR").text, parents, element.place)
+    table = element.at_most_one("TABLE")
+    if table is None:
+        return bare(members)
+    table.check([], has_text=True)
+    return from_flat(members, read_numbers(table.text, table.place, members.child))
+
+
+def render(network: Network) -> str:
+    """The XMLBIF text of a network; definitions without a table where it has no CPTs."""
+    refuse_names(network, "XMLBIF", _fits, _fits, ".json")
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>"]
+    lines.append(tagged("NAME", "unknown"))
+    for variable in network.variables:
+        outcomes = [tagged("OUTCOME", state) for state in network.states(variable)]
+        lines.append('<VARIABLE TYPE="nature">')
+        lines += [f"  {line}" for line in [tagged("NAME", variable), *outcomes]]
+        lines.append("</VARIABLE>")
+    for variable in network.variables:
+        lines.append("<DEFINITION>")
+        lines += [f"  {line}" for line in _definition(network, variable)]
+        lines.append("</DEFINITION>")
+    return "\n".join([*lines, "</NETWORK>", "</BIF>", ""])
+
+
+def _definition(network: Network, variable: str) -> list[str]:
+    given = [tagged("GIVEN", parent) for parent in network.parents(variable)]
+    numbers = numerals(network.cpt(variable).table.ravel()) if network.has_cpts else ""
+    table = [tagged("TABLE", numbers)] if numbers else []
+    return [tagged("FOR", variable), *given, *table]
+
+
+def _fits(name: str) -> bool:
+    return is_one_line(name) and is_trimmed(name)
