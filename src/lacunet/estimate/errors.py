@@ -31,6 +31,20 @@ class MethodError(LacunetError):
         )
 
     @classmethod
+    def not_a_closed_form(cls, method: str) -> MethodError:
+        return cls(
+            f"method {method!r} has no estimand to write down.\n"
+            "Hint: choose a closed form, such as direct-mar or factored-mar."
+        )
+
+    @classmethod
+    def query(cls, item: str, variables: Iterable[str]) -> MethodError:
+        return cls(
+            f"the query {item!r} is not of the form VARIABLE=STATE,... "
+            f"with the variables {', '.join(variables)}."
+        )
+
+    @classmethod
     def no_separator(cls, method: str) -> MethodError:
         return cls(
             f"method {method!r} needs to know what separates the missing values from their "

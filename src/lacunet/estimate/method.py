@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
+from lacunet.estimate.estimands import Estimand
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 
@@ -95,6 +96,15 @@ class Method(Protocol):
 
     def learn(self, task: Task) -> Learned:
         """Learn the CPT of every variable."""
+        ...
+
+
+@runtime_checkable
+class ClosedForm(Method, Protocol):
+    """A method whose estimate of any joint is a formula that can be written down."""
+
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
+        """What is estimated of the joint of ``left``, given which variables have holes."""
         ...
 
 
