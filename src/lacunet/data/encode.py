@@ -1,0 +1,181 @@
+"""From the cells of a column to codes, distinct value by distinct value.
+
+Each distinct value is matched once (`lacunet.data.matching`); the rows follow by looking its
+code up in a small table, which is what makes a million rows cheap.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.matching import Found, Match, Matcher
+from lacunet.data.source import Column
+from lacunet.data.table import Codes, code_type
+
+# More distinct texts than this are matched again in each piece instead of being kept.
+KEPT_TEXTS = 4096
+NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without importing it
+
+Indices = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The distinct values of a column, how each is matched, and for each row which is its own.
+
+    The index ``len(matches)`` stands for null.
+    """
+
+    indices: Indices
+    values: Sequence[Any]
+    matches: Sequence[Match]
+
+    def codes(self, states: int) -> Codes:
+        """The code of each row."""
+        codes = [*(own.code for own in self.matches), states]
+        code_of: Codes = np.array(codes, code_type(states))  # type: ignore[assignment]
+        return code_of.take(self.indices)
+
+
+class ColumnEncoder:
+    """Encodes one variable's column, piece by piece, and remembers what it could not match.
+
+    This is the one object of the room that changes: it keeps the texts seen so far, so that
+    no text is matched twice, and the counts of refused values, so that one error can name
+    them all. ``first_refused`` is the first row (from 0, over all pieces) that holds one.
+    """
+
+    def __init__(self, matcher: Matcher) -> None:
+        import pyarrow as pa
+
+        self.matcher = matcher
+        self.refused: Counter[object] = Counter()
+        self.stripped: Counter[object] = Counter()
+        self.first_refused: int | None = None
+        self._rows = 0
+        self._texts = pa.array([*matcher.states, *dict.fromkeys(matcher.tokens)], pa.string())
+        self._matches = [matcher.match(text) for text in self._texts.to_pylist()]
+
+    def encode(self, column: Column) -> Codes:
+        """The codes of the next rows."""
+        if isinstance(column, list):
+            distinct = self._matched(*_distinct_objects(column))
+        elif _is_text(column):
+            distinct = self._distinct_texts(column)
+        else:
+            distinct = self._matched(*_distinct_values(column))
+        self._remember(distinct)
+        self._rows += len(distinct.indices)
+        return distinct.codes(len(self.matcher.states))
+
+    def _matched(self, indices: Indices, values: Sequence[object]) -> Distinct:
+        return Distinct(indices, values, [self.matcher.match(value) for value in values])
+
+    def _distinct_texts(self, cells: Any) -> Distinct:
+        """Look the texts up among those seen before, which is twice as fast as hashing anew."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        texts, matches = self._texts, self._matches
+        indices = compute.index_in(cells, value_set=texts)
+        if indices.null_count > cells.null_count:
+            new = compute.unique(cells.filter(compute.is_null(indices)))
+            new = new.drop_null().cast(pa.string())
+            texts = pa.concat_arrays([texts, new])
+            matches = [*matches, *map(self.matcher.match, new.to_pylist())]
+            indices = compute.index_in(cells, value_set=texts)
+            if len(texts) <= KEPT_TEXTS:
+                self._texts, self._matches = texts, matches
+        return Distinct(_filled(indices, len(texts)), texts, matches)
+
+    def _remember(self, distinct: Distinct) -> None:
+        odd = [at for at, own in enumerate(distinct.matches) if own.found not in _PLAIN]
+        if not odd:
+            return
+        counts = np.bincount(distinct.indices, minlength=len(distinct.matches) + 1)
+        is_refused = np.zeros(len(counts), dtype=bool)
+        for at in odd:
+            if counts[at]:
+                is_refused[at] = distinct.matches[at].is_refused
+                counter = self.refused if is_refused[at] else self.stripped
+                counter[_python(distinct.values[at])] += int(counts[at])
+        if self.first_refused is None and is_refused.any():
+            self.first_refused = self._rows + int(np.argmax(is_refused[distinct.indices]))
+
+
+_PLAIN = (Found.STATE, Found.MISSING)
+
+
+def _python(value: Any) -> object:
+    return value.as_py() if hasattr(value, "as_py") else value
+
+
+def _is_text(column: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+
+
+def _distinct_values(column: Any) -> tuple[Indices, list[Any]]:
+    """The distinct values of an Arrow array, and for each row the index of its own."""
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), dtype=np.int32), []
+    if not pa.types.is_dictionary(column.type):
+        try:
+            column = column.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            return _distinct_objects(column.to_pylist())
+    values = column.dictionary.to_pylist()
+    if pa.types.is_floating(column.dictionary.type):
+        values = [_written(value, column.dictionary.type) for value in values]
+    return _filled(column.indices, len(values)), values
+
+
+def _written(value: float | None, kind: Any) -> float | None:
+    """The number that was meant: the shortest one that reads back as the same narrow float."""
+    narrow = {16: np.float16, 32: np.float32}.get(kind.bit_width)
+    return value if value is None or narrow is None else float(str(narrow(value)))
+
+
+def _filled(indices: Any, null: int) -> Indices:
+    """The indices as an array, with the index ``null`` where there is none."""
+    import pyarrow as pa
+
+    if indices.null_count:
+        indices = indices.cast(pa.int32()).fill_null(null)
+    filled: Indices = indices.to_numpy(zero_copy_only=False)
+    return filled
+
+
+def _distinct_objects(cells: Sequence[Any]) -> tuple[Indices, list[Any]]:
+    """The same for Python objects of any types; 1, 1.0 and True are kept apart."""
+    place_of: dict[tuple[type, object], int] = {}
+    indices = np.empty(len(cells), dtype=np.int64)
+    for row, cell in enumerate(cells):
+        value = _plain(cell)
+        indices[row] = place_of.setdefault((type(value), value), len(place_of))
+    return indices, [value for _, value in place_of]
+
+
+def _plain(cell: Any) -> Hashable:
+    """A Python object for a cell: None for every kind of missing, a text for the unhashable."""
+    if isinstance(cell, np.floating):
+        cell = float(str(cell))
+    elif isinstance(cell, np.generic):
+        cell = cell.item()
+    if type(cell).__name__ in NULLS or (isinstance(cell, float) and isnan(cell)):
+        return None
+    try:
+        hash(cell)
+    except TypeError:
+        return str(cell)
+    return cell  # type: ignore[no-any-return]

@@ -1,0 +1,157 @@
+"""Data frames: whatever holds a table in memory, or computes one, becomes a part.
+
+A library of data frames is imported only if the user's object is its own. Frames in memory
+are converted slice by slice, so that a column of Python objects is never copied whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from lacunet.data.errors import DataError
+from lacunet.data.source import PIECE_ROWS, Column, Part, Piece, pieces_of
+
+
+def frame_part(data: Any) -> Part:
+    """The part of a data frame, a relation, a stream of record batches or a dict of lists."""
+    if isinstance(data, Mapping):
+        return _mapping_part(data)
+    if _is_arrow(data):
+        return _arrow_part(data)
+    if hasattr(data, "to_arrow_reader") and hasattr(data, "columns"):
+        return _relation_part(data)
+    return _narwhals_part(data)
+
+
+def _is_arrow(data: Any) -> bool:
+    return type(data).__module__.split(".")[0] == "pyarrow"
+
+
+def _arrow_part(data: Any) -> Part:
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    label = f"the PyArrow {type(data).__name__}"
+    if isinstance(data, dataset.Scanner):
+        data = data.to_reader()
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        table = pa.table(data) if isinstance(data, pa.Table) else pa.Table.from_batches([data])
+        read = partial(_table_pieces, table)
+        return Part(label, tuple(table.schema.names), read, table.num_rows)
+    if isinstance(data, dataset.Dataset):
+        names = tuple(data.schema.names)
+        return Part(label, names, partial(_dataset_pieces, data), data.count_rows())
+    if isinstance(data, pa.RecordBatchReader):
+        return Part(label, tuple(data.schema.names), partial(pieces_of, iter(data)), None)
+    raise DataError.unknown_kind(data)
+
+
+def _table_pieces(table: Any, wanted: Sequence[str]) -> Iterator[Piece]:
+    chosen = table.select([table.schema.get_field_index(name) for name in wanted])
+    yield from pieces_of(chosen.to_batches(max_chunksize=PIECE_ROWS), wanted)
+
+
+def _dataset_pieces(data: Any, wanted: Sequence[str]) -> Iterator[Piece]:
+    yield from pieces_of(data.to_batches(columns=list(wanted), batch_size=PIECE_ROWS), wanted)
+
+
+def _relation_part(relation: Any) -> Part:
+    label = f"the {type(relation).__module__.split('.')[0]} relation"
+    return Part(label, tuple(relation.columns), partial(_relation_pieces, relation), None)
+
+
+def _relation_pieces(relation: Any, wanted: Sequence[str]) -> Iterator[Piece]:
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in wanted)
+    yield from pieces_of(iter(relation.project(quoted).to_arrow_reader(PIECE_ROWS)), wanted)
+
+
+def _mapping_part(data: Mapping[str, Sequence[object]]) -> Part:
+    lengths = {len(cells) for cells in data.values()}
+    if len(lengths) > 1:
+        raise DataError.unreadable("the dict", f"its columns have the lengths {sorted(lengths)}")
+    rows = lengths.pop() if lengths else 0
+    columns = {str(name): cells for name, cells in data.items()}
+    return Part("the dict", tuple(columns), partial(_mapping_pieces, columns, rows), rows)
+
+
+def _mapping_pieces(
+    columns: Mapping[str, Any], rows: int, wanted: Sequence[str]
+) -> Iterator[Piece]:
+    for start in range(0, rows, PIECE_ROWS):
+        stop = min(start + PIECE_ROWS, rows)
+        cells = {name: _arrow_or_list(columns[name][start:stop]) for name in wanted}
+        yield Piece(cells, stop - start, stop)
+
+
+def _arrow_or_list(cells: Any) -> Column:
+    """An Arrow array, or a list where the cells are of several types."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return list(cells)
+
+
+def _narwhals_part(data: Any) -> Part:
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_like_dataframe(data):
+        data = data.set_axis([str(name) for name in data.columns], axis=1)
+        _refuse_duplicates("the DataFrame", list(data.columns))
+    frame = nw.from_native(data, pass_through=True)
+    kind = type(data).__module__.split(".")[0]
+    if isinstance(frame, nw.LazyFrame):
+        names = tuple(frame.collect_schema().names())
+        return Part(f"the {kind} LazyFrame", names, partial(_lazy_pieces, frame), None)
+    if isinstance(frame, nw.DataFrame):
+        names = tuple(frame.columns)
+        return Part(f"the {kind} DataFrame", names, partial(_eager_pieces, frame), len(frame))
+    return _capsule_part(data)
+
+
+def _refuse_duplicates(label: str, names: list[str]) -> None:
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise DataError.duplicate_columns(label, twice)
+
+
+def _eager_pieces(frame: Any, wanted: Sequence[str], done: int = 0) -> Iterator[Piece]:
+    for start in range(0, len(frame), PIECE_ROWS):
+        stop = min(start + PIECE_ROWS, len(frame))
+        cells = {name: _series_cells(frame[name][start:stop]) for name in wanted}
+        yield Piece(cells, stop - start, done + stop)
+
+
+def _series_cells(series: Any) -> Column:
+    import pyarrow as pa
+
+    try:
+        return series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return series.to_list()
+
+
+def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
+    import narwhals as nw
+
+    chosen = frame.select(*wanted)
+    native = chosen.to_native()
+    if not hasattr(native, "collect_batches"):
+        yield from _table_pieces(chosen.collect(backend="pyarrow").to_native(), wanted)
+        return
+    done = 0
+    for batch in native.collect_batches(chunk_size=PIECE_ROWS, maintain_order=True):
+        yield from _eager_pieces(nw.from_native(batch, eager_only=True), wanted, done)
+        done += len(batch)
+
+
+def _capsule_part(data: Any) -> Part:
+    import pyarrow as pa
+
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise DataError.unknown_kind(data)
+    reader = pa.RecordBatchReader.from_stream(data)
+    label = f"the {type(data).__name__}"
+    return Part(label, tuple(reader.schema.names), partial(pieces_of, iter(reader)), None)

@@ -1,0 +1,127 @@
+"""The one door for data: whatever holds rows becomes an encoded table.
+
+Reading is planned first (`lacunet.data.plan`: which columns, by which rules), then done piece
+by piece (`lacunet.data.batches`), then collected here. Nothing but codes is ever held for more
+than a few pieces, so memory is bounded by the codes themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lacunet.data.batches import EncodedBatch, batches, encoders_of, remarks
+from lacunet.data.errors import DataError, WeightError
+from lacunet.data.growing import Growing
+from lacunet.data.plan import Unknown, plan_reading
+from lacunet.data.table import EncodedTable, code_type
+from lacunet.model.network import Network
+from lacunet.progress import Progress, silent
+
+
+def read_table(
+    data: Any,
+    network: Network,
+    *,
+    weight: str | ArrayLike | None = None,
+    missing: Sequence[str] = (),
+    unknown: Unknown = "error",
+    latent: Sequence[str] = (),
+    progress: Progress = silent,
+) -> EncodedTable:
+    """The rows of ``data`` as codes of the network's states.
+
+    Parameters
+    ----------
+    data
+        A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
+        patterns and folders of parts), a table of pandas, Polars, PyArrow, DuckDB or any other
+        library that Narwhals takes, a dict of lists, or a table that is already encoded.
+    network
+        Owns the names and the states; its CPTs are not looked at.
+    weight
+        The column that holds the row weights, or an array with one weight for each row.
+    missing
+        Texts that mean "not observed", beside the usual ones
+        (`lacunet.data.matching.MISSING_TOKENS`), unless they are states of the variable.
+    unknown
+        Whether a value that is no state is an error or, with a note, missing.
+    latent
+        Variables that the data have no column for: every row misses them.
+    progress
+        Told how much has been read, in rows or, for text files, in bytes.
+
+    Raises
+    ------
+    DataError
+        The data cannot be read or do not fit the network; the message names what and where.
+
+    Examples
+    --------
+    >>> rain = Network({"Rain": ["no", "yes"], "Wet": ["no", "yes"]}, {"Wet": ["Rain"]})
+    >>> table = read_table({"Rain": ["yes", "?", "no"], "Wet": ["no", "no", None]}, rain)
+    >>> table.columns["Rain"].tolist(), table.columns["Wet"].tolist()
+    ([1, 2, 0], [0, 0, 2])
+    """
+    if isinstance(data, EncodedTable):
+        return _accepted(data, network, weight, latent)
+    reading = plan_reading(
+        data, network, weight=weight, missing=missing, unknown=unknown, latent=latent
+    )
+    encoders = encoders_of(reading)
+    table = _collected(network, batches(reading, encoders, progress), reading.source.label)
+    return replace(table, notes=(*reading.notes, *remarks(reading, encoders), *table.notes))
+
+
+def _accepted(
+    table: EncodedTable, network: Network, weight: object, latent: Sequence[str]
+) -> EncodedTable:
+    if weight is not None:
+        raise DataError.already_encoded("weight")
+    if latent:
+        raise DataError.already_encoded("latent")
+    own = {name: network.cardinality(name) for name in network.variables}
+    if dict(table.cardinality_of) != own:
+        names = {*own, *table.cardinality_of}
+        raise DataError.table_of_other_network(
+            sorted(name for name in names if own.get(name) != table.cardinality_of.get(name))
+        )
+    if table.variables == network.variables:
+        return table
+    columns = {name: table.columns[name] for name in network.variables}
+    return EncodedTable.of(own, columns, table.weights, table.notes, table.row_numbers)
+
+
+def _collected(network: Network, rows: Iterable[EncodedBatch], label: str) -> EncodedTable:
+    """All batches together."""
+    cardinality_of = {name: network.cardinality(name) for name in network.variables}
+    columns = {name: Growing(code_type(states)) for name, states in cardinality_of.items()}
+    weights, numbers = Growing(np.float64), Growing(np.int64)
+    given = 0
+    for batch in rows:
+        given += batch.given
+        for name, codes in batch.columns.items():
+            columns[name].append(codes, batch.expected)
+        if batch.weights is not None and batch.row_numbers is not None:
+            weights.append(batch.weights, batch.expected)
+            numbers.append(batch.row_numbers, batch.expected)
+    if not given:
+        raise DataError.no_rows(label)
+    whole = {name: column.whole for name, column in columns.items()}
+    if not weights.length and next(iter(whole.values())).size:
+        return EncodedTable.of(cardinality_of, whole)
+    return _weighted(EncodedTable.of(cardinality_of, whole, weights.whole), given, numbers.whole)
+
+
+def _weighted(table: EncodedTable, given: int, numbers: NDArray[np.int64]) -> EncodedTable:
+    """The table, with the numbers of its rows if some were of weight zero."""
+    if not table.rows:
+        raise WeightError.all_zero()
+    if table.rows == given:
+        return table
+    note = f"left out {given - table.rows} of {given} rows: their weight is zero."
+    return replace(table, notes=(note,), row_numbers=numbers)

@@ -1,0 +1,104 @@
+"""Where rows come from: one or more parts, each read piece by piece.
+
+Every kind of input becomes a `Source`: the rooms behind the door know columns of Arrow
+arrays and nothing of files or data frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lacunet.data.errors import DataError
+
+PIECE_ROWS = 1 << 18  # with 37 columns about 40 MB of dictionary indices: well in bounds
+
+# An Arrow array, or a list of Python objects where Arrow has no type for the mixture.
+Column = Any
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some consecutive rows; ``done`` is how much of the part is read, in its own unit."""
+
+    columns: Mapping[str, Column]
+    rows: int
+    done: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file or data frame.
+
+    ``read`` takes the names of the columns wanted and gives the rows, in order. ``size`` is
+    the number of rows, or of bytes where rows cannot be known before reading (``unit``).
+    ``lines_of`` turns row numbers (from 0) into lines of a text file.
+    """
+
+    label: str
+    columns: tuple[str, ...]
+    read: Callable[[Sequence[str]], Iterator[Piece]]
+    size: int | None
+    unit: str = "rows"
+    lines_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None
+
+    def place(self, row: int) -> str:
+        """Where a row (from 0) of this part is found, in words."""
+        if self.lines_of is None:
+            return f"row {row + 1} of {self.label}"
+        line = self.lines_of([row]).get(row)
+        return f"{self.label}, " + (f"row {row + 1}" if line is None else f"line {line}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The parts, in the order of their rows. All have the same columns, in any order."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def label(self) -> str:
+        """The data in words, for messages."""
+        first = self.parts[0].label
+        return first if len(self.parts) == 1 else f"{first} (and {len(self.parts) - 1} more parts)"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in the first part's order."""
+        return self.parts[0].columns
+
+    @property
+    def total(self) -> int | None:
+        """The size of all parts together, None where it cannot be told before reading."""
+        sizes = [part.size for part in self.parts if part.size is not None]
+        one_unit = len({part.unit for part in self.parts}) == 1
+        return sum(sizes) if one_unit and len(sizes) == len(self.parts) else None
+
+    @property
+    def rows(self) -> int | None:
+        """The number of rows, None where it cannot be told before reading."""
+        return self.total if all(part.unit == "rows" for part in self.parts) else None
+
+
+def source_of(parts: Sequence[Part]) -> Source:
+    """The parts together, once they are known to have the same columns."""
+    first = parts[0]
+    for part in parts:
+        twice = {name for name in part.columns if part.columns.count(name) > 1}
+        if twice:
+            raise DataError.duplicate_columns(part.label, twice)
+        here, there = set(part.columns), set(first.columns)
+        if here != there:
+            raise DataError.different_columns(first.label, part.label, there - here, here - there)
+    return Source(tuple(parts))
+
+
+def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]:
+    """Arrow record batches as pieces, sliced where they are large."""
+    done = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, PIECE_ROWS):
+            piece = batch.slice(start, PIECE_ROWS)
+            done += piece.num_rows
+            yield Piece({name: piece.column(name) for name in columns}, piece.num_rows, done)

@@ -1,0 +1,65 @@
+"""Row weights: from a column of the data, or from an array beside them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lacunet.data.errors import WeightError
+from lacunet.data.source import Column
+from lacunet.model.network import FloatArray
+
+
+def weight_array(weight: ArrayLike) -> FloatArray:
+    """The weights given beside the data, checked."""
+    try:
+        weights = np.array(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WeightError.not_numbers() from None
+    if weights.ndim != 1:
+        raise WeightError.not_numbers()
+    if (wrong := first_wrong(weights)) is not None:
+        raise WeightError.array_value(wrong + 1, float(weights[wrong]))
+    return weights
+
+
+def weight_column(column: Column) -> FloatArray:
+    """The weights of some rows; NaN where a cell holds no number."""
+    import pyarrow as pa
+
+    if not isinstance(column, list):
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+            numbers: FloatArray = column.cast(pa.float64(), safe=False).to_numpy(
+                zero_copy_only=False
+            )
+            return numbers
+        column = column.to_pylist()
+    return np.array([_number(cell) for cell in column], dtype=np.float64)
+
+
+def first_wrong(weights: FloatArray) -> int | None:
+    """The first place that holds no finite number from zero upwards."""
+    right = np.isfinite(weights) & (weights >= 0)
+    return None if right.all() else int(np.argmin(right))
+
+
+def cell_at(column: Column, row: int) -> object:
+    """A cell as a Python object, for messages."""
+    cell: Any = column[row]
+    return cell.as_py() if hasattr(cell, "as_py") else cell
+
+
+def _number(cell: object) -> float:
+    if isinstance(cell, bool | np.bool_) or not isinstance(
+        cell, str | int | float | Decimal | np.number
+    ):
+        return np.nan
+    try:
+        return np.nan if isinstance(cell, str) and "_" in cell else float(cell)
+    except (ValueError, OverflowError):
+        return np.nan
