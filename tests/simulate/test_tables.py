@@ -113,10 +113,22 @@ def test_a_write_that_fails_leaves_what_was_there(
 
     (tmp_path / "rain.csv").write_text("before")
     monkeypatch.setitem(WRITERS, ".csv", fail_halfway)
-    with pytest.raises(OSError, match="disk is full"):
+    with pytest.raises(SimulationError, match=r"rain\.csv cannot be written: the disk is full"):
         write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "rain.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["rain.csv"]
     assert (tmp_path / "rain.csv").read_text() == "before"
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SimulationError, match=r"nowhere/rain\.csv cannot be written: No such"):
+        write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "nowhere/rain.csv")
+
+
+def test_what_is_behind_a_link_is_written_and_the_link_stays(tmp_path: Path) -> None:
+    (tmp_path / "link.csv").symlink_to(tmp_path / "file.csv")
+    write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "file.csv").read_text().startswith("Rain,Sprinkler,Wet\n")
 
 
 def test_a_name_that_says_nothing_is_refused(tmp_path: Path) -> None:

@@ -163,10 +163,14 @@ def _coins(
 
 
 def _tilt(table: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Numbers of mean zero in every row of the CPT, the largest possible one at 1 or -1."""
-    drawn = rng.uniform(-1, 1, table.shape)
-    mean = (table * drawn).sum(axis=-1, keepdims=True) / table.sum(axis=-1, keepdims=True)
-    centred = np.where(table > 0, drawn - mean, 0.0)
+    """Numbers of mean zero in every row of the CPT, the largest possible one at 1 or -1.
+
+    One number is drawn for each state and then centred row by row: a hidden cause favours
+    the same states whatever the parents are.
+    """
+    favour = rng.uniform(-1, 1, table.shape[-1])
+    mean = (table @ favour / table.sum(axis=-1))[..., None]
+    centred = np.where(table > 0, favour - mean, 0.0)
     largest = np.abs(centred).max(axis=-1, keepdims=True)
     tilt: FloatArray = np.divide(centred, largest, out=np.zeros_like(centred), where=largest > 0)
     return tilt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from lacunet.errors import LacunetError
 
@@ -91,3 +92,7 @@ class SimulationError(LacunetError):
     @classmethod
     def weighted(cls) -> SimulationError:
         return cls("a table with weights cannot be written: its weights have no column.")
+
+    @classmethod
+    def unwritable(cls, path: Path, error: OSError) -> SimulationError:
+        return cls(f"{path} cannot be written: {error.strerror or error}.")

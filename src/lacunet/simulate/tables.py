@@ -76,7 +76,7 @@ def write_table(table: EncodedTable, network: Network, path: str | os.PathLike[s
     Raises
     ------
     SimulationError
-        The name ends otherwise, or the rows have weights.
+        The name ends otherwise, the rows have weights, or the file cannot be written.
     """
     target = Path(path)
     ending = next((one for one in WRITERS if target.name.lower().endswith(one)), None)
@@ -90,14 +90,16 @@ def write_table(table: EncodedTable, network: Network, path: str | os.PathLike[s
 @contextmanager
 def _replacing(target: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of ``target`` once all is written, or else vanishes."""
-    part = target.with_name(f".{target.name}.{uuid4().hex}")
+    final = target.resolve()  # a link stays a link
+    part = final.with_name(f".{final.name}.{uuid4().hex}")
     try:
         with part.open("xb") as file:
             yield file
-        part.replace(target)
-    except BaseException:
+        part.replace(final)
+    except OSError as error:
+        raise SimulationError.unwritable(target, error) from None
+    finally:
         part.unlink(missing_ok=True)
-        raise
 
 
 def _write_parquet(rows: pa.Table, file: Sink) -> None:

@@ -1,0 +1,171 @@
+"""Mechanisms drawn at random look at what the paper lets them look at."""
+
+from __future__ import annotations
+
+from math import floor
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from lacunet.missingness.nodes import Mechanism
+from lacunet.model.network import Network
+from lacunet.simulate.at_random import MAR, MCAR, InformedMAR, count_of
+from lacunet.simulate.errors import SimulationError
+from lacunet.simulate.generators import random_network
+from lacunet.simulate.mechanisms import Missingness
+from strategies import networks
+
+SEEDS = st.integers(0, 2**32 - 1)
+TENTHS = st.integers(0, 10)
+
+
+def binary(names: str, parents: dict[str, list[str]] | None = None) -> Network:
+    return Network({name: ["0", "1"] for name in names}, parents)
+
+
+def d_separated(drawn: Missingness, given_nodes: tuple[str, ...]) -> bool:
+    """Whether networkx finds the missing values apart from the mechanisms."""
+    hidden = set(drawn.mechanisms)
+    if not hidden:
+        return True
+    mechanisms = {Mechanism(name) for name in hidden}
+    return nx.is_d_separator(drawn.graph.to_networkx(), hidden, mechanisms, set(given_nodes))
+
+
+@given(networks(max_variables=8), TENTHS, SEEDS)
+def test_mcar_hides_the_floor_of_the_share_and_looks_at_nothing(
+    network: Network, tenths: int, seed: int
+) -> None:
+    drawn = MCAR(tenths / 10, 0.25).draw(network, np.random.default_rng(seed))
+    assert len(drawn.mechanisms) == tenths * len(network.variables) // 10
+    for one in drawn.mechanisms.values():
+        assert one.parents == ()
+        assert one.missing == 0.25
+    assert drawn.graph.category() == "MCAR"
+    assert drawn.separator == ()
+    assert d_separated(drawn, ())
+
+
+@given(networks(max_variables=8), st.integers(0, 8), st.integers(0, 3), SEEDS)
+def test_mar_mechanisms_have_fully_observed_parents_neighbours_first(
+    network: Network, tenths: int, parents: int, seed: int
+) -> None:
+    hidden = tenths * len(network.variables) // 10
+    observed = len(network.variables) - hidden
+    missing = MAR(tenths / 10, min(parents, observed))
+    drawn = missing.draw(network, np.random.default_rng(seed))
+    skeleton = nx.Graph([(p, x) for x in network.variables for p in network.parents(x)])
+    skeleton.add_nodes_from(network.variables)
+    assert len(drawn.mechanisms) == hidden
+    for name, one in drawn.mechanisms.items():
+        near = set(skeleton[name]) - set(drawn.mechanisms)
+        assert len(set(one.parents)) == missing.parents
+        assert set(one.parents).isdisjoint(drawn.mechanisms)
+        assert len(near & set(one.parents)) == min(missing.parents, len(near))
+        assert one.missing.shape == network.shape(map(str, one.parents))
+
+
+@given(networks(max_variables=8), st.integers(0, 8), SEEDS)
+def test_the_separator_of_mar_data_d_separates_missing_values_from_mechanisms(
+    network: Network, tenths: int, seed: int
+) -> None:
+    observed = len(network.variables) - tenths * len(network.variables) // 10
+    drawn = MAR(tenths / 10, min(2, observed)).draw(network, np.random.default_rng(seed))
+    assert drawn.graph.category() in ("MCAR", "MAR")
+    assert drawn.separator is not None
+    assert set(drawn.separator) <= set(drawn.graph.fully_observed)
+    assert d_separated(drawn, drawn.separator)
+    assert d_separated(drawn, drawn.graph.fully_observed)
+
+
+@given(SEEDS)
+def test_informed_mechanisms_look_at_the_chosen_variables_only(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network(12, rng)
+    drawn = InformedMAR(share=0.7, separator=3, parents=2).draw(network, rng)
+    assert len(drawn.mechanisms) == 8
+    assert drawn.separator is not None
+    assert len(drawn.separator) == 3
+    assert set(drawn.separator).isdisjoint(drawn.mechanisms)
+    for one in drawn.mechanisms.values():
+        assert len(one.parents) == 2
+        assert set(one.parents) <= set(drawn.separator)
+    assert d_separated(drawn, drawn.separator)
+
+
+def test_every_variable_and_every_pair_of_like_parents_is_as_likely_as_any_other() -> None:
+    # A centre with four leaves: one variable is hidden; if the centre, all four are near.
+    star = binary("CABDE", {leaf: ["C"] for leaf in "ABDE"})
+    rng = np.random.default_rng(21)
+    hidden, pairs = dict.fromkeys("CABDE", 0), dict[object, int]()
+    for _ in range(6000):
+        drawn = MAR(0.2, 2).draw(star, rng)
+        (one,) = drawn.mechanisms.values()
+        hidden[one.variable] += 1
+        if one.variable == "C":
+            pairs[one.parents] = pairs.get(one.parents, 0) + 1
+        else:
+            assert "C" in one.parents
+    assert stats.chisquare(list(hidden.values())).pvalue > 0.001
+    assert len(pairs) == 6
+    assert stats.chisquare(list(pairs.values())).pvalue > 0.001
+
+
+def test_every_separator_is_as_likely_as_any_other() -> None:
+    network, rng = binary("ABCDE"), np.random.default_rng(22)
+    found: dict[object, int] = {}
+    for _ in range(4000):
+        drawn = InformedMAR(share=0.2, separator=2, parents=1).draw(network, rng)
+        found[drawn.separator] = found.get(drawn.separator, 0) + 1
+    assert len(found) == 10
+    assert stats.chisquare(list(found.values())).pvalue > 0.001
+
+
+@pytest.mark.parametrize("kind", [MAR, InformedMAR])
+@pytest.mark.parametrize("beta", [(1.0, 0.5), (0.5, 0.5), (2.0, 8.0)])
+def test_probabilities_of_being_missing_follow_the_beta_distribution(
+    kind: type[MAR] | type[InformedMAR], beta: tuple[float, float]
+) -> None:
+    network = random_network(300, np.random.default_rng(23), states=(2, 4))
+    drawn = kind(share=0.9, parents=2, beta=beta).draw(network, np.random.default_rng(24))
+    found = np.concatenate([one.missing.ravel() for one in drawn.mechanisms.values()])
+    assert len(found) > 1000
+    assert stats.kstest(found, stats.beta(*beta).cdf).pvalue > 0.001
+
+
+@given(networks(max_variables=8), SEEDS)
+def test_one_seed_gives_one_set_of_mechanisms(network: Network, seed: int) -> None:
+    missing = MAR(0.5, min(2, len(network.variables) // 2))
+    one, two = (missing.draw(network, np.random.default_rng(seed)) for _ in "ab")
+    assert one.graph == two.graph
+    for name in one.mechanisms:
+        np.testing.assert_array_equal(one.mechanisms[name].missing, two.mechanisms[name].missing)
+
+
+@pytest.mark.parametrize("hundredths", range(101))
+def test_a_share_counts_as_it_is_written(hundredths: int) -> None:
+    network = Network({str(name): ["0"] for name in range(100)})
+    assert count_of(hundredths / 100, network) == hundredths
+    assert floor(0.29 * 100) == 28  # what plain floating point makes of it
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(SimulationError, match=r"share of variables.*not 1\.2"):
+        MCAR(share=1.2)
+    with pytest.raises(SimulationError, match=r"rate of missing values.*not -0\.1"):
+        MCAR(rate=-0.1)
+    with pytest.raises(SimulationError, match="parents of a mechanism must be at least 0"):
+        MAR(parents=-1)
+    with pytest.raises(SimulationError, match=r"Beta must be above zero, not 0\.0"):
+        MAR(beta=(1.0, 0.0))
+    with pytest.raises(SimulationError, match="3 parents, but they come from 2"):
+        InformedMAR(separator=2, parents=3)
+    with pytest.raises(SimulationError, match="with 3 variables partially observed only 1"):
+        MAR(share=0.75, parents=2).draw(binary("ABCD"), rng)
+    with pytest.raises(SimulationError, match="3 fully observed variables are asked for"):
+        InformedMAR(share=0.5).draw(binary("ABCD"), rng)

@@ -1,0 +1,201 @@
+"""Mechanisms of a missingness graph follow the graph, hidden causes included."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations, product
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import stats
+
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.nodes import Mechanism
+from lacunet.model.network import Network
+from lacunet.simulate.by_graph import MissingByGraph
+from lacunet.simulate.errors import SimulationError
+from lacunet.simulate.mechanisms import HiddenCause, Missingness, Parent, hide
+from lacunet.simulate.sampling import sample
+
+NETWORK = Network(
+    {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"]},
+    {"B": ["A"], "C": ["B"]},
+    {
+        "A": [0.4, 0.6],
+        "B": [[0.5, 0.3, 0.2], [0.0, 0.9, 0.1]],
+        "C": [[0.3, 0.7], [0.6, 0.4], [1.0, 0.0]],
+    },
+)
+
+GRAPHS = [
+    "R[A]",
+    "A -> R[B]",
+    "B -> R[B]",
+    "B -> R[C]; C -> R[B]",
+    "A -> R[B]; R[B] -> R[C]; B -> R[C]",
+    "R[B] <-> R[C]",
+    "B <-> R[C]",
+    "B <-> R[B]",
+    "B <-> R[C]; B <-> R[A]; A -> R[C]",
+    "B <-> R[A]; B <-> R[B]; B <-> R[C]",
+    "C <-> R[A]; A <-> R[C]; R[A] <-> R[C]; R[C] -> R[B]; A -> R[B]",
+]
+
+
+def drawn_from(text: str, seed: int = 31) -> Missingness:
+    graph = MissingnessGraph.parse(text, NETWORK)
+    return MissingByGraph(graph, beta=(2.0, 2.0)).draw(NETWORK, np.random.default_rng(seed))
+
+
+def law(drawn: Missingness) -> tuple[list[Parent], np.ndarray]:
+    """The law of variables, hidden causes and mechanisms, cell by cell from its factors."""
+    coins = [one.cause for one in drawn.causes]
+    nodes: list[Parent] = [*NETWORK.variables, *coins, *map(Mechanism, drawn.mechanisms)]
+    sizes = [NETWORK.cardinality(node) if isinstance(node, str) else 2 for node in nodes]
+    factors = [(cpt.family, cpt.table) for cpt in NETWORK.cpts]
+    for node, parents, zero in [
+        *((one.cause, one.parents, one.zero) for one in drawn.causes),
+        *((one.node, one.parents, one.missing) for one in drawn.mechanisms.values()),
+    ]:
+        factors.append(((*parents, node), np.stack([zero, 1 - zero], axis=-1)))
+    cells = np.ones(sizes)
+    for cell in product(*map(range, sizes)):
+        value_of = dict(zip(nodes, cell, strict=True))
+        for family, table in factors:
+            cells[cell] *= table[tuple(value_of[node] for node in family)]
+    return nodes, cells
+
+
+def marginal(nodes: list[Parent], cells: np.ndarray, kept: list[Parent]) -> np.ndarray:
+    """The marginal over some nodes, axes in their order."""
+    gone = tuple(at for at, node in enumerate(nodes) if node not in kept)
+    left = [node for node in nodes if node in kept]
+    return np.transpose(cells.sum(axis=gone), [left.index(node) for node in kept])
+
+
+@pytest.mark.parametrize("text", GRAPHS)
+def test_hidden_causes_are_fair_coins_apart_from_each_other(text: str) -> None:
+    nodes, cells = law(drawn_from(text))
+    coins = [node for node in nodes if isinstance(node, HiddenCause)]
+    joint = marginal(nodes, cells, [*coins])
+    np.testing.assert_allclose(joint, np.full([2] * len(coins), 0.5 ** len(coins)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("text", GRAPHS)
+def test_what_the_graph_separates_is_independent_in_the_law(text: str) -> None:
+    drawn = drawn_from(text)
+    nodes, cells = law(drawn)
+    graph = drawn.graph.to_networkx()
+    assert set(nodes) == set(graph.nodes)
+    for one, two in combinations(nodes, 2):
+        others = [node for node in nodes if node not in (one, two)]
+        for given in chain.from_iterable(combinations(others, k) for k in range(5)):
+            if nx.is_d_separator(graph, {one}, {two}, set(given)):
+                joint = marginal(nodes, cells, [*given, one, two])
+                left = joint.sum(axis=-1, keepdims=True)
+                right = joint.sum(axis=-2, keepdims=True)
+                total = joint.sum(axis=(-2, -1), keepdims=True)
+                np.testing.assert_allclose(joint * total, left * right, rtol=1e-9, atol=1e-15)
+
+
+def shared(edge: str, tables: dict[str, list[float]]) -> np.ndarray:
+    """The joint law of two nodes that share a hidden cause."""
+    graph = MissingnessGraph.parse(edge, NETWORK)
+    drawn = MissingByGraph(graph, tables).draw(NETWORK, np.random.default_rng(37))
+    return marginal(*law(drawn), list(graph.hidden[0]))
+
+
+def test_a_hidden_cause_tilts_a_variable_as_far_as_its_probabilities_allow() -> None:
+    # P(A) = (0.4, 0.6): the coin falls on one side whenever A is 0, and so on that side in
+    # 0.1 of the rows where A is 1. R[C] tells the coin.
+    joint = shared("A <-> R[C]", {"C": [1.0, 0.0]})
+    np.testing.assert_allclose(np.sort(joint, axis=1), [[0.0, 0.4], [0.1, 0.5]], atol=1e-15)
+
+
+@pytest.mark.parametrize("edge", ["B <-> R[C]", "C <-> R[C]", "R[B] <-> R[C]"])
+def test_a_hidden_cause_makes_what_it_joins_dependent(edge: str) -> None:
+    joint = shared(edge, {"C": [1.0, 0.0]})
+    apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    assert np.abs(joint - apart).max() > 0.05
+
+
+@pytest.mark.parametrize("text", GRAPHS)
+def test_counts_of_rows_and_patterns_agree_with_the_law(text: str) -> None:
+    drawn, rows = drawn_from(text), 200_000
+    rng = np.random.default_rng(32)
+    complete = sample(NETWORK, rows, rng)
+    table = hide(complete, drawn, rng)
+    nodes, cells = law(drawn)
+    seen = [node for node in nodes if not isinstance(node, HiddenCause)]
+    columns = [
+        complete.columns[node] if isinstance(node, str) else table.is_shown([node.variable])
+        for node in seen
+    ]
+    expected = marginal(nodes, cells, seen) * rows
+    found = np.zeros(expected.shape, int)
+    np.add.at(found, tuple(np.asarray(column, int) for column in columns), 1)
+    assert not found[expected < 1e-9].any()
+    often = expected >= 5
+    rest = expected[~often].sum()
+    few = ([found[~often].sum()], [rest]) if rest > 5 else ([], [])
+    in_all = [*expected[often], *few[1]]
+    counted = [*found[often], *few[0]]
+    # Scaled to the same total, since what is left out is left out on both sides.
+    scaled = np.array(in_all) * sum(counted) / sum(in_all)
+    assert stats.chisquare(counted, scaled).pvalue > 0.001
+
+
+def test_given_tables_are_used_as_they_are() -> None:
+    graph = MissingnessGraph.parse("A -> R[B]; R[B] -> R[C]", NETWORK)
+    # B is missing where A is 1, and C exactly where B is not.
+    missing = MissingByGraph(graph, {"B": [0.0, 1.0], "C": [0.0, 1.0]})
+    rng = np.random.default_rng(33)
+    complete = sample(NETWORK, 1000, rng)
+    table = hide(complete, missing.draw(NETWORK, rng), rng)
+    np.testing.assert_array_equal(table.is_shown(["B"]), complete.columns["A"] == 0)
+    np.testing.assert_array_equal(table.is_shown(["C"]), complete.columns["A"] == 1)
+
+
+def test_a_table_may_look_at_a_hidden_cause() -> None:
+    graph = MissingnessGraph.parse("R[B] <-> R[C]", NETWORK)
+    missing = MissingByGraph(graph, {"B": [0.0, 1.0], "C": [1.0, 0.0]})
+    rng = np.random.default_rng(34)
+    table = hide(sample(NETWORK, 1000, rng), missing.draw(NETWORK, rng), rng)
+    assert (table.is_shown(["B"]) != table.is_shown(["C"])).all()
+    assert stats.binomtest(table.missing_of["B"], 1000, 0.5).pvalue > 0.001
+
+
+def test_tables_not_given_are_drawn_and_others_kept() -> None:
+    graph = MissingnessGraph.parse("A -> R[B]; A -> R[C]", NETWORK)
+    drawn = MissingByGraph(graph, {"B": [0.25, 0.5]}).draw(NETWORK, np.random.default_rng(35))
+    assert drawn.mechanisms["B"].missing.tolist() == [0.25, 0.5]
+    assert drawn.mechanisms["C"].missing.shape == (2,)
+
+
+def test_names_that_look_like_mechanisms_are_told_apart() -> None:
+    names = ["X", "R[X]", 'R["X"]', "X <-> R[X]"]
+    odd = Network({n: ["0", "1"] for n in names}, {}, {n: [0.5, 0.5] for n in names})
+    graph = MissingnessGraph(odd, {"X": ["R[X]"]}, [("X", Mechanism("X"))])
+    missing = MissingByGraph(graph, {"X": [[0.0, 0.0], [1.0, 1.0]]})
+    rng = np.random.default_rng(36)
+    complete = sample(odd, 500, rng)
+    table = hide(complete, missing.draw(odd, rng), rng)
+    np.testing.assert_array_equal(table.is_shown(["X"]), complete.columns["R[X]"] == 0)
+
+
+def test_what_does_not_fit_the_graph_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    graph = MissingnessGraph.parse("A -> R[B]", NETWORK)
+    with pytest.raises(SimulationError, match=r"\['C'\], which have no mechanism"):
+        MissingByGraph(graph, {"C": 0.5})
+    with pytest.raises(SimulationError, match=r"shape \(3,\), but its parents \['A'\] need \(2,\)"):
+        MissingByGraph(graph, {"B": [0.1, 0.2, 0.3]}).draw(NETWORK, rng)
+    with pytest.raises(SimulationError, match=r"R\[B\] holds nan, which is no probability"):
+        MissingByGraph(graph, {"B": [0.1, np.nan]}).draw(NETWORK, rng)
+    both = MissingnessGraph.parse("A <-> C; R[B]", NETWORK)
+    with pytest.raises(SimulationError, match="'A' <-> 'C'"):
+        MissingByGraph(both).draw(NETWORK, rng)
+    bare = NETWORK.with_tables(None)
+    shared = MissingnessGraph.parse("A <-> R[B]", bare)
+    with pytest.raises(SimulationError, match="hidden cause of 'A'"):
+        MissingByGraph(shared).draw(bare, rng)
