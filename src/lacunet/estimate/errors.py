@@ -45,6 +45,14 @@ class MethodError(LacunetError):
         )
 
     @classmethod
+    def rows_without_query(cls) -> MethodError:
+        return cls('--rows lists the rows of a query.\nHint: give one, as in --query "X=1,W=1".')
+
+    @classmethod
+    def query_without_data(cls) -> MethodError:
+        return cls("a query is explained on data, and none are given.\nHint: name a data file.")
+
+    @classmethod
     def no_separator(cls, method: str) -> MethodError:
         return cls(
             f"method {method!r} needs to know what separates the missing values from their "

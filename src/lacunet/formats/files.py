@@ -88,6 +88,21 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     _replace(name, content)
 
 
+def check_target(network: Network, path: str | os.PathLike[str]) -> None:
+    """Refuse early what `write_network` would refuse after hours of learning.
+
+    The names and states of the network are tried in the format, and the folder is looked at.
+    """
+    name = os.fspath(path)
+    uniform = {v: [1 / network.cardinality(v)] * network.cardinality(v) for v in network.variables}
+    _format_of(name).render(Network(network.states_of, {}, uniform))
+    folder = os.path.dirname(os.path.realpath(name))
+    if os.path.isdir(name):
+        raise FormatError.directory(name)
+    if not os.access(folder, os.W_OK):
+        raise FormatError.unwritable(name, OSError(f"cannot write into the folder {folder}"))
+
+
 def _format_of(name: str) -> ModuleType:
     suffix = Path(name.lower().removesuffix(".gz")).suffix
     if suffix not in FORMATS:

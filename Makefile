@@ -1,0 +1,41 @@
+# A fresh machine needs Python 3.11 or later, make and a package index; nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test test-all lint bench clean
+
+setup: .venv/.installed
+
+.venv/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+.venv/.installed-test: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $@
+
+.venv/.installed-bench: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	touch $@
+
+demo: setup
+	$(BIN)/lacunet demo
+
+lint: .venv/.installed-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest -n auto
+
+test-all: lint
+	$(BIN)/pytest -n auto -m "slow or not slow"
+
+bench: .venv/.installed-bench
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,60 @@
+"""The command line: one thin function a command.
+
+Results go to stdout, progress and notes to stderr. Exit codes: 0 done, 1 a problem with the
+input (a message, no traceback), 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
+
+from lacunet.errors import LacunetError, LacunetWarning
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code."""
+    from lacunet.cli.parser import parser
+
+    options = parser().parse_args(arguments)
+    try:
+        with _warnings_as_notes():
+            code: int = options.run(options)
+        sys.stdout.flush()
+    except LacunetError as error:
+        print(f"lacunet: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("lacunet: interrupted; nothing was written.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone, as in `lacunet ... | head`
+        sys.stderr.close()
+        return 0
+    return code
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Show our own warnings as one line on stderr, without a place in the code."""
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, LacunetWarning):
+                print(f"lacunet: note: {message}", file=sys.stderr)
+            else:
+                shown(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", LacunetWarning)
+        yield

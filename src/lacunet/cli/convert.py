@@ -1,0 +1,31 @@
+"""``lacunet convert``: a network from one format into another."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from lacunet.cli.options import NETWORK_HELP, note
+
+HELP = "convert a network file into another format"
+EXAMPLE = """example:
+  lacunet convert alarm.bif alarm.xdsl
+  lacunet convert munin1.bif.gz munin1.json.gz
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("source", metavar="IN", help=NETWORK_HELP)
+    command.add_argument(
+        "target", metavar="OUT", help="the file to write; its name says the format"
+    )
+
+
+def run(options: Namespace) -> int:
+    """Read the one, write the other."""
+    from lacunet.formats.files import read_network, write_network
+
+    network = read_network(options.source)
+    write_network(network, options.target)
+    note(f"{len(network.variables)} variables written to {options.target}")
+    return 0

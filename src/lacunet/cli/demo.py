@@ -1,0 +1,56 @@
+"""``lacunet demo``: where dropping rows goes wrong, and what to do instead."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from lacunet.cli.errors import OutputError
+from lacunet.cli.options import note
+
+HELP = "learn from a bundled example where dropping rows gives a wrong answer"
+EXAMPLE = """example:
+  lacunet demo
+  lacunet demo -o screening && lacunet learn screening/truth.bif screening/data.csv
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        default="demo-output",
+        help="where to write the networks and the data (default: demo-output)",
+    )
+    command.add_argument("--json", action="store_true", help="print the answers as JSON")
+
+
+def run(options: Namespace) -> int:
+    """Run the demonstration, print it, and write what it learned."""
+    from lacunet.experiments.demo import METHODS, SCREENING, demonstrate
+    from lacunet.formats.files import write_network
+    from lacunet.report.demo import demonstration_as_text
+    from lacunet.simulate.tables import write_table
+
+    shown = demonstrate()
+    folder = Path(options.output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError.folder(options.output, error) from None
+    write_network(SCREENING, folder / "truth.bif")
+    write_table(shown.table, SCREENING, folder / "data.csv")
+    write_network(shown.learned[METHODS[-1]], folder / "learned.bif")
+    if options.json:
+        answers = [
+            {"what": words, "truth": truth, **dict(zip(METHODS, values, strict=True))}
+            for words, truth, values in shown.answers
+        ]
+        print(json.dumps({"rows": shown.table.rows, "answers": answers}))
+    else:
+        print(demonstration_as_text(shown))
+    note(f"the learned network is in {folder / 'learned.bif'}, the data in {folder / 'data.csv'}")
+    return 0

@@ -1,0 +1,82 @@
+"""``lacunet explain``: what a method will do, before anything is counted."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add_data_arguments,
+    add_method_arguments,
+    method_of,
+    note,
+    table_of,
+)
+from lacunet.cli.progress import progress_bar
+from lacunet.estimate.errors import MethodError
+from lacunet.estimate.method import Method
+from lacunet.model.network import Network
+
+HELP = "say how each CPT would be estimated, from which rows, and what it will cost"
+EXAMPLE = """example:
+  lacunet explain alarm.bif patients.csv --method direct-mar
+  lacunet explain net.bif rows.csv --method factored-mcar --query "X=1,W=1" --rows
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
+    command.add_argument("data", metavar="DATA", nargs="*", help=DATA_HELP)
+    command.add_argument("--query", metavar="X=1,W=1", help="explain this query, not the families")
+    command.add_argument(
+        "--rows", action="store_true", help="list the rows that enter each factor of the query"
+    )
+    command.add_argument("--json", action="store_true", help="print the plan as JSON")
+    add_method_arguments(command)
+    add_data_arguments(command)
+
+
+def run(options: Namespace) -> int:
+    """Print the plan."""
+    from lacunet.formats.files import read_network
+
+    network = read_network(options.network)
+    method = method_of(options)
+    if options.rows and not options.query:
+        raise MethodError.rows_without_query()
+    if options.query and not options.data:
+        raise MethodError.query_without_data()
+    if options.query:
+        return _explain_query(options, network, method)
+    return _explain_families(options, network, method)
+
+
+def _explain_families(options: Namespace, network: Network, method: Method) -> int:
+    from lacunet.estimate.explain import explain
+    from lacunet.report.explained import explanation_as_data, explanation_as_text
+
+    table = None
+    if options.data:
+        with progress_bar() as progress:
+            table = table_of(options, network, progress)
+        for text in table.notes:
+            note(text)
+    plan = explain(network, method, table)
+    print(json.dumps(explanation_as_data(plan)) if options.json else explanation_as_text(plan))
+    return 0
+
+
+def _explain_query(options: Namespace, network: Network, method: Method) -> int:
+    from lacunet.estimate.explain import explain_rows, parsed_query
+    from lacunet.report.explained import rows_as_data, rows_as_text
+
+    query = parsed_query(options.query, network)
+    with progress_bar() as progress:
+        table = table_of(options, network, progress)
+    estimand, orders = explain_rows(network, method, table, query)
+    as_data, as_text = rows_as_data(estimand, orders), rows_as_text(estimand, orders, options.rows)
+    print(json.dumps(as_data) if options.json else as_text)
+    return 0

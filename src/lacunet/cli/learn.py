@@ -1,0 +1,82 @@
+"""``lacunet learn``: a network file and data in, a network with learned CPTs out."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add_data_arguments,
+    add_method_arguments,
+    gigabytes,
+    method_of,
+    note,
+    one_or_many,
+)
+from lacunet.cli.progress import progress_bar
+
+HELP = "learn the CPTs of a network from data with holes"
+EXAMPLE = """example:
+  lacunet learn alarm.bif patients.csv -o learned.bif
+  lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
+    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
+    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    command.add_argument(
+        "--prior",
+        type=float,
+        default=2.0,
+        metavar="ALPHA",
+        help="concentration of the Dirichlet prior: 2 adds one pseudo-count a cell, 1 none "
+        "(default: 2)",
+    )
+    command.add_argument(
+        "--memory",
+        type=gigabytes,
+        metavar="GIB",
+        help="memory budget in GiB (default: half of the memory of the machine)",
+    )
+    add_method_arguments(command)
+    add_data_arguments(command)
+
+
+def run(options: Namespace) -> int:
+    """Learn, write the network, print what it rests on."""
+    from lacunet.estimate.learn import learn
+    from lacunet.formats.files import check_target, read_network, write_network
+    from lacunet.report.learned import result_as_data, result_as_text
+
+    network = read_network(options.network)
+    if options.output:
+        check_target(network, options.output)
+    with progress_bar() as progress:
+        result = learn(
+            network,
+            one_or_many(options.data),
+            method_of(options),
+            options.prior,
+            options.weight,
+            missing=options.missing,
+            unknown=options.unknown,
+            latent=options.latent,
+            memory=options.memory,
+            progress=progress,
+        )
+    for text in result.notes:
+        note(text)
+    if options.output:
+        write_network(result.network, options.output)
+    print(json.dumps(result_as_data(result)) if options.json else result_as_text(result))
+    if options.output:
+        note(f"the learned network is in {options.output}")
+    elif not options.json:
+        note("nothing was written; -o FILE keeps the learned network")
+    return 0

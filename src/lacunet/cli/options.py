@@ -1,0 +1,124 @@
+"""Arguments that several commands share, and what becomes of them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from lacunet.data.table import EncodedTable
+from lacunet.estimate.method import Method
+from lacunet.estimate.registry import method_named
+from lacunet.model.network import Network
+from lacunet.progress import Progress
+
+NETWORK_HELP = "the network: .bif .xmlbif .net .dsc .xdsl .uai .json, each also .gz"
+DATA_HELP = "the data: .csv .tsv .parquet .arrow .feather, also .csv.gz, globs and folders of parts"
+
+
+def add_data_arguments(command: ArgumentParser) -> None:
+    """Say how the cells of the data are to be read."""
+    group = command.add_argument_group("data")
+    group.add_argument("--weight", metavar="COLUMN", help="the column with the rows' weights")
+    group.add_argument(
+        "--missing",
+        metavar="TOKEN",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="further texts that mean 'not observed'",
+    )
+    group.add_argument(
+        "--unknown",
+        choices=["error", "missing"],
+        default="error",
+        help="what to do with a value that is no state (default: error)",
+    )
+    group.add_argument(
+        "--latent",
+        metavar="A,B",
+        type=names,
+        default=[],
+        help="variables of the network that the data do not have",
+    )
+
+
+def add_method_arguments(command: ArgumentParser) -> None:
+    """Say how the CPTs are to be learned."""
+    from lacunet.estimate.lattice import AGGREGATIONS
+    from lacunet.estimate.registry import METHODS
+
+    group = command.add_argument_group("method")
+    group.add_argument(
+        "--method", default="factored-mar", metavar="M", help=f"one of {', '.join(METHODS)}"
+    )
+    group.add_argument(
+        "--separator",
+        metavar="A,B",
+        type=names,
+        help="for informed methods: what separates missing values from their mechanisms",
+    )
+    group.add_argument(
+        "--aggregation", choices=AGGREGATIONS, help="for factored methods: how estimates merge"
+    )
+
+
+def method_of(options: Namespace) -> Method:
+    """The method asked for, with its options."""
+    return method_named(
+        options.method, separator=options.separator, aggregation=options.aggregation
+    )
+
+
+def table_of(options: Namespace, network: Network, progress: Progress) -> EncodedTable:
+    """The data asked for, encoded."""
+    from lacunet.data.read import read_table
+
+    return read_table(
+        one_or_many(options.data),
+        network,
+        weight=options.weight,
+        missing=options.missing,
+        unknown=options.unknown,
+        latent=options.latent,
+        progress=progress,
+    )
+
+
+def one_or_many(paths: Sequence[str]) -> Any:
+    """A single path by itself: it may be a folder or a glob."""
+    return paths[0] if len(paths) == 1 else list(paths)
+
+
+def names(text: str) -> list[str]:
+    """Names separated by commas; one that holds a comma is quoted.
+
+    Examples
+    --------
+    >>> names('Age, "income, net"')
+    ['Age', 'income, net']
+    """
+    import csv
+
+    (found,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
+    if not found or not all(found):
+        raise ArgumentTypeError("give one or more names, separated by commas")
+    return found
+
+
+def gigabytes(text: str) -> int:
+    """A size in GiB as bytes."""
+    try:
+        size = float(text)
+    except ValueError:
+        size = 0
+    if not 0 < size < 2**20:
+        raise ArgumentTypeError(f"{text!r} is no size in GiB")
+    return int(size * 2**30)
+
+
+def note(text: str) -> None:
+    """Say something that is not the result."""
+    import sys
+
+    print(f"lacunet: note: {text}", file=sys.stderr)

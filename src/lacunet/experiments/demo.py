@@ -1,0 +1,83 @@
+"""A case that everybody knows: a test is judged on the patients whose disease was verified.
+
+Whether a patient's disease is verified depends on the test's result and on the symptoms,
+which are known of everybody: missing at random. Those who are verified are mostly positive,
+so among the complete rows the test misses almost nobody. That is verification bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.estimate.learn import learn
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+from lacunet.simulate.by_graph import MissingByGraph
+from lacunet.simulate.simulation import simulate
+
+ROWS = 20_000
+SEED = 7
+METHODS = ("listwise", "factored-mar")
+
+SCREENING = Network(
+    {
+        "Age": ["under 50", "50 and over"],
+        "Disease": ["no", "yes"],
+        "Symptoms": ["no", "yes"],
+        "Test": ["negative", "positive"],
+    },
+    {"Disease": ["Age"], "Symptoms": ["Disease"], "Test": ["Disease"]},
+    {
+        "Age": [0.6, 0.4],
+        "Disease": [[0.95, 0.05], [0.8, 0.2]],
+        "Symptoms": [[0.9, 0.1], [0.4, 0.6]],
+        "Test": [[0.9, 0.1], [0.25, 0.75]],
+    },
+)
+NOT_VERIFIED = {"Disease": [[0.95, 0.2], [0.5, 0.05]]}  # given Symptoms, Test
+
+
+@dataclass(frozen=True)
+class Probability:
+    """One number that people ask for: P(state of variable | states of its parents)."""
+
+    words: str
+    variable: str
+    cell: tuple[int, ...]
+
+
+ASKED = (
+    Probability("ill, under 50", "Disease", (0, 1)),
+    Probability("ill, 50 and over", "Disease", (1, 1)),
+    Probability("test finds the ill (sensitivity)", "Test", (1, 1)),
+    Probability("test clears the healthy (specificity)", "Test", (0, 0)),
+)
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """The data, what each method learned, and the answers beside the truth."""
+
+    table: EncodedTable
+    learned: dict[str, Network]
+    answers: tuple[tuple[str, float, tuple[float, ...]], ...]
+
+
+def demonstrate() -> Demonstration:
+    """Draw patients, hide the disease of those not verified, and learn from the rest."""
+    graph = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
+    missing = MissingByGraph(graph, NOT_VERIFIED)
+    table = simulate(SCREENING, ROWS, missing, np.random.default_rng(SEED)).table
+    learned = {method: learn(SCREENING, table, method).network for method in METHODS}
+    answers = tuple(
+        (asked.words, _value(SCREENING, asked), tuple(_value(learned[m], asked) for m in METHODS))
+        for asked in ASKED
+    )
+    return Demonstration(table, learned, answers)
+
+
+def _value(network: Network, asked: Probability) -> float:
+    return float(network.cpt(asked.variable).table[asked.cell])

@@ -1,0 +1,78 @@
+"""A result of learning, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from lacunet.estimate.learn import Result
+from lacunet.report.text_table import text_table
+
+SHOWN_WARNINGS = 12
+
+
+def result_as_text(result: Result) -> str:
+    """What was learned by which method, and what each CPT rests on."""
+    holes = sum(result.missing.values())
+    partially = sum(count > 0 for count in result.missing.values())
+    cells = result.rows * len(result.missing)
+    weight = "" if result.total == result.rows else f" (weight {result.total:g})"
+    lines = [
+        f"{len(result.network.variables)} CPTs by {result.method} from {result.rows:,} rows"
+        f"{weight}, prior {result.prior:g}",
+        f"{holes:,} of {cells:,} cells ({holes / cells:.1%}) are missing, "
+        f"in {partially} of {len(result.missing)} variables",
+    ]
+    lines += [result.why] if result.why else []
+    lines += [_ended(result)] if result.ended else []
+    lines += ["", _families(result)]
+    warnings = result.warnings
+    if warnings:
+        lines += ["", *(f"! {warning}" for warning in warnings[:SHOWN_WARNINGS])]
+        if len(warnings) > SHOWN_WARNINGS:
+            lines.append(f"! and {len(warnings) - SHOWN_WARNINGS} more (--json lists all)")
+    return "\n".join(lines)
+
+
+def _ended(result: Result) -> str:
+    ended = result.ended
+    assert ended is not None
+    return (
+        f"{ended.reason} after {ended.iterations} iterations, {ended.seconds:.2f} s; "
+        f"log-likelihood {ended.log_likelihood:.6g}, log-posterior {ended.log_posterior:.6g}"
+    )
+
+
+def _families(result: Result) -> str:
+    rows = [
+        [
+            name,
+            ", ".join(report.parents) or "-",
+            f"{report.rows_shown:,}",
+            f"{report.effective_size:,.0f}",
+            f"{report.fallback_mass:.1%}" if report.fallback_mass else "-",
+            f"{report.unseen:,}" if report.unseen else "-",
+        ]
+        for name, report in result.families.items()
+    ]
+    header = ["variable", "parents", "rows shown", "effective", "fell back", "unseen"]
+    return text_table(header, rows, left=2)
+
+
+def result_as_data(result: Result) -> dict[str, Any]:
+    """Everything of a result, in plain lists and dictionaries."""
+    return {
+        "method": result.method,
+        "why": result.why,
+        "rows": result.rows,
+        "weight": result.total,
+        "prior": result.prior,
+        "missing": dict(result.missing),
+        "notes": list(result.notes),
+        "ended": None if result.ended is None else asdict(result.ended),
+        "families": {name: asdict(report) for name, report in result.families.items()},
+        "cpts": {
+            cpt.child: {"parents": list(cpt.parents), "table": cpt.table.tolist()}
+            for cpt in result.network.cpts
+        },
+    }

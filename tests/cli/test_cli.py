@@ -1,0 +1,200 @@
+"""The command line, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from examples import APPENDIX, RAIN, appendix_rows
+from golden import golden
+from lacunet.cli import main
+from lacunet.formats.files import read_network, write_network
+
+Captured = pytest.CaptureFixture[str]
+
+
+def write_csv(path: Path, columns: dict[str, list[str | None]]) -> Path:
+    lines = [
+        ",".join(columns),
+        *(",".join(cell or "" for cell in row) for row in zip(*columns.values(), strict=True)),
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def rain(tmp_path: Path) -> tuple[str, str]:
+    write_network(RAIN, tmp_path / "rain.bif")
+    data = {
+        "Rain": ["no", "yes", "no"],
+        "Sprinkler": ["off", None, "on"],
+        "Wet": ["no", "yes", None],
+    }
+    return str(tmp_path / "rain.bif"), str(write_csv(tmp_path / "rain.csv", data))
+
+
+@pytest.fixture
+def appendix(tmp_path: Path) -> list[str]:
+    write_network(APPENDIX, tmp_path / "net.json")
+    columns = dict(zip("XYWZ", map(list, zip(*appendix_rows(), strict=True)), strict=True))
+    return [str(tmp_path / "net.json"), str(write_csv(tmp_path / "rows.csv", columns))]
+
+
+@pytest.mark.parametrize("name", ["fire-alarm-mar", "survey-mar-sparse", "asia-mcar"])
+@pytest.mark.parametrize("suffix", [".bif", ".xdsl.gz", ".json"])
+def test_the_golden_cpts_come_through_files(
+    name: str, suffix: str, tmp_path: Path, capsys: Captured
+) -> None:
+    case = golden(name)
+    network, out = tmp_path / "network.json", tmp_path / f"learned{suffix}"
+    write_network(case.network, network)
+    data = write_csv(tmp_path / "data.csv", case.texts())
+    for method in case.expected["cpts"]:
+        more = ["--separator", ",".join(case.expected["separator"])] if "informed" in method else []
+        command = [
+            "learn",
+            str(network),
+            str(data),
+            "--method",
+            method,
+            "-o",
+            str(out),
+            "--json",
+            *more,
+        ]
+        assert main(command) == 0
+        printed = json.loads(capsys.readouterr().out)
+        written = read_network(out)
+        for variable, expected in case.cpts(method).items():
+            np.testing.assert_allclose(written.cpt(variable).table, expected, rtol=0, atol=1e-12)
+            np.testing.assert_array_equal(
+                printed["cpts"][variable]["table"], written.cpt(variable).table
+            )
+
+
+def test_learning_prints_what_every_cpt_rests_on(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["learn", *rain, "--method", "direct-mcar"]) == 0
+    out, err = capsys.readouterr()
+    assert "3 CPTs by direct-mcar from 3 rows, prior 2" in out
+    assert "2 of 9 cells (22.2%) are missing, in 2 of 3 variables" in out
+    assert "nothing was written" in err
+
+
+def test_a_value_that_is_no_state_is_an_error_without_a_traceback(
+    rain: tuple[str, str], capsys: Captured
+) -> None:
+    Path(rain[1]).write_text("Rain,Sprinkler,Wet\nno,off,no\nmaybe,on,yes\n")
+    assert main(["learn", *rain]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "'maybe'" in err
+    assert "'Rain'" in err
+    assert "Traceback" not in err
+
+
+def test_a_bad_output_name_is_refused_before_anything_is_read(
+    rain: tuple[str, str], capsys: Captured
+) -> None:
+    assert main(["learn", rain[0], "no-such-file.csv", "-o", "out.docx"]) == 1
+    assert "out.docx" in capsys.readouterr().err
+
+
+def test_nothing_is_written_when_learning_fails(
+    rain: tuple[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    assert main(["learn", *rain, "--prior", "0", "-o", str(tmp_path / "out.bif")]) == 1
+    assert "prior is 0.0" in capsys.readouterr().err
+    assert not (tmp_path / "out.bif").exists()
+
+
+def test_wrong_usage_exits_with_two(capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["learn", "only-a-network.bif"])
+    assert stopped.value.code == 2
+    assert "DATA" in capsys.readouterr().err
+
+
+def test_an_unknown_method_lists_the_known(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["learn", *rain, "--method", "magic"]) == 1
+    assert "direct-mcar" in capsys.readouterr().err
+
+
+def test_an_informed_method_asks_for_its_separator(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["learn", *rain, "--method", "informed-direct"]) == 1
+    assert "--separator" in capsys.readouterr().err
+
+
+def test_a_separator_with_holes_is_refused(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["learn", *rain, "--method", "informed-direct", "--separator", "Wet"]) == 1
+    assert "'Wet', which 1 rows do not show" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("method", "query", "together"),
+    [
+        ("listwise", "X=1,W=1", ["11, 12, 15, 16"]),
+        ("direct-mcar", "X=1,W=1", ["11, 12, 15, 16, 23, 24"]),
+        (
+            "factored-mcar",
+            "X=1,W=1",
+            ["3, 4, 7, 8, 11, 12, 15, 16, 19, 20, 23, 24, 27, 28, 31, 32, 35, 36", "9-16, 21-24"],
+        ),
+        ("direct-mar", "X=1,Y=1", ["1-36"]),
+    ],
+)
+def test_explain_lists_the_rows_of_the_papers_tables(
+    method: str, query: str, together: list[str], appendix: list[str], capsys: Captured
+) -> None:
+    assert main(["explain", *appendix, "--method", method, "--query", query, "--rows"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[1] for line in lines if line.startswith("  together")] == together
+
+
+def test_explain_prints_every_estimand_and_the_forecast(
+    appendix: list[str], capsys: Captured
+) -> None:
+    assert main(["explain", *appendix, "--method", "direct-mar"]) == 0
+    out = capsys.readouterr().out
+    assert "P(W, Z, X) = P(X | W, Z, R[X]=1) P(W, Z)" in out
+    assert "24 rows (66.7%) show the whole family" in out
+    assert "rows will be grouped by W, Z" in out
+
+
+def test_explain_works_without_data(appendix: list[str], capsys: Captured) -> None:
+    assert main(["explain", appendix[0], "--method", "direct-mar"]) == 0
+    assert "sum over X_o of" in capsys.readouterr().out
+
+
+def test_explain_speaks_json(appendix: list[str], capsys: Captured) -> None:
+    assert main(["explain", *appendix, "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["partially_observed"] == ["X", "Y"]
+    assert plan["families"]["X"]["rows_shown"] == 24
+
+
+def test_convert_keeps_every_probability(tmp_path: Path) -> None:
+    write_network(RAIN, tmp_path / "rain.bif")
+    assert main(["convert", str(tmp_path / "rain.bif"), str(tmp_path / "rain.xdsl.gz")]) == 0
+    assert read_network(tmp_path / "rain.xdsl.gz") == RAIN
+
+
+def test_the_demo_is_right_where_dropping_rows_is_wrong(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["demo", "-o", str(tmp_path / "demo"), "--json"]) == 0
+    for answer in json.loads(capsys.readouterr().out)["answers"]:
+        # 20,000 patients: about three standard errors of the scarcest answer.
+        assert abs(answer["factored-mar"] - answer["truth"]) < 0.03
+        assert abs(answer["listwise"] - answer["truth"]) > 0.1
+    assert read_network(tmp_path / "demo" / "learned.bif").has_cpts
+
+
+def test_every_command_has_an_example(capsys: Captured) -> None:
+    from lacunet.cli.parser import COMMANDS
+
+    for command in COMMANDS:
+        with pytest.raises(SystemExit) as stopped:
+            main([command, "--help"])
+        assert stopped.value.code == 0
+        assert f"example:\n  lacunet {command}" in capsys.readouterr().out

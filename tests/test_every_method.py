@@ -1,0 +1,163 @@
+"""The laws that every method keeps. A new method joins by being registered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from examples import RAIN
+from lacunet.data.table import EncodedTable
+from lacunet.estimate.method import Learned, Task
+from lacunet.estimate.registry import METHODS, method_named
+from lacunet.model.network import Network
+from strategies import networks, tables
+
+EXACT = {"rtol": 1e-9, "atol": 1e-12}  # sums in another order, divided once or twice
+
+
+def learned(name: str, network: Network, table: EncodedTable, prior: float = 2.0) -> Learned:
+    options: dict[str, Any] = {}
+    if name.startswith("informed"):
+        options["separator"] = table.fully_observed
+    return method_named(name, **options).learn(Task(network, table, prior))
+
+
+def assert_same(one: Learned, two: Learned) -> None:
+    for variable, table in one.tables.items():
+        np.testing.assert_allclose(two.tables[variable], table, **EXACT)
+
+
+def with_rows(table: EncodedTable, rows: np.ndarray, weights: np.ndarray | None) -> EncodedTable:
+    columns = {name: column[rows] for name, column in table.columns.items()}
+    return EncodedTable.of(table.cardinality_of, columns, weights)
+
+
+every_method = pytest.mark.parametrize("name", METHODS)
+some = settings(max_examples=15, deadline=None)
+
+
+@every_method
+@some
+@given(st.data())
+def test_complete_data_give_the_plain_frequencies(name: str, data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=4))
+    holes = data.draw(tables(network, weighted=data.draw(st.booleans())))
+    columns = {
+        variable: np.minimum(column, network.cardinality(variable) - 1)
+        for variable, column in holes.columns.items()
+    }
+    table = EncodedTable.of(holes.cardinality_of, columns, holes.weights)
+    result = learned(name, network, table)
+    for variable in network.variables:
+        family = network.family(variable)
+        counts = np.ones(network.shape(family))
+        cells = tuple(table.columns[axis] for axis in family)
+        np.add.at(counts, cells, 1.0 if table.weights is None else table.weights)
+        expected = counts / counts.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(result.tables[variable], expected, **EXACT)
+
+
+@every_method
+@some
+@given(st.data())
+def test_every_row_of_a_cpt_is_a_distribution(name: str, data: st.DataObject) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network, weighted=data.draw(st.booleans())))
+    prior = data.draw(st.sampled_from([1.0, 1.5, 2.0, 10.0]))
+    for cpt in learned(name, network, table, prior).tables.values():
+        assert (cpt >= 0).all()
+        np.testing.assert_allclose(cpt.sum(axis=-1), 1, rtol=1e-12)
+
+
+@every_method
+@some
+@given(st.data())
+def test_the_order_of_the_rows_does_not_matter(name: str, data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=4))
+    table = data.draw(tables(network, weighted=True))
+    order = np.array(data.draw(st.permutations(range(table.rows))))
+    mixed = with_rows(table, order, table.weights[order])
+    assert_same(learned(name, network, table), learned(name, network, mixed))
+
+
+@every_method
+@some
+@given(st.data())
+def test_a_whole_weight_is_that_many_copies_of_the_row(name: str, data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=4))
+    table = data.draw(tables(network))
+    copies = np.array(
+        data.draw(st.lists(st.integers(1, 3), min_size=table.rows, max_size=table.rows))
+    )
+    weighted = with_rows(table, np.arange(table.rows), copies.astype(float))
+    copied = with_rows(table, np.repeat(np.arange(table.rows), copies), None)
+    assert_same(learned(name, network, weighted), learned(name, network, copied))
+
+
+@every_method
+@some
+@given(st.data())
+def test_permuting_the_states_permutes_the_cpts(name: str, data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=4))
+    table = data.draw(tables(network))
+    chosen = data.draw(st.sampled_from(network.variables))
+    size = network.cardinality(chosen)
+    order = np.array(data.draw(st.permutations(range(size))))
+    states = {**network.states_of, chosen: [network.states(chosen)[at] for at in order]}
+    place = np.append(np.argsort(order), size).astype(table.columns[chosen].dtype)
+    columns = {**table.columns, chosen: place[table.columns[chosen]]}
+    other = Network(states, network.parents_of)
+    before = learned(name, network, table)
+    after = learned(name, other, EncodedTable.of(table.cardinality_of, columns))
+    for variable, cpt in before.tables.items():
+        family = network.family(variable)
+        axis = family.index(chosen) if chosen in family else None
+        moved = cpt if axis is None else np.take(cpt, order, axis=axis)
+        np.testing.assert_allclose(after.tables[variable], moved, **EXACT)
+
+
+@every_method
+@some
+@given(st.data())
+def test_renaming_the_variables_changes_nothing_else(name: str, data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=4))
+    table = data.draw(tables(network))
+    renamed = Network(
+        {f"new {v}": network.states(v) for v in network.variables},
+        {f"new {v}": [f"new {u}" for u in network.parents(v)] for v in network.variables},
+    )
+    moved = EncodedTable.of(
+        {f"new {v}": size for v, size in table.cardinality_of.items()},
+        {f"new {v}": column for v, column in table.columns.items()},
+    )
+    before, after = learned(name, network, table), learned(name, renamed, moved)
+    for variable, cpt in before.tables.items():
+        np.testing.assert_allclose(after.tables[f"new {variable}"], cpt, **EXACT)
+
+
+@every_method
+def test_the_data_are_not_modified(name: str) -> None:
+    codes = {v: np.array([0, 1, 2, 1, 0], dtype=np.uint8) for v in RAIN.variables}
+    codes["Rain"] = np.array([0, 1, 1, 1, 0], dtype=np.uint8)
+    table = EncodedTable.of(dict.fromkeys(codes, 2), codes, np.array([1.0, 2.0, 3.0, 0.5, 1.0]))
+    copies = {v: column.copy() for v, column in table.columns.items()}
+    learned(name, RAIN, table)
+    for variable, column in table.columns.items():
+        np.testing.assert_array_equal(column, copies[variable])
+
+
+@every_method
+def test_every_family_says_what_it_rests_on(name: str) -> None:
+    codes = {v: np.array([0, 1, 2, 1, 0], dtype=np.uint8) for v in RAIN.variables}
+    codes["Rain"] = np.array([0, 1, 1, 1, 0], dtype=np.uint8)
+    result = learned(name, RAIN, EncodedTable.of(dict.fromkeys(codes, 2), codes))
+    for variable, report in result.families.items():
+        assert report.variable == variable
+        assert report.parents == RAIN.parents(variable)
+        assert report.estimand
+        assert report.rows_shown == (5 if variable == "Rain" else 4)
+        assert 0 < report.effective_size <= 5
