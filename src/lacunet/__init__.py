@@ -3,15 +3,21 @@
 >>> import lacunet as lc
 >>> network = lc.Network({"A": ["no", "yes"], "B": ["no", "yes"]}, {"B": ["A"]})
 >>> rows = {"A": ["yes", "no", None, "yes"], "B": ["yes", "no", "no", None]}
->>> result = lc.learn(network, rows, method="direct-mcar")
->>> result.network.cpt("A").table.tolist()
-[0.3999999999999999, 0.6]
+>>> result = lc.learn(network, rows, method="direct-mcar", prior=1)
+>>> result.network.cpt("B").table.tolist()
+[[1.0, 0.0], [0.0, 1.0]]
 """
 
-from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.estimate.learn import Result, learn
-from lacunet.formats.files import read_network, write_network
-from lacunet.model.network import Cpt, Network
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lacunet.errors import LacunetError, LacunetWarning
+    from lacunet.estimate.learn import Result, learn
+    from lacunet.formats.files import read_network, write_network
+    from lacunet.model.network import Cpt, Network
 
 __version__ = "0.1.0"
 
@@ -25,3 +31,27 @@ __all__ = [
     "read_network",
     "write_network",
 ]
+
+# Names are fetched when they are first used: importing the package costs next to nothing.
+_HOME_OF = {
+    "Cpt": "model.network",
+    "LacunetError": "errors",
+    "LacunetWarning": "errors",
+    "Network": "model.network",
+    "Result": "estimate.learn",
+    "learn": "estimate.learn",
+    "read_network": "formats.files",
+    "write_network": "formats.files",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'lacunet' has no attribute {name!r}")
+    found = getattr(import_module(f"lacunet.{_HOME_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
