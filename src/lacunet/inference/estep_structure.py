@@ -1,0 +1,235 @@
+r"""The steps that eliminate each component, without any values yet.
+
+Eliminating the variable :math:`v` multiplies the tables that mention it, its *inputs*, and
+sums :math:`v` out:
+
+.. math:: m_v(s) = \sum_v \prod_i t_i(v, s)
+
+An input is a *slice* (the CPT of a family that touches the component, at the observed values)
+or the message of a step before. What a step reads and in which layout depends on the component
+alone; boundary values only move the place where each slice begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.inference.batched_elimination import eliminate
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problem_layout import Layout
+from lacunet.statistics.problem_ragged import Integers, Ragged, distinct_rows
+
+FACTORS_BEFORE_SCALING = 12  # slices multiplied before a message is scaled to sum to one
+
+
+@dataclass(frozen=True)
+class Slices:
+    """The families that touch each component, in the order of component, then family.
+
+    ``label`` tells families and their missing axes apart; ``boundary_place`` and
+    ``boundary_stride`` list the observed axes: where the boundary holds the state, and how far
+    it moves the beginning of the slice.
+    """
+
+    of_component: Integers  # where the slices of each component begin; one more at the end
+    family: Integers
+    label: Integers
+    boundary_place: Ragged
+    boundary_stride: Integers
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The steps of all components; step ``s`` eliminates the variable ``variable[s]``.
+
+    Steps are numbered component by component, within it by number of states, then variable:
+    the order of the axes of every message. ``inputs`` lists for each step its sources: slice
+    ``i`` as ``~i``, the message of step ``j`` as ``j``. ``axis`` lists for each input its
+    axes' places in the step's clique (0 the eliminated variable, then the message's axes),
+    with the ``stride`` of each.
+    """
+
+    of_component: Integers
+    variable: Integers
+    size: Integers  # states of the eliminated variable
+    message_size: FloatArray  # cells of the message; floating, as hopeless cliques overflow
+    scope: Ragged  # steps whose variables are the message's axes
+    level: Integers
+    is_scaled: np.ndarray
+    inputs: Ragged
+    axis: Ragged
+    stride: Integers
+    shape: Integers  # steps of one shape have equal sizes, axes and number of inputs
+    slices: Slices
+
+    @property
+    def cells(self) -> FloatArray:
+        """The cells of each step's clique."""
+        return self.message_size * self.size
+
+    @property
+    def component(self) -> Integers:
+        """The component of each step."""
+        return np.repeat(np.arange(len(self.of_component) - 1), np.diff(self.of_component))
+
+
+def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structure:
+    """Order the elimination of every component and lay out its steps."""
+    sizes = layout.cardinalities[members.items]
+    order = np.lexsort((members.items, sizes, members.owners))
+    variable, component = members.items[order], members.owners
+    size = layout.cardinalities[variable]
+    place = np.full((len(members), len(layout.cardinalities)), -1, dtype=np.int32)
+    place[component, variable] = np.arange(len(variable))
+    edges = _edges(layout, component, variable, place)
+    elimination = eliminate(members.lengths, edges, np.log(size))
+    rounds, scope = elimination.round, elimination.scope
+    reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
+    slices, ends, strides = _slices(layout, members, boundaries, component, variable, place)
+    slice_reader = _first_to_go(ends, rounds)
+    message_strides, message_size = _message_layout(scope, size)
+    inputs = _inputs(reader, slice_reader, slices, variable)
+    axis, stride = _axes(inputs, scope, message_strides, ends, strides)
+    shape = distinct_rows(Ragged(scope.starts, size[scope.items]), size * 64 + inputs.lengths)[1]
+    level, is_scaled = _levels(rounds, reader, inputs)
+    return Structure(
+        of_component=members.starts,
+        variable=variable,
+        size=size,
+        message_size=message_size,
+        scope=scope,
+        level=level,
+        is_scaled=is_scaled,
+        inputs=inputs,
+        axis=axis,
+        stride=stride,
+        shape=shape,
+        slices=slices,
+    )
+
+
+def _edges(layout: Layout, component: Integers, variable: Integers, place: np.ndarray) -> Ragged:
+    """The neighbours of each step's variable within its component."""
+    near = Ragged.of_matrix(layout.neighbours).take(variable)
+    owner = near.owners
+    other = place[component[owner], near.items]
+    inside = other >= 0
+    lengths = np.bincount(owner[inside], minlength=len(variable))
+    return Ragged.of_lengths(lengths, other[inside].astype(np.int64))
+
+
+def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
+    """Of each row of steps, the one eliminated first; -1 where the row is empty."""
+    first = np.full(len(rows), -1)
+    holds = np.flatnonzero(rows.lengths)
+    if len(holds):
+        keys = rounds[rows.items] * len(rounds) + rows.items
+        first[holds] = np.minimum.reduceat(keys, rows.starts[holds]) % len(rounds)
+    return first
+
+
+def _slices(
+    layout: Layout,
+    members: Ragged,
+    boundaries: Ragged,
+    component: Integers,
+    variable: Integers,
+    place: np.ndarray,
+) -> tuple[Slices, Ragged, Integers]:
+    """The slices of all components, the steps on their missing axes and those axes' strides."""
+    families = layout.families_of().take(variable)
+    width = len(layout.cardinalities)
+    found = np.unique(component[families.owners] * width + families.items)
+    owner, family = found // width, found % width
+    boundary_place = np.full((len(members), width), -1, dtype=np.int32)
+    at = np.arange(len(boundaries.items)) - boundaries.starts[boundaries.owners]
+    boundary_place[boundaries.owners, boundaries.items] = at
+    axes = layout.axes.take(family)
+    strides = layout.strides[layout.axes.places(family)]
+    whose = axes.owners
+    step = place[owner[whose], axes.items].astype(np.int64)
+    missing = step >= 0
+    bit = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose])
+    mask = np.bincount(whose, bit * missing, minlength=len(family)).astype(np.int64)
+    seen = boundary_place[owner[whose], axes.items].astype(np.int64)
+    slices = Slices(
+        of_component=np.searchsorted(owner, np.arange(len(members) + 1)),
+        family=family,
+        label=np.unique(family + width * mask, return_inverse=True)[1],
+        boundary_place=Ragged.of_lengths(
+            np.bincount(whose[~missing], minlength=len(family)), seen[~missing]
+        ),
+        boundary_stride=strides[~missing],
+    )
+    ends = Ragged.of_lengths(np.bincount(whose[missing], minlength=len(family)), step[missing])
+    return slices, ends, strides[missing]
+
+
+def _message_layout(scope: Ragged, size: Integers) -> tuple[Integers, FloatArray]:
+    """The stride of each axis of each message (last axis fastest), and the messages' sizes."""
+    strides = np.ones(len(scope.items))
+    whole = np.ones(len(scope))
+    for back in range(1, 1 + int(scope.lengths.max(initial=0))):
+        rows = np.flatnonzero(scope.lengths >= back)
+        places = scope.starts[rows + 1] - back
+        strides[places] = whole[rows]
+        whole[rows] *= size[scope.items[places]]
+    return np.minimum(strides, 2.0**62).astype(np.int64), whole
+
+
+def _inputs(
+    reader: Integers, slice_reader: Integers, slices: Slices, variable: Integers
+) -> Ragged:
+    """The sources of each step: slices by family, then messages by eliminated variable."""
+    senders = np.flatnonzero(reader >= 0)
+    step = np.concatenate([slice_reader, reader[senders]])
+    source = np.concatenate([~np.arange(len(slice_reader)), senders])
+    rank = np.concatenate([slices.family, len(reader) + variable[senders]])
+    order = np.lexsort((rank, step))
+    return Ragged.of_lengths(np.bincount(step, minlength=len(reader)), source[order])
+
+
+def _axes(
+    inputs: Ragged, scope: Ragged, message_strides: Integers, ends: Ragged, strides: Integers
+) -> tuple[Ragged, Integers]:
+    """The axes of each input: places in the reading step's clique, and strides."""
+    source, step = inputs.items, inputs.owners
+    is_slice = source < 0
+    messages, slices = source[~is_slice], ~source[is_slice]
+    lengths = np.empty(len(source), dtype=np.int64)
+    lengths[~is_slice], lengths[is_slice] = scope.lengths[messages], ends.lengths[slices]
+    axes = Ragged.of_lengths(lengths, np.empty(lengths.sum(), dtype=np.int64))
+    stride = np.empty_like(axes.items)
+    to_message, to_slice = axes.places(np.flatnonzero(~is_slice)), axes.places(
+        np.flatnonzero(is_slice)
+    )
+    axes.items[to_message] = scope.items[scope.places(messages)]
+    stride[to_message] = message_strides[scope.places(messages)]
+    axes.items[to_slice] = ends.items[ends.places(slices)]
+    stride[to_slice] = strides[ends.places(slices)]
+    return Ragged(axes.starts, _places_in_clique(axes, step, scope)), stride
+
+
+def _places_in_clique(axes: Ragged, step: Integers, scope: Ragged) -> Integers:
+    """Where each axis is in the clique of the step that reads it."""
+    reader = step[axes.owners]
+    keys = scope.owners * len(scope) + scope.items  # ascending: steps, then their scopes
+    found = np.searchsorted(keys, reader * len(scope) + axes.items)
+    return np.where(axes.items == reader, 0, found - scope.starts[reader] + 1)
+
+
+def _levels(rounds: Integers, reader: Integers, inputs: Ragged) -> tuple[Integers, np.ndarray]:
+    """How many steps must come before each, and which messages are scaled."""
+    slice_counts = np.bincount(inputs.owners[inputs.items < 0], minlength=len(rounds))
+    level = np.zeros(len(rounds), dtype=np.int64)
+    factors = slice_counts.copy()
+    is_scaled = np.zeros(len(rounds), dtype=bool)
+    order = np.argsort(rounds, kind="stable")
+    for steps in np.split(order, np.flatnonzero(np.diff(rounds[order])) + 1):
+        is_scaled[steps] = (factors[steps] >= FACTORS_BEFORE_SCALING) | (reader[steps] < 0)
+        sending = steps[reader[steps] >= 0]
+        np.maximum.at(level, reader[sending], level[sending] + 1)
+        np.add.at(factors, reader[sending], np.where(is_scaled[sending], 0, factors[sending]))
+    return level, is_scaled
