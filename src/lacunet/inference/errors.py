@@ -39,3 +39,17 @@ class QueryError(LacunetError):
     @classmethod
     def repeated(cls, variables: Iterable[str]) -> QueryError:
         return cls(f"the target names a variable more than once: {sorted(variables)}.")
+
+
+class ImpossibleDataError(LacunetError):
+    """The data hold rows that the parameters rule out, so nothing follows about their holes."""
+
+    @classmethod
+    def of(cls, shown: Mapping[str, str], hidden: Iterable[str]) -> ImpossibleDataError:
+        states = ", ".join(f"{name}={state}" for name, state in shown.items())
+        return cls(
+            f"rows that miss {sorted(hidden)} and show {states or 'nothing near them'} "
+            "have the probability zero under the current CPTs.\n"
+            "Hint: start from CPTs without zeros, such as those of a closed-form method "
+            "with a prior above 1."
+        )
