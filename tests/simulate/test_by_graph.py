@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import chain, combinations, product
 
 import networkx as nx
@@ -14,7 +15,7 @@ from lacunet.missingness.nodes import Mechanism
 from lacunet.model.network import Network
 from lacunet.simulate.by_graph import MissingByGraph
 from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.mechanisms import HiddenCause, Missingness, Parent, hide
+from lacunet.simulate.mechanisms import HiddenCause, Missingness, Parent, hide, parameters
 from lacunet.simulate.sampling import sample
 
 NETWORK = Network(
@@ -181,6 +182,28 @@ def test_names_that_look_like_mechanisms_are_told_apart() -> None:
     complete = sample(odd, 500, rng)
     table = hide(complete, missing.draw(odd, rng), rng)
     np.testing.assert_array_equal(table.is_shown(["X"]), complete.columns["R[X]"] == 0)
+
+
+@pytest.mark.parametrize("text", GRAPHS)
+def test_parameters_written_as_json_make_the_same_mechanisms_again(text: str) -> None:
+    drawn = drawn_from(text)
+    written = json.loads(json.dumps(parameters(drawn)))
+    tables = {name: one["missing"] for name, one in written["mechanisms"].items()}
+    graph = MissingnessGraph.parse(written["graph"], NETWORK)
+    again = MissingByGraph(graph, tables).draw(NETWORK, np.random.default_rng(0))
+    assert again.graph == drawn.graph
+    assert list(again.mechanisms) == list(drawn.mechanisms)
+    for name, one in drawn.mechanisms.items():
+        assert again.mechanisms[name].parents == one.parents
+        np.testing.assert_array_equal(again.mechanisms[name].missing, one.missing)
+
+
+def test_parameters_name_what_a_mechanism_looks_at() -> None:
+    graph = MissingnessGraph.parse("B, R[B] -> R[C]; A <-> R[C]", NETWORK)
+    drawn = MissingByGraph(graph).draw(NETWORK, np.random.default_rng(0))
+    written = parameters(drawn)
+    assert written["mechanisms"]["C"]["parents"] == ["B", "R[B]", "A <-> R[C]"]  # type: ignore[index]
+    assert written["hidden causes"]["A <-> R[C]"]["given"] == ["A"]  # type: ignore[index]
 
 
 def test_what_does_not_fit_the_graph_is_refused() -> None:

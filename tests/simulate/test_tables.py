@@ -17,10 +17,14 @@ from hypothesis import strategies as st
 from pyarrow import ipc, parquet
 
 from examples import RAIN
+from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
+from lacunet.networks.catalogue import example
+from lacunet.simulate.at_random import MCAR
 from lacunet.simulate.errors import SimulationError
 from lacunet.simulate.sampling import sample
+from lacunet.simulate.simulation import simulate
 from lacunet.simulate.tables import WRITERS, to_arrow, write_table
 from strategies import networks, tables
 
@@ -63,6 +67,33 @@ def test_every_file_gives_back_the_cells_that_were_written(
     path = tmp_path_factory.mktemp("rows") / f"rows{ending}"
     write_table(table, network, path)
     assert read(path) == spelled(table, network)
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("name", ["insurance", "child"])  # both have a state called None
+def test_what_is_written_is_read_as_the_same_codes(ending: str, name: str, tmp_path: Path) -> None:
+    network = example(name)
+    made = simulate(network, 2000, MCAR(0.9, 0.3), np.random.default_rng(2))
+    write_table(made.table, network, tmp_path / f"rows{ending}")
+    found = read_table(tmp_path / f"rows{ending}", network)
+    assert found.missing_of == made.table.missing_of
+    for variable, column in made.table.columns.items():
+        np.testing.assert_array_equal(found.columns[variable], column)
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@given(data=st.data())
+def test_states_spelled_like_missing_values_are_read_as_states(
+    ending: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    tokens = st.sampled_from(["NA", "None", "?", "nan", "null", "1", "01", "1.0", "true"])
+    network = data.draw(networks(states=tokens, max_variables=3))
+    table = data.draw(tables(network, max_rows=6))
+    path = tmp_path_factory.mktemp("rows") / f"rows{ending}"
+    write_table(table, network, path)
+    found = read_table(path, network)
+    for variable, column in table.columns.items():
+        np.testing.assert_array_equal(found.columns[variable], column)
 
 
 def test_pandas_polars_and_arrow_see_the_same_cells() -> None:

@@ -104,6 +104,26 @@ def hide(
     )
 
 
+def parameters(missingness: Missingness) -> dict[str, object]:
+    """All of a missingness as texts, lists and numbers, ready for JSON.
+
+    ``graph`` is the text that `MissingnessGraph.parse` reads, and the ``missing`` of every
+    mechanism the table that `MissingByGraph` takes.
+    """
+    return {
+        "graph": str(missingness.graph),
+        "separator": missingness.separator,
+        "mechanisms": {
+            name: {"parents": list(map(_name, one.parents)), "missing": one.missing.tolist()}
+            for name, one in missingness.mechanisms.items()
+        },
+        "hidden causes": {
+            _name(one.cause): {"given": list(map(_name, one.parents)), "zero": one.zero.tolist()}
+            for one in missingness.causes
+        },
+    }
+
+
 def check_beta(shapes: tuple[float, float]) -> None:
     """Refuse shape parameters that no Beta distribution has."""
     for shape in shapes:
