@@ -25,7 +25,7 @@ from lacunet.formats.source import STRING, Cursor, Source, unquoted
 from lacunet.model.network import Network
 
 _COMMENTS = r"//[^\n]*|/\*.*?\*/"
-_WORD = rf"(?:{STRING}|[A-Za-z_][A-Za-z0-9_.-]*+)"
+_WORD = rf"(?:{STRING}|[A-Za-z0-9_.-]++)"
 _HEAD = re.compile(rf"\s*belief\s+network(?:\s*{_WORD})?")
 _NODE = re.compile(rf"\s*node\s*({_WORD})\s*\{{")
 _TYPE = re.compile(

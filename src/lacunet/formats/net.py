@@ -32,8 +32,9 @@ _POTENTIAL = re.compile(rf"\s*potential\s*\(\s*({_WORD})\s*(?:\|([\w\s,]*))?\)\s
 _OTHER = re.compile(r"\s*(continuous|decision|utility|function|interval|class|instance)\b")
 _ATTRIBUTE = re.compile(rf'\s*({_WORD})\s*=((?:[^;{{}}"]++|{LONG_STRING})*+);')
 _END = re.compile(r"\s*\}")
-_STATES = re.compile(rf"\s*\(((?:\s|{STRING})*+)\)\s*")
-_STRING = re.compile(STRING)
+_STATE = rf'(?:{STRING}|[^\s"(),;]++)'
+_STATES = re.compile(rf"\s*\(((?:\s*{_STATE}(?=[\s)]))*+)\s*\)\s*")
+_ONE_STATE = re.compile(_STATE)
 
 
 def parse(source: Source) -> Network:
@@ -81,7 +82,9 @@ def _variable(name: str, attributes: dict[str, tuple[str, str]], place: str) -> 
     found = _STATES.fullmatch(text)
     if not found:
         raise FormatError.syntax(place, text.strip()[:30], f'states of {name!r} as ("a" "b")')
-    return Declared(name, tuple(map(unquoted, _STRING.findall(found[1]))), place)
+    words = _ONE_STATE.findall(found[1])
+    states = tuple(unquoted(word) if word.startswith('"') else word for word in words)
+    return Declared(name, states, place)
 
 
 def _potential(
