@@ -47,9 +47,8 @@ def test_families_with_other_parents_are_left_out_by_name() -> None:
 
 
 def test_without_a_common_family_there_is_no_error_to_name() -> None:
-    one = Network(
-        {"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}, {"A": [0.5, 0.5], "B": [[0.5, 0.5]] * 2}
-    )
+    halves = {"A": [0.5, 0.5], "B": [[0.5, 0.5]] * 2}
+    one = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}, halves)
     turned = Network(one.states_of, {"A": ["B"]}, {"B": [0.5, 0.5], "A": [[0.5, 0.5]] * 2})
     error = cpt_error(one, turned)
     assert math.isnan(error.largest)
