@@ -8,6 +8,7 @@ fewer variables.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -47,9 +48,9 @@ def direct_mar(shown: GroupedCounts, counts: Counts) -> GroupedJoint:
     total = mass.sum()
     known = added_up(shown.group, shown.tally.weights, len(mass))
     scale = np.divide(mass, known, out=np.zeros_like(mass), where=known > 0)[shown.group]
-    joint = added_up(family_place(shown, counts), shown.tally.weights * scale, 0)
-    table = np.zeros(counts.cardinalities)
-    table.ravel()[: len(joint)] = joint  # n_g times the share of y_m among the rows that show it
+    weights = shown.tally.weights * scale  # n_g times the share of y_m among the rows that show it
+    table = added_up(family_place(shown, counts), weights, prod(counts.cardinalities))
+    table = table.reshape(counts.cardinalities)
 
     empty = np.where(known > 0, 0.0, mass)
     if empty.any():
@@ -57,9 +58,7 @@ def direct_mar(shown: GroupedCounts, counts: Counts) -> GroupedJoint:
         fallen = over_observed(shown, counts, empty)
         share = np.divide(fallen, observed, out=np.zeros_like(fallen), where=observed > 0)
         table += total * direct_mcar(counts) * share
-    entering = Tally(
-        shown.tally.weights * scale, shown.tally.rows, shown.tally.squares * scale * scale
-    )
+    entering = Tally(weights, shown.tally.rows, shown.tally.squares * scale * scale)
     return GroupedJoint(table / total, entering, float(empty.sum() / total))
 
 

@@ -48,12 +48,15 @@ def _by_address(keys: Keys, bound: int) -> tuple[Keys, Index]:
 def _by_hash(keys: Keys) -> tuple[Keys, Index]:
     import pyarrow as pa
 
-    encoded = pa.array(keys).dictionary_encode()
-    found = encoded.dictionary.to_numpy()
+    # By their buffers: pa.array and to_numpy would import pandas wherever it is installed.
+    buffers = [None, pa.py_buffer(np.ascontiguousarray(keys))]
+    encoded = pa.Array.from_buffers(pa.int64(), len(keys), buffers).dictionary_encode()
+    found = np.frombuffer(encoded.dictionary.buffers()[1], np.int64, len(encoded.dictionary))
+    indices = np.frombuffer(encoded.indices.buffers()[1], np.int32, len(keys))
     order = np.argsort(found)
     place = np.empty(len(found), dtype=np.intp)
     place[order] = np.arange(len(found))
-    return found[order], place[encoded.indices.to_numpy()]
+    return found[order], place[indices]
 
 
 def pack(columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length: int) -> Keys:

@@ -1,0 +1,10 @@
+"""All benchmarks, one after the other, each in a process of its own: ``make bench``."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPTS = ("counting.py", "whole_runs.py")
+
+for script in SCRIPTS:
+    subprocess.run([sys.executable, str(Path(__file__).parent / script)], check=True)
