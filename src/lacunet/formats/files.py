@@ -141,14 +141,16 @@ def _decoded(name: str, content: bytes) -> str:
 
 def _replace(name: str, content: bytes) -> None:
     """Put a file in place in one step, so that no reader ever sees half of it."""
-    target = os.path.realpath(name)
-    if os.path.isdir(target):
+    if os.path.isdir(name):
         raise FormatError.directory(name)
-    draft = f"{target}.{os.getpid()}.tmp"
+    draft = None
     try:
-        with open(draft, "xb") as file:
+        target = os.path.realpath(name)
+        draft = Path(f"{target}.{os.getpid()}.tmp")
+        with draft.open("xb") as file:
             file.write(content)
         os.replace(draft, target)
     except (OSError, ValueError) as error:
-        Path(draft).unlink(missing_ok=True)
+        if draft:
+            draft.unlink(missing_ok=True)
         raise FormatError.unwritable(name, error) from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 
 from lacunet.formats.draft import (
     Declared,
@@ -106,14 +107,10 @@ def _potential(
 
 def _opened(text: str, place: str) -> str:
     """The text of ``data`` with blanks in place of its parentheses, which must be in pairs."""
-    depth = 0
-    brackets = re.findall(r"[()]", text)
-    for at, bracket in enumerate(brackets):
-        depth += 1 if bracket == "(" else -1
-        if depth < 0 or (depth == 0 and at + 1 < len(brackets)):
-            break
+    depths = list(accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text)))
     text = text.strip()
-    if depth or not (text.startswith("(") and text.endswith(")")):
+    is_one_group = text.startswith("(") and text.endswith(")")
+    if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
         raise FormatError.syntax(place, text[:30], "numbers in pairs of parentheses")
     return text.replace("(", " ").replace(")", " ")
 

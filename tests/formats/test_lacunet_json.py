@@ -1,0 +1,82 @@
+"""Our own JSON: its form, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from examples import RAIN
+from lacunet.formats import lacunet_json
+from lacunet.formats.errors import FormatError
+from lacunet.formats.source import Source
+from lacunet.model.network import Network
+
+TEXT = """{
+  "format": "lacunet network", "version": 1,
+  "variables": [
+    {"name": "A", "states": ["a0", "a1"], "parents": [], "cpt": [0.25, 0.75]},
+    {"name": "B", "states": ["b0", "b1"], "parents": ["A"], "cpt": [[1, 0], [0.5, 0.5]]}
+  ]
+}
+"""
+
+
+def read(text: str) -> Network:
+    return lacunet_json.parse(Source.of("net.json", text))
+
+
+def test_the_file_says_what_docs_formats_says() -> None:
+    network = read(TEXT)
+    assert network.states("B") == ("b0", "b1")
+    assert network.parents("B") == ("A",)
+    assert network.cpt("B").table.tolist() == [[1.0, 0.0], [0.5, 0.5]]
+    written = json.loads(lacunet_json.render(RAIN))
+    assert written["format"] == "lacunet network"
+    assert written["version"] == 1
+    assert written["variables"][2] == {
+        "name": "Wet",
+        "states": ["no", "yes"],
+        "parents": ["Rain", "Sprinkler"],
+        "cpt": [[[1.0, 0.0], [0.1, 0.9]], [[0.2, 0.8], [0.01, 0.99]]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"parents": ["A"]', '"parents": ["D"]', r"json:5: 'B' has the parent 'D'"),
+        ('"parents": ["A"]', '"parents": ["B"]', r"json:5: 'B' is named among its own parents"),
+        ('"parents": ["A"]', '"parents": "A"', r"json:5: found .* where a list of parents"),
+        (', "parents": ["A"]', "", r"json:5: found .* where a list of parents"),
+        (', "cpt": [[1, 0], [0.5, 0.5]]', "", r"json:5: the CPT of 'B' holds no numbers"),
+        ("[[1, 0], [0.5, 0.5]]", "[[1, 0]]", r"json:5: the CPT of 'B' has 1 numbers"),
+        ("[[1, 0], [0.5, 0.5]]", "[1, 0, 0.5, 0.5]", r"json:5: the CPT of 'B' has 4 numbers"),
+        ("[[1, 0], [0.5, 0.5]]", "[1, 0]", r"json:5: .* where a list of length 2"),
+        ("[1, 0]", '["1", 0]', r"json:5: the CPT of 'B' holds"),
+        ("[1, 0]", "[true, 0]", r"json:5: the CPT of 'B' holds 'true'"),
+        ("[1, 0]", "[NaN, 0]", r"json:5: not sound JSON: NaN is no number"),
+        ("[1, 0]", "[1" + "0" * 5000 + ", 0]", r"json:5: .*holds inf"),
+        ("[1, 0]", "[" * 100_000, r"json:5: not sound JSON"),
+        ('"b0", "b1"', '"b0", "b0"', r"json:5: variable 'B' has the state 'b0' more than once"),
+        ('"b0", "b1"', '"b0", ""', r"json:5: a state of 'B' has an empty name"),
+        ('"b0", "b1"', '"b0", "\\ud800"', r"json:5: .*text in Unicode"),
+        ('"name": "B"', '"name": "A"', r"json:5: variable 'A' is declared more than once"),
+        ('"name": "B"', '"name": "A", "name": "B"', r"json:5: .*a key stands twice"),
+        ('"name": "B"', '"label": "B"', r"json:5: found 'label'"),
+        ('"version": 1', '"version": 2', r"net.json: not the JSON of a network"),
+        ('"version": 1', '"format": 1', r"json:2: found 'format'"),
+        ("0.75]},", "0.75]}", r"json:5: found .* where ',' or '\]'"),
+        ("0.75]},", "0.75},", r"json:4: not sound JSON"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_line_and_names(old: str, new: str, message: str) -> None:
+    assert old in TEXT
+    with pytest.raises(FormatError, match=message):
+        read(TEXT.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"variables": []}', TEXT + "x", "{"])
+def test_other_json_is_no_network(text: str) -> None:
+    with pytest.raises(FormatError):
+        read(text)

@@ -1,0 +1,98 @@
+"""Hugin's NET, with tables typed by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lacunet.formats import net
+from lacunet.formats.errors import FormatError
+from lacunet.formats.source import Source
+from lacunet.model.network import Network
+
+HEAD = """net
+{
+  node_size = (80 40);
+  HR_Desc = "A text; with {braces},
+and % two lines";
+}
+node A % a comment; with "signs
+{
+  label = "Age \\"of\\" A";
+  states = ("50%" "> 50 (old)");
+  position = (1 2);
+}
+discrete node B { states = (b0 b1 "b 2"); }
+node C { states = ("c0" "c1"); }
+potential (A) { data = ( 0.25 0.75 ); }
+potential (B) { data = ( 0.5 0.25 0.25 ); }
+"""
+
+
+def read(potential: str) -> Network:
+    return net.parse(Source.of("net.net", HEAD + potential))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        """(((0.125 0.875)   % A=a0 B=b0
+             (0.25 0.75) (0.375 0.625))
+            ((0.5 0.5) (0.625 0.375) (0.75 0.25)))""",
+        "( 0.125 0.875 0.25 0.75 0.375 0.625 0.5 0.5 0.625 0.375 0.75 0.25 )",
+    ],
+    ids=["nested", "flat"],
+)
+def test_the_child_runs_fastest_and_the_first_parent_slowest(data: str) -> None:
+    network = read(f"potential ( C | A B ) {{ data = {data}; experience = (10 10); }}")
+    assert network.states("A") == ("50%", "> 50 (old)")
+    assert network.states("B") == ("b0", "b1", "b 2")
+    assert network.parents("C") == ("A", "B")
+    np.testing.assert_array_equal(
+        network.cpt("C").table,
+        [
+            [[0.125, 0.875], [0.25, 0.75], [0.375, 0.625]],
+            [[0.5, 0.5], [0.625, 0.375], [0.75, 0.25]],
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("potential", "message"),
+    [
+        ("", r"net.net: the parents and CPT of 'C' are not given"),
+        ("potential (C) { }", r"net.net:17: the CPT of 'C' holds no numbers"),
+        ("potential (C) { data = (0.5 0.5; }", r"net.net:17: .*numbers in pairs of parentheses"),
+        ("potential (C) { data = (0.5) (0.5); }", r"net.net:17: .*pairs of parentheses"),
+        ("potential (C) { data = (0.5 0.25 0.25); }", r"net.net:17: .*has 3 numbers"),
+        ("potential (C) { data = (0.5 half); }", r"net.net:17: the CPT of 'C' holds 'half'"),
+        ("potential (C | D) { }", r"net.net:17: 'C' has the parent 'D'"),
+        ("potential (C) { model_data = (x); }", r"net.net:17: the CPT of 'C' is a model"),
+        ("potential (A) { }", r"net.net:17: a second CPT is given for 'A'"),
+        ("potential (C) { data = (1 0); data = (0 1); }", r"net.net:17: .*a second 'data'"),
+        ("node D { }", r"net.net:17: variable 'D' has no states"),
+        ("node D { states = (a b; }", r"net.net:17: .*states of 'D'"),
+        ('node D { states = ("a""b"); }', r"net.net:17: .*states of 'D'"),
+        ("node A { states = (a b); }", r"net.net:17: variable 'A' is declared more than once"),
+        ("utility U { }", r"net.net:17: the file holds a 'utility'"),
+        ("decision D { }", r"net.net:17: the file holds a 'decision'"),
+        ("nod", r"net.net:17: found 'nod'"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_line_and_names(potential: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read(potential)
+
+
+@pytest.mark.parametrize(
+    ("states", "what"),
+    [
+        ({"very low": ["x"]}, "the variable name 'very low'"),
+        ({"1A": ["x"]}, "the variable name '1A'"),
+        ({"A": ['5"']}, "the state of 'A' '5\"'"),
+        ({"A": ["C:\\"]}, "the state of 'A' 'C:"),
+    ],
+)
+def test_what_net_cannot_quote_is_refused(states: dict[str, list[str]], what: str) -> None:
+    with pytest.raises(FormatError, match=rf"NET cannot carry {what}"):
+        net.render(Network(states))

@@ -1,0 +1,84 @@
+"""UAI: the example of the format's own description, and what it cannot carry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from examples import RAIN
+from lacunet.formats import uai
+from lacunet.formats.errors import FormatError
+from lacunet.formats.source import Source
+from lacunet.model.network import Network
+
+# The functions are out of order: the last variable of each scope is the child.
+TEXT = """BAYES
+3
+2 2 3
+3
+1 0
+2 1 2
+2 0 1
+
+2
+ 0.436 0.564
+
+6
+ 0.210 0.333 0.457
+ 0.811 0.000 0.189
+
+4
+ 0.128 0.872
+ 0.920 0.080
+"""
+
+
+def read(text: str) -> Network:
+    return uai.parse(Source.of("net.uai", text))
+
+
+def test_the_last_variable_of_a_scope_is_the_child_and_runs_fastest() -> None:
+    network = read(TEXT)
+    assert network.variables == ("X0", "X1", "X2")
+    assert network.states("X2") == ("0", "1", "2")
+    assert network.parents("X2") == ("X1",)
+    np.testing.assert_array_equal(network.cpt("X1").table, [[0.128, 0.872], [0.92, 0.08]])
+    np.testing.assert_array_equal(
+        network.cpt("X2").table, [[0.21, 0.333, 0.457], [0.811, 0.0, 0.189]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("BAYES", "MARKOV", r"net.uai:1: the file is of the kind 'MARKOV'"),
+        ("BAYES", "", r"net.uai:2: found '3' where 'BAYES'"),
+        ("2 2 3\n3", "2 2 3\n2", r"net.uai:4: found '2' where one function for 3 variables"),
+        ("2 2 3", "2 0 3", r"variable 'X1' has no states"),
+        ("2 0 1\n", "2 0 3\n", r"net.uai:7: found '3' where a variable's number, at most 2,"),
+        ("2 0 1\n", "2 1 1\n", r"net.uai:7: 'X1' is named among its own parents"),
+        ("2 0 1\n", "2 1 0\n", r"net.uai:7: a second CPT is given for 'X0'"),
+        ("2 0 1\n", "0 0 1\n", r"net.uai:7: found '0' where the size of a scope, at least 1"),
+        ("\n6\n", "\n7\n", r"net.uai:12: the CPT of 'X2' has 7 numbers where its states need 6"),
+        ("0.811 ", "", r"net.uai:17: found '0.128 0.872' where the size of the table of 'X1'"),
+        ("0.811", "x", r"6 numbers for the table of 'X2'"),
+        ("0.080\n", "0.080 1\n", r"net.uai:18: found '1' where the end of the file"),
+        ("2 2 3", "2 2 999999999", r"net.uai:3: found '999999999' where the number of states"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_line_and_names(old: str, new: str, message: str) -> None:
+    assert old in TEXT
+    with pytest.raises(FormatError, match=message):
+        read(TEXT.replace(old, new))
+
+
+def test_a_cycle_is_refused() -> None:
+    with pytest.raises(FormatError, match="cycle"):
+        read("BAYES 2 1 1 2 2 1 0 2 0 1 1 1.0 1 1.0")
+
+
+def test_a_network_with_names_is_refused() -> None:
+    with pytest.raises(FormatError, match=r"'Rain' would come back as 'X0'.*\n.*\.bif or \.json"):
+        uai.render(RAIN)
+    with pytest.raises(FormatError, match=r"state 'yes' of 'X0' would come back as '0'"):
+        uai.render(Network({"X0": ["yes"]}, {}, {"X0": [1.0]}))
