@@ -152,7 +152,8 @@ class _Graph:
         )
         later = sets[self.component[simplicial]] & self.bits[simplicial] & self._above(simplicial)
         free = simplicial[~later.any(axis=1)]
-        stuck = alive[~sets.any(axis=1)[self.component[alive]]]
+        has_none = np.count_nonzero(sets, axis=1) == 0
+        stuck = alive[has_none[self.component[alive]]]
         return np.concatenate([free, self._cheapest(stuck)])
 
     def _above(self, vertices: Integers) -> Bits:
@@ -168,7 +169,10 @@ class _Graph:
         order = np.lexsort((self.cost[vertices], self.fill[vertices], self.component[vertices]))
         ordered = vertices[order]
         owner = self.component[ordered]
-        return ordered[np.concatenate([[True], owner[1:] != owner[:-1]])[: len(ordered)]]
+        is_first = np.ones(len(ordered), dtype=bool)
+        is_first[1:] = owner[1:] != owner[:-1]
+        cheapest: Integers = ordered[is_first]
+        return cheapest
 
     def _remove(self, going: Integers) -> Integers:
         """Join the neighbours of those that go, take these out; whose score has changed."""

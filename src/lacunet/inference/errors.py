@@ -32,6 +32,15 @@ class OverBudgetError(LacunetError):
             "Hint: raise memory=<bytes>, ask for fewer variables, or give more evidence."
         )
 
+    @classmethod
+    def component(cls, variables: Iterable[str], budget: float) -> OverBudgetError:
+        names = list(variables)
+        shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+        return cls(
+            f"rows miss {len(names)} variables together ({shown}) that exact inference cannot "
+            f"sum over within {budget / 2**20:,.0f} MiB.\nHint: raise memory=<bytes>."
+        )
+
 
 class QueryError(LacunetError):
     """The question is not one the network can be asked."""

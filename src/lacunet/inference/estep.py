@@ -15,18 +15,23 @@ last message of a problem is its probability :math:`Z`, and its mass is the prob
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from os import cpu_count
+from typing import TypeVar
 
 import numpy as np
 
+from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.estep_groups import Group
-from lacunet.inference.estep_messages import messages_of
-from lacunet.inference.estep_shards import Shard, shard_of
-from lacunet.inference.estep_structure import Structure, structure_of
+from lacunet.inference.estep_plan import Plan
+from lacunet.inference.estep_shards import Shard
 from lacunet.model.network import FloatArray
-from lacunet.statistics.problem_ragged import Integers, Ragged
+from lacunet.statistics.problem_ragged import Integers
 from lacunet.statistics.problems import Problems
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,25 +41,84 @@ class Expectation:
     counts: FloatArray
     log_likelihood: float
 
+    def __add__(self, other: Expectation) -> Expectation:
+        return Expectation(self.counts + other.counts, self.log_likelihood + other.log_likelihood)
 
-def evaluate(shard: Shard, cells: FloatArray) -> Expectation:
-    """The expectation over the problems of one shard, given the cells of all CPTs."""
-    values = np.empty(shard.cells)
-    values[: len(cells)] = cells
-    products, log_likelihood = [], 0.0
-    for group in shard.groups:
-        product = _product(group.index(), values)
-        log_likelihood += _sum_out(group, product, values)
-        products.append(product)
+
+def expect(plan: Plan, cells: FloatArray) -> Expectation:
+    r"""The expectation over all planned problems and the complete families.
+
+    Parameters
+    ----------
+    cells
+        The cells of all CPTs, end to end: :math:`\theta`.
+
+    Raises
+    ------
+    ImpossibleDataError
+        The CPTs give a problem the probability zero: nothing can be expected of it.
+    """
+
+    def of(shard: Shard) -> Expectation:
+        return _evaluate(shard, plan.problems, cells)
+
+    found = complete(plan.problems, cells)
+    for part in _side_by_side(of, plan.shards):
+        found = found + part
+    return found
+
+
+def complete(problems: Problems, cells: FloatArray) -> Expectation:
+    """What the families that rows show completely add: their counts, and n log theta."""
+    seen = problems.fixed > 0
+    with np.errstate(divide="ignore"):
+        logs = np.log(cells[seen])
+    return Expectation(problems.fixed, float(problems.fixed[seen] @ logs))
+
+
+def log_likelihood(plan: Plan, cells: FloatArray) -> float:
+    """The observed-data log-likelihood of all planned problems; minus infinity if impossible."""
+
+    def of(shard: Shard) -> float:
+        return _forward(shard, cells)[2]
+
+    return complete(plan.problems, cells).log_likelihood + sum(_side_by_side(of, plan.shards))
+
+
+def _side_by_side(work: Callable[[Shard], T], shards: tuple[Shard, ...]) -> list[T]:
+    """Work on every shard, one on each core; the results are in the shards' order."""
+    if len(shards) < 2:
+        return [work(shard) for shard in shards]
+    with ThreadPoolExecutor(min(len(shards), cpu_count() or 1)) as pool:
+        return list(pool.map(work, shards))
+
+
+def _evaluate(shard: Shard, problems: Problems, cells: FloatArray) -> Expectation:
+    values, products, logs = _forward(shard, cells)
+    impossible = values[shard.roots] == 0
+    if impossible.any():
+        raise impossible(problems, int(shard.problems[np.argmax(impossible)]))
     mass = np.zeros(shard.cells)
-    mass[shard.roots] = shard.mass
+    np.add.at(mass, shard.roots, problems.weights[shard.problems])
     for group, product in zip(reversed(shard.groups), reversed(products), strict=True):
         _share_out(group, product, values, mass)
-    return Expectation(mass[: len(cells)], log_likelihood)
+    return Expectation(mass[: len(cells)], logs)
+
+
+def _forward(shard: Shard, cells: FloatArray) -> tuple[FloatArray, list[FloatArray], float]:
+    """The values of all messages, the products behind them, and the log-likelihood."""
+    values = np.empty(shard.cells)
+    values[: len(cells)] = cells
+    products, logs = [], 0.0
+    for group in shard.groups:
+        product = _product(group.index(), values)
+        logs += _sum_out(group, product, values)
+        products.append(product)
+    return values, products, logs
 
 
 def _product(index: Integers, values: FloatArray) -> FloatArray:
-    product = values.take(index[0])
+    product: FloatArray = values.take(index[0])
     for places in index[1:]:
         product *= values.take(places)
     return product
@@ -67,15 +131,14 @@ def _sum_out(group: Group, product: FloatArray, values: FloatArray) -> float:
     if group.scaling is None:
         return 0.0
     sums = np.add.reduceat(message, group.scaling.begins)
-    inverse = np.repeat(1 / sums, group.scaling.lengths)
+    possible = sums > 0  # where not, the message stays zero, and so do those that read it
+    inverse = np.repeat(1 / np.where(possible, sums, 1), group.scaling.lengths)
     message *= inverse
     product *= inverse
-    return float(group.scaling.mass @ np.log(sums))
+    return float(group.scaling.mass @ np.log(sums)) if possible.all() else -np.inf
 
 
-def _share_out(
-    group: Group, product: FloatArray, values: FloatArray, mass: FloatArray
-) -> None:
+def _share_out(group: Group, product: FloatArray, values: FloatArray, mass: FloatArray) -> None:
     """Pass the mass of a group's messages on to what they were made of."""
     message = values[group.start : group.stop]
     share = np.zeros_like(message)
@@ -83,3 +146,16 @@ def _share_out(
     product *= share
     for places in group.index():
         np.add.at(mass, places.reshape(-1), product.reshape(-1))
+
+
+def impossible(problems: Problems, problem: int) -> ImpossibleDataError:
+    """The error that names the rows of a problem of probability zero."""
+    network = problems.layout.network
+    component = problems.component[problem : problem + 1]
+    hidden = [network.variables[place] for place in problems.members.take(component).items]
+    boundary = [network.variables[place] for place in problems.boundaries.take(component).items]
+    states = problems.states.take(np.array([problem])).items
+    shown = {
+        name: network.states(name)[state] for name, state in zip(boundary, states, strict=True)
+    }
+    return ImpossibleDataError.of(shown, hidden)

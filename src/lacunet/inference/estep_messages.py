@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.inference.estep_structure import Structure
+from lacunet.inference.estep_structure import Slices, Structure
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problem_ragged import Integers, Ragged, distinct_rows, joined, ranges
 from lacunet.statistics.problems import Problems
@@ -35,30 +35,29 @@ class Messages:
     mass: FloatArray
 
 
-def messages_of(problems: Problems, structure: Structure, chosen: Integers, first: int) -> Messages:
+def messages_of(
+    problems: Problems, structure: Structure, chosen: Integers, component: Integers
+) -> Messages:
     """The distinct messages of the chosen problems.
 
     Parameters
     ----------
-    structure
-        The steps of a run of components.
     chosen
-        The problems; their components are in that run.
-    first
-        The number of the run's first component.
+        The problems.
+    component
+        The component of each, by its place in the structure.
     """
-    component = problems.component[chosen] - first
     steps = structure.of_component
     lengths = np.diff(steps)[component]
     step = ranges(steps[component], lengths)
     begins = np.cumsum(lengths) - lengths  # where each problem's steps begin
-    starts, names, slice_begins = _slice_starts(problems, structure, chosen, component)
+    starts, names, slice_begins = slice_starts(problems, structure.slices, chosen, component)
     # what to add to a source to get its place among all steps, or slices, of the problems
     step_shift = np.repeat(begins - steps[component], lengths)
     slice_shift = np.repeat(slice_begins - structure.slices.of_component[component], lengths)
     places = _Places(step, step_shift, slice_shift, starts, names)
     kept, inputs, number = _interned(structure, places)
-    mass = np.bincount(number, np.repeat(problems.weights[chosen], lengths))
+    mass = np.bincount(number, np.repeat(problems.weights[chosen], lengths)).astype(np.float64)
     return Messages(kept, inputs, number[begins + _last_step(structure, component)], mass)
 
 
@@ -79,11 +78,11 @@ def _last_step(structure: Structure, component: Integers) -> Integers:
     return (last - structure.of_component[:-1])[component]
 
 
-def _slice_starts(
-    problems: Problems, structure: Structure, chosen: Integers, component: Integers
+def slice_starts(
+    problems: Problems, slices: Slices, chosen: Integers, component: Integers
 ) -> tuple[Integers, Integers, Integers]:
     """Where each problem's slices begin in the CPTs, their names, and where its slices are."""
-    slices, layout = structure.slices, problems.layout
+    layout = problems.layout
     lengths = np.diff(slices.of_component)[component]
     kind = ranges(slices.of_component[component], lengths)
     problem = np.repeat(chosen, lengths)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +24,13 @@ class Shard:
     """All groups of some problems, in the order of computation.
 
     ``cells`` counts those of the CPTs and of all messages, ``roots`` are the cells that hold
-    the problems' probabilities, ``mass`` the weight of each.
+    the ``problems``' probabilities.
     """
 
     groups: tuple[Group, ...]
     cells: int
+    problems: Integers
     roots: Integers
-    mass: FloatArray
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,19 @@ class _Stack:
     strides: Ragged
 
 
-def shard_of(messages: Messages, structure: Structure, cpt_cells: int, kept_cells: float) -> Shard:
+def shard_of(
+    messages: Messages,
+    structure: Structure,
+    problems: Integers,
+    cpt_cells: int,
+    kept_cells: float,
+) -> Shard:
     """Lay out the messages of some problems for evaluation.
 
     Parameters
     ----------
+    problems
+        The numbers of the problems.
     cpt_cells
         The number of cells of all CPTs.
     kept_cells
@@ -83,8 +94,7 @@ def shard_of(messages: Messages, structure: Structure, cpt_cells: int, kept_cell
     )
     bounds = _bounds([key[order] for key in alike], structure.cells[stack.step])
     groups = tuple(_group(stack, structure, start, stop) for start, stop in bounds)
-    roots = np.unique(messages.last)
-    return Shard(groups, int(place[-1]), place_of[roots], messages.mass[roots])
+    return Shard(groups, int(place[-1]), problems, place_of[messages.last])
 
 
 def _strides(structure: Structure, step: Integers) -> Ragged:
@@ -104,7 +114,7 @@ def _strides(structure: Structure, step: Integers) -> Ragged:
     return blocks
 
 
-def _bounds(keys: list[Integers], cells: FloatArray) -> list[tuple[int, int]]:
+def _bounds(keys: Sequence[NDArray[Any]], cells: FloatArray) -> list[tuple[int, int]]:
     """Where groups begin and end: at a change of keys, or when there are enough cells."""
     changes = np.zeros(len(cells), dtype=bool)
     changes[0] = True
@@ -122,9 +132,7 @@ def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Group:
     shape = structure.shape[stack.step[start:stop]]
     cuts = start + np.flatnonzero(np.diff(shape)) + 1
     ends = [start, *cuts.tolist(), stop]
-    recipes = tuple(
-        _recipe(stack, structure, one, two) for one, two in zip(ends, ends[1:], strict=False)
-    )
+    recipes = tuple(_recipe(stack, structure, one, two) for one, two in pairwise(ends))
     kept = None
     if not stack.is_large[start]:
         kept = np.concatenate([recipe.index() for recipe in recipes], axis=2)
@@ -144,6 +152,4 @@ def _recipe(stack: _Stack, structure: Structure, start: int, stop: int) -> Recip
     inputs = int(structure.inputs.lengths[first])
     begins = stack.begins.items[stack.begins.starts[start] : stack.begins.starts[stop]]
     strides = stack.strides.items[stack.strides.starts[start] : stack.strides.starts[stop]]
-    return Recipe(
-        begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes
-    )
+    return Recipe(begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes)

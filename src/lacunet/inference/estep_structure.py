@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.inference.batched_elimination import eliminate
 from lacunet.model.network import FloatArray
@@ -57,7 +58,7 @@ class Structure:
     message_size: FloatArray  # cells of the message; floating, as hopeless cliques overflow
     scope: Ragged  # steps whose variables are the message's axes
     level: Integers
-    is_scaled: np.ndarray
+    is_scaled: NDArray[np.bool_]
     inputs: Ragged
     axis: Ragged
     stride: Integers
@@ -79,15 +80,15 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     """Order the elimination of every component and lay out its steps."""
     sizes = layout.cardinalities[members.items]
     order = np.lexsort((members.items, sizes, members.owners))
-    variable, component = members.items[order], members.owners
+    members = Ragged(members.starts, members.items[order])
+    variable = members.items
     size = layout.cardinalities[variable]
-    place = np.full((len(members), len(layout.cardinalities)), -1, dtype=np.int32)
-    place[component, variable] = np.arange(len(variable))
-    edges = _edges(layout, component, variable, place)
+    place = places_of(layout, members)
+    edges = _edges(layout, members, place)
     elimination = eliminate(members.lengths, edges, np.log(size))
     rounds, scope = elimination.round, elimination.scope
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
-    slices, ends, strides = _slices(layout, members, boundaries, component, variable, place)
+    slices, ends, strides = slices_of(layout, members, boundaries, place)
     slice_reader = _first_to_go(ends, rounds)
     message_strides, message_size = _message_layout(scope, size)
     inputs = _inputs(reader, slice_reader, slices, variable)
@@ -110,13 +111,13 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     )
 
 
-def _edges(layout: Layout, component: Integers, variable: Integers, place: np.ndarray) -> Ragged:
+def _edges(layout: Layout, members: Ragged, place: NDArray[np.int32]) -> Ragged:
     """The neighbours of each step's variable within its component."""
-    near = Ragged.of_matrix(layout.neighbours).take(variable)
+    near = Ragged.of_matrix(layout.neighbours).take(members.items)
     owner = near.owners
-    other = place[component[owner], near.items]
+    other = place[members.owners[owner], near.items]
     inside = other >= 0
-    lengths = np.bincount(owner[inside], minlength=len(variable))
+    lengths = np.bincount(owner[inside], minlength=len(members.items))
     return Ragged.of_lengths(lengths, other[inside].astype(np.int64))
 
 
@@ -130,18 +131,26 @@ def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
     return first
 
 
-def _slices(
-    layout: Layout,
-    members: Ragged,
-    boundaries: Ragged,
-    component: Integers,
-    variable: Integers,
-    place: np.ndarray,
+def places_of(layout: Layout, members: Ragged) -> NDArray[np.int32]:
+    """Where each variable stands among the items of ``members``, for each row; -1 if not."""
+    place = np.full((len(members), len(layout.cardinalities)), -1, dtype=np.int32)
+    place[members.owners, members.items] = np.arange(len(members.items))
+    return place
+
+
+def slices_of(
+    layout: Layout, members: Ragged, boundaries: Ragged, place: NDArray[np.int32]
 ) -> tuple[Slices, Ragged, Integers]:
-    """The slices of all components, the steps on their missing axes and those axes' strides."""
-    families = layout.families_of().take(variable)
+    """The slices of all components, the places of their missing axes and those axes' strides.
+
+    Parameters
+    ----------
+    place
+        The number that stands for each variable of each component, see `places_of`.
+    """
+    families = layout.families_of().take(members.items)
     width = len(layout.cardinalities)
-    found = np.unique(component[families.owners] * width + families.items)
+    found = np.unique(members.owners[families.owners] * width + families.items)
     owner, family = found // width, found % width
     boundary_place = np.full((len(members), width), -1, dtype=np.int32)
     at = np.arange(len(boundaries.items)) - boundaries.starts[boundaries.owners]
@@ -179,9 +188,7 @@ def _message_layout(scope: Ragged, size: Integers) -> tuple[Integers, FloatArray
     return np.minimum(strides, 2.0**62).astype(np.int64), whole
 
 
-def _inputs(
-    reader: Integers, slice_reader: Integers, slices: Slices, variable: Integers
-) -> Ragged:
+def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: Integers) -> Ragged:
     """The sources of each step: slices by family, then messages by eliminated variable."""
     senders = np.flatnonzero(reader >= 0)
     step = np.concatenate([slice_reader, reader[senders]])
@@ -202,8 +209,9 @@ def _axes(
     lengths[~is_slice], lengths[is_slice] = scope.lengths[messages], ends.lengths[slices]
     axes = Ragged.of_lengths(lengths, np.empty(lengths.sum(), dtype=np.int64))
     stride = np.empty_like(axes.items)
-    to_message, to_slice = axes.places(np.flatnonzero(~is_slice)), axes.places(
-        np.flatnonzero(is_slice)
+    to_message, to_slice = (
+        axes.places(np.flatnonzero(~is_slice)),
+        axes.places(np.flatnonzero(is_slice)),
     )
     axes.items[to_message] = scope.items[scope.places(messages)]
     stride[to_message] = message_strides[scope.places(messages)]
@@ -220,7 +228,9 @@ def _places_in_clique(axes: Ragged, step: Integers, scope: Ragged) -> Integers:
     return np.where(axes.items == reader, 0, found - scope.starts[reader] + 1)
 
 
-def _levels(rounds: Integers, reader: Integers, inputs: Ragged) -> tuple[Integers, np.ndarray]:
+def _levels(
+    rounds: Integers, reader: Integers, inputs: Ragged
+) -> tuple[Integers, NDArray[np.bool_]]:
     """How many steps must come before each, and which messages are scaled."""
     slice_counts = np.bincount(inputs.owners[inputs.items < 0], minlength=len(rounds))
     level = np.zeros(len(rounds), dtype=np.int64)

@@ -50,9 +50,7 @@ def patterns_of(table: EncodedTable) -> Patterns:
     missing[:, [place_of[name] for name in partial]] = bits
     small = group.astype(np.uint16) if len(bits) < 2**16 else group
     order = np.argsort(small, kind="stable")
-    return Patterns(
-        missing, Ragged.of_lengths(np.bincount(group, minlength=len(bits)), order)
-    )
+    return Patterns(missing, Ragged.of_lengths(np.bincount(group, minlength=len(bits)), order))
 
 
 def _bit_keys(table: EncodedTable) -> Integers:
@@ -93,7 +91,7 @@ def _labels(missing: NDArray[np.bool_], layout: Layout) -> tuple[Integers, int]:
     from scipy.sparse.csgraph import connected_components
 
     one, two = np.nonzero(np.triu(layout.neighbours))
-    sometimes = missing.any(axis=0)
+    sometimes = np.atleast_1d(missing.any(axis=0))
     relevant = sometimes[one] & sometimes[two]
     one, two = one[relevant], two[relevant]
     pattern, edge = np.nonzero(missing[:, one] & missing[:, two])

@@ -78,9 +78,7 @@ def _of_common(table: EncodedTable, component: int, rows: Integers, boundary: In
         first, group = distinct_rows(_rectangle(flat))
         states = flat[first]
     weights = np.bincount(group, None if table.weights is None else table.weights[rows])
-    return Values(
-        np.full(len(states), component), _rectangle(states), weights.astype(np.float64)
-    )
+    return Values(np.full(len(states), component), _rectangle(states), weights.astype(np.float64))
 
 
 def _rectangle(states: NDArray[np.int64]) -> Ragged:
@@ -100,8 +98,8 @@ def _of_rare(
     component = components.component[chosen][rows.owners]
     variables = boundaries.take(component)
     codes = np.stack([table.columns[name] for name in table.variables], axis=1)
-    states = Ragged(variables.starts, codes[rows.items[variables.owners], variables.items])
-    states = Ragged(states.starts, states.items.astype(np.int64))
+    found = codes[rows.items[variables.owners], variables.items]
+    states = Ragged(variables.starts, found.astype(np.int64))
     first, group = distinct_rows(states, component)
     weights = np.bincount(group, None if table.weights is None else table.weights[rows.items])
     return Values(component[first], states.take(first), weights.astype(np.float64))

@@ -125,7 +125,7 @@ def merged(parts: Sequence[Problems]) -> Problems:
         joined([part.boundaries for part in parts]).take(first),
         component[first_value],
         states.take(first_value),
-        np.bincount(value, weights, minlength=len(first_value)),
+        np.bincount(value, weights, minlength=len(first_value)).astype(np.float64),
         sum(part.rows for part in parts),
         float(np.sum([part.total for part in parts])),
     )
@@ -134,9 +134,7 @@ def merged(parts: Sequence[Problems]) -> Problems:
 def _complete_counts(layout: Layout, table: EncodedTable) -> FloatArray:
     """The counts of each family among the rows that show all of it, end to end."""
     names = layout.network.variables
-    return np.concatenate(
-        [_family_counts(table, layout.network.family(name)) for name in names]
-    )
+    return np.concatenate([_family_counts(table, layout.network.family(name)) for name in names])
 
 
 def _family_counts(table: EncodedTable, family: Sequence[str]) -> FloatArray:

@@ -1,0 +1,166 @@
+r"""Loopy belief propagation: the expectation where exact elimination is too dear.
+
+Flooding: in every sweep all variables, then all factors, send to all their neighbours,
+
+.. math::
+    \mu_{x \to f}(x) = \prod_{g \ne f} \mu_{g \to x}(x), \qquad
+    \mu_{f \to x}(x) = \sum_{f \setminus x} f \prod_{y \ne x} \mu_{y \to f}(y)
+
+until no message moves by more than a tolerance, at most eight times. The beliefs at the factors
+are the expected counts; the log-likelihood is Bethe's approximation
+
+.. math::
+    \log Z \approx \sum_f \sum b_f \log \frac{f}{b_f} + \sum_x (d_x - 1) \sum b_x \log b_x .
+
+Both are exact where the factor graph is a tree no deeper than the sweeps reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.inference.estep import Expectation, impossible
+from lacunet.inference.loopy_graph import FactorGraph, Factors, Variables, factor_graph_of
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problem_ragged import Integers
+from lacunet.statistics.problems import Problems
+
+SWEEPS = 8
+TOLERANCE = 1e-4
+VARIABLES_AT_A_TIME = 2**17
+
+
+@dataclass(frozen=True)
+class LoopyPlan:
+    """The factor graphs of some problems."""
+
+    problems: Problems
+    graphs: tuple[FactorGraph, ...]
+
+
+def loopy_plan_of(problems: Problems, chosen: Integers) -> LoopyPlan:
+    """Lay out the chosen problems for loopy propagation."""
+    return LoopyPlan(
+        problems, tuple(factor_graph_of(problems, part) for part in _parts(problems, chosen))
+    )
+
+
+def _parts(problems: Problems, chosen: Integers) -> Iterator[Integers]:
+    variables = np.cumsum(problems.members.lengths[problems.component[chosen]])
+    part = variables // VARIABLES_AT_A_TIME
+    for places in np.split(chosen, np.flatnonzero(np.diff(part)) + 1):
+        if len(places):
+            yield places
+
+
+def loopy_expect(plan: LoopyPlan, cells: FloatArray) -> Expectation:
+    """The approximate expectation over the planned problems.
+
+    Raises
+    ------
+    ImpossibleDataError
+        A message is zero everywhere: the CPTs rule the problem out.
+    """
+    found = Expectation(np.zeros_like(cells), 0.0)
+    for graph in plan.graphs:
+        found = found + _propagate(plan.problems, graph, cells)
+    return found
+
+
+def _propagate(problems: Problems, graph: FactorGraph, cells: FloatArray) -> Expectation:
+    tables = [cells[block.cells] for block in graph.factors]
+    to_variables = 1 / np.repeat(graph.states, graph.states).astype(np.float64)
+    to_factors = to_variables.copy()
+    for _ in range(SWEEPS):
+        before = to_variables.copy()
+        _send_to_factors(graph, to_variables, to_factors)
+        for block, table in zip(graph.factors, tables, strict=True):
+            _send_to_variables(problems, block, table, to_factors, to_variables)
+        if np.abs(to_variables - before).max(initial=0) < TOLERANCE:
+            break
+    _send_to_factors(graph, to_variables, to_factors)
+    counts = np.zeros_like(cells)
+    logs = sum(_variable_part(block, to_variables) for block in graph.variables)
+    for block, table in zip(graph.factors, tables, strict=True):
+        belief = _belief(problems, block, table, to_factors)
+        shown = np.where(belief > 0, belief, 1)
+        energy = np.log(np.where(belief > 0, table, 1) / shown) * belief
+        logs += float(block.weight @ energy.reshape(len(belief), -1).sum(axis=1))
+        weighted = belief * _along(block.weight, belief.ndim)
+        np.add.at(counts, block.cells.ravel(), weighted.ravel())
+    return Expectation(counts, logs)
+
+
+def _along(rows: FloatArray, dimensions: int) -> FloatArray:
+    return rows.reshape(-1, *[1] * (dimensions - 1))
+
+
+def _places(begins: Integers, states: int) -> Integers:
+    return begins[..., None] + np.arange(states)
+
+
+def _send_to_factors(graph: FactorGraph, to_variables: FloatArray, to_factors: FloatArray) -> None:
+    """Each variable tells each factor the product of what the other factors say."""
+    for block in graph.variables:
+        places = _places(block.edges, block.states)  # variable, factor, state
+        said = to_variables[places]
+        others = np.ones_like(said)
+        others[:, 1:] = np.cumprod(said[:, :-1], axis=1)
+        others[:, :-1] *= np.cumprod(said[:, :0:-1], axis=1)[:, ::-1]
+        sums = others.sum(axis=2, keepdims=True)
+        to_factors[places] = others / np.where(sums > 0, sums, 1)
+
+
+def _send_to_variables(
+    problems: Problems,
+    block: Factors,
+    table: FloatArray,
+    to_factors: FloatArray,
+    to_variables: FloatArray,
+) -> None:
+    """Each factor tells each of its variables what follows from the others."""
+    for axis in range(table.ndim - 1):
+        product = table
+        for other in range(table.ndim - 1):
+            if other != axis:
+                product = product * _incoming(block, table, to_factors, other)
+        kept = tuple(place for place in range(1, table.ndim) if place != axis + 1)
+        said = product.sum(axis=kept)
+        sums = said.sum(axis=1, keepdims=True)
+        _refuse_zeros(problems, block, sums)
+        to_variables[_places(block.edges[:, axis], table.shape[axis + 1])] = said / sums
+
+
+def _incoming(block: Factors, table: FloatArray, to_factors: FloatArray, axis: int) -> FloatArray:
+    """The messages along one axis, shaped to multiply the tables."""
+    states = table.shape[axis + 1]
+    shape = [len(table), *[1] * (table.ndim - 1)]
+    shape[axis + 1] = states
+    return to_factors[_places(block.edges[:, axis], states)].reshape(shape)
+
+
+def _belief(
+    problems: Problems, block: Factors, table: FloatArray, to_factors: FloatArray
+) -> FloatArray:
+    product = table
+    for axis in range(table.ndim - 1):
+        product = product * _incoming(block, table, to_factors, axis)
+    sums = product.reshape(len(product), -1).sum(axis=1)
+    _refuse_zeros(problems, block, sums)
+    return product / _along(sums, product.ndim)
+
+
+def _refuse_zeros(problems: Problems, block: Factors, sums: FloatArray) -> None:
+    if not sums.all():
+        raise impossible(problems, int(block.problem[np.argmin(sums)]))
+
+
+def _variable_part(block: Variables, to_variables: FloatArray) -> float:
+    r"""The part :math:`(d - 1) \sum b \log b` of Bethe's approximation, weighted."""
+    product = to_variables[_places(block.edges, block.states)].prod(axis=1)
+    belief = product / product.sum(axis=1, keepdims=True)
+    entropy = (belief * np.log(np.where(belief > 0, belief, 1))).sum(axis=1)
+    return float((block.edges.shape[1] - 1) * (block.weight @ entropy))
