@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from examples import RAIN
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetWarning
+from lacunet.evaluate.evaluation import evaluate, fit
+from lacunet.evaluate.sampled_divergence import draw
+from lacunet.inference.likelihood import table_log_likelihood
+from lacunet.model.network import Network
+
+LEARNED = RAIN.with_tables(
+    {
+        "Rain": [0.7, 0.3],
+        "Sprinkler": [[0.5, 0.5], [0.9, 0.1]],
+        "Wet": [[[0.9, 0.1], [0.2, 0.8]], [[0.2, 0.8], [0.1, 0.9]]],
+    }
+)
+
+
+def rain_rows(rows: int, seed: int, hidden: float = 0.0, weighted: bool = False) -> EncodedTable:
+    rng = np.random.default_rng(seed)
+    columns = {name: codes.astype(np.uint8) for name, codes in draw(RAIN, rows, rng).items()}
+    for column in columns.values():
+        column[rng.random(rows) < hidden] = 2
+    weights = rng.integers(1, 4, rows).astype(float) if weighted else None
+    return EncodedTable.of(dict.fromkeys(RAIN.variables, 2), columns, weights)
+
+
+def log_probabilities(network: Network) -> dict[tuple[int, ...], float]:
+    rain, sprinkler, wet = (network.cpt(name).table for name in RAIN.variables)
+    return {
+        (a, b, c): math.log(rain[a] * sprinkler[a, b] * wet[a, b, c])
+        for a, b, c in product(range(2), repeat=3)
+    }
+
+
+def test_the_fit_to_complete_rows_is_their_mean_with_the_standard_error_of_a_mean() -> None:
+    table = rain_rows(50, seed=1)
+    of_row = log_probabilities(LEARNED)
+    logs = [of_row[tuple(map(int, row))] for row in zip(*table.columns.values(), strict=True)]
+    found = fit(LEARNED, table)
+    assert found.mean == pytest.approx(np.mean(logs), rel=1e-13)
+    assert found.standard_error == pytest.approx(np.std(logs, ddof=1) / np.sqrt(50), rel=1e-13)
+    assert (found.rows, found.weight) == (50, 50)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("hidden", [0.0, 0.4])
+def test_the_mean_is_the_log_likelihood_over_the_weight(hidden: float, weighted: bool) -> None:
+    table = rain_rows(60, seed=2, hidden=hidden, weighted=weighted)
+    expected = table_log_likelihood(LEARNED, table) / table.total
+    assert fit(LEARNED, table).mean == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_standard_error_of_few_incomplete_rows_is_that_of_a_mean_of_rows() -> None:
+    table = rain_rows(20, seed=5, hidden=0.4)
+    rows = [table.take(np.array([row])) for row in range(20)]
+    logs = [table_log_likelihood(LEARNED, row) for row in rows]
+    found = fit(LEARNED, table)
+    assert found.standard_error == pytest.approx(np.std(logs, ddof=1) / np.sqrt(20), rel=1e-12)
+
+
+@pytest.mark.parametrize("hidden", [0.0, pytest.param(0.3, marks=pytest.mark.slow)])
+def test_the_standard_error_is_the_spread_over_test_sets(hidden: float) -> None:
+    found = [fit(LEARNED, rain_rows(200, seed, hidden, weighted=True)) for seed in range(200)]
+    spread = np.std([one.mean for one in found], ddof=1)
+    # The spread over 200 sets is known to 5%; the mean of their standard errors much better.
+    assert np.mean([one.standard_error for one in found]) == pytest.approx(spread, rel=0.2)
+
+
+def test_an_impossible_row_makes_the_fit_infinitely_bad_and_is_named() -> None:
+    table = rain_rows(5, seed=3)
+    codes = {"Rain": 0, "Sprinkler": 0, "Wet": 1}
+    for name, code in codes.items():
+        table.columns[name][2] = code
+    with pytest.warns(LacunetWarning, match="row 3 has probability zero"):
+        found = fit(RAIN, table)
+    assert found.mean == -np.inf
+    assert math.isnan(found.standard_error)
+
+
+def test_one_row_has_no_standard_error() -> None:
+    assert math.isnan(fit(LEARNED, rain_rows(1, seed=4)).standard_error)
+
+
+def test_an_evaluation_holds_divergence_errors_and_fit() -> None:
+    rows = {"Rain": ["no", "yes"], "Sprinkler": ["on", None], "Wet": ["yes", "no"]}
+    found = evaluate(RAIN, LEARNED, rows)
+    assert found.divergence.exact
+    assert found.divergence.value > 0
+    # Given rain: 0.99 against 0.9, and 0.6 against 0.5 without.
+    assert found.cpt_error.largest == pytest.approx(0.1, rel=1e-12)
+    off_and_dry, on_and_dry = 0.3 * 0.9 * 0.2, 0.3 * 0.1 * 0.1
+    expected = (math.log(0.7 * 0.5 * 0.8) + math.log(off_and_dry + on_and_dry)) / 2
+    assert found.fit is not None
+    assert found.fit.mean == pytest.approx(expected, rel=1e-12)
+
+
+def test_without_test_data_there_is_no_fit() -> None:
+    assert evaluate(RAIN, LEARNED).fit is None

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from examples import RAIN
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetWarning
+from lacunet.inference.likelihood import (
+    complete_log_likelihoods,
+    log_likelihood,
+    table_log_likelihood,
+)
+from lacunet.model.network import Network
+from strategies import networks, tables
+
+
+def row_probability(network: Network, codes: dict[str, int]) -> float:
+    """The sum over all configurations that agree with what a row shows."""
+    total = 0.0
+    for cell in product(*map(range, network.shape(network.variables))):
+        at = dict(zip(network.variables, cell, strict=True))
+        if all(codes[name] in (at[name], network.cardinality(name)) for name in at):
+            total += np.prod(
+                [
+                    network.cpt(name).table[tuple(at[axis] for axis in network.family(name))]
+                    for name in network.variables
+                ]
+            )
+    return total
+
+
+def by_enumeration(network: Network, table: EncodedTable) -> np.ndarray:
+    rows = [
+        {name: int(column[row]) for name, column in table.columns.items()}
+        for row in range(table.rows)
+    ]
+    return np.array([row_probability(network, row) for row in rows])
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_incomplete_rows_are_as_probable_as_enumeration_says(data: st.DataObject) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network, max_rows=6, weighted=True))
+    probabilities = by_enumeration(network, table)
+    if (probabilities == 0).any():
+        with pytest.warns(LacunetWarning, match="probability zero"):
+            assert table_log_likelihood(network, table) == -np.inf
+        return
+    expected = table.weights @ np.log(probabilities)
+    assert table_log_likelihood(network, table) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+
+
+def test_complete_rows_are_looked_up() -> None:
+    rows = {"Rain": ["no", "yes"], "Sprinkler": ["on", "off"], "Wet": ["yes", "no"]}
+    expected = np.log(0.8 * 0.4 * 0.9) + np.log(0.2 * 0.99 * 0.2)
+    assert log_likelihood(RAIN, rows) == pytest.approx(expected, rel=1e-14)
+
+
+def test_what_a_row_does_not_show_is_summed_out() -> None:
+    rows = {"Rain": ["no", None], "Sprinkler": [None, None], "Wet": ["yes", None]}
+    # Without any value, a row is certain.
+    assert log_likelihood(RAIN, rows) == pytest.approx(np.log(0.8 * 0.4 * 0.9), rel=1e-14)
+
+
+def test_a_row_counts_as_often_as_it_weighs() -> None:
+    rows = {"Rain": ["no", None], "Sprinkler": ["on", "on"], "Wet": ["yes", "no"], "n": [3.0, 0.5]}
+    on_and_dry = 0.8 * 0.4 * 0.1 + 0.2 * 0.01 * 0.01
+    expected = 3 * np.log(0.8 * 0.4 * 0.9) + 0.5 * np.log(on_and_dry)
+    assert log_likelihood(RAIN, rows, weight="n") == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_latent_variable_is_summed_out() -> None:
+    rows = {"Rain": ["no"], "Wet": ["yes"]}
+    found = log_likelihood(RAIN, rows, latent=["Sprinkler"])
+    assert found == pytest.approx(np.log(0.8 * 0.4 * 0.9), rel=1e-14)
+
+
+def test_the_first_impossible_row_is_named_by_its_number() -> None:
+    rows = {"Rain": ["no"] * 4, "Sprinkler": ["on", "off", "off", "off"]}
+    rows["Wet"] = ["yes", "no", "yes", "yes"]
+    with pytest.warns(LacunetWarning, match="row 3 has probability zero"):
+        assert log_likelihood(RAIN, rows) == -np.inf
+
+
+def test_the_first_impossible_incomplete_row_is_named_by_its_number() -> None:
+    sure = RAIN.with_tables(
+        {**{name: RAIN.cpt(name).table for name in RAIN.variables}, "Rain": [1.0, 0.0]}
+    )
+    rows = {
+        "Rain": ["no", None, None, "yes", "yes", "no"],
+        "Sprinkler": ["on", None, "on", None, None, None],
+        "Wet": ["yes", "yes", None, "no", None, "no"],
+    }
+    with pytest.warns(LacunetWarning, match="row 4 has probability zero"):
+        assert log_likelihood(sure, rows) == -np.inf
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_each_complete_row_has_its_own_log_likelihood(data: st.DataObject) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network, max_rows=5))
+    table = table.take(table.is_shown(table.variables))
+    with np.errstate(divide="ignore"):
+        expected = np.log(by_enumeration(network, table))
+    np.testing.assert_allclose(complete_log_likelihoods(network, table), expected, rtol=1e-10)
