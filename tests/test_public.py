@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import lacunet
 
@@ -21,11 +22,12 @@ def test_importing_loads_no_heavy_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_learning_loads_only_what_it_needs() -> None:
+def test_learning_from_a_file_loads_only_what_it_needs(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("A,B\n" + "0,\n,1\n1,1\n" * 100)
     code = (
         "import lacunet as lc, sys; "
-        "lc.learn(lc.Network({'A': ['0', '1']}), {'A': ['0', None]}); "
-        "print(sorted({'pandas', 'polars', 'duckdb', 'matplotlib'} & set(sys.modules)))"
+        f"lc.learn(lc.Network({{'A': ['0', '1'], 'B': ['0', '1']}}), {str(tmp_path / 'rows.csv')!r}); "
+        "print(sorted({'pandas', 'polars', 'duckdb', 'matplotlib', 'scipy'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
