@@ -173,17 +173,33 @@ def _weights(reading: Reading, place: _Place) -> FloatArray | None:
     column = place.piece.columns[reading.weight]
     weights = weight_column(column)
     if (wrong := first_wrong(weights)) is not None:
-        where = place.part.place(place.row_in_part + wrong)
+        row = place.row_in_part + wrong
+        where = dict(place.part.places([row]))[row]
         raise WeightError.value(where, reading.weight, cell_at(column, wrong))
     return weights
 
 
 def _unknown_states(encoders: Encoders, begun: Sequence[tuple[int, Part]]) -> UnknownStateError:
     """The error that names all refused values; ``begun`` is the first row of each part."""
-    starts, sentences = [start for start, _ in begun], []
-    for name, own in encoders.items():
-        if own.first_refused is not None:
-            start, part = begun[bisect_right(starts, own.first_refused) - 1]
-            where = part.place(own.first_refused - start)
-            sentences.append(unknown_values(name, where, own.refused, own.matcher.states))
-    return UnknownStateError.in_columns(sentences)
+    rows = {name: own.first_refused for name, own in encoders.items() if own.refused}
+    place_of = _places_of({row for row in rows.values() if row is not None}, begun)
+    return UnknownStateError.in_columns(
+        [
+            unknown_values(name, place_of[row], own.refused, own.ambiguous, own.matcher.states)
+            for name, row in rows.items()
+            if row is not None and (own := encoders[name])
+        ]
+    )
+
+
+def _places_of(rows: set[int], begun: Sequence[tuple[int, Part]]) -> dict[int, str]:
+    """Where each row is found, in words; each part is searched once."""
+    starts = [start for start, _ in begun]
+    in_part: dict[int, list[int]] = {}
+    for row in sorted(rows):
+        in_part.setdefault(bisect_right(starts, row) - 1, []).append(row)
+    place_of: dict[int, str] = {}
+    for at, own in in_part.items():
+        start, part = begun[at]
+        place_of |= {row + start: place for row, place in part.places([r - start for r in own])}
+    return place_of

@@ -21,6 +21,7 @@ from lacunet.data.table import Codes, code_type
 
 # More distinct texts than this are matched again in each piece instead of being kept.
 KEPT_TEXTS = 4096
+OTHER_VALUES = "(other values)"
 NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without importing it
 
 Indices = NDArray[np.integer[Any]]
@@ -53,15 +54,15 @@ class ColumnEncoder:
     """
 
     def __init__(self, matcher: Matcher) -> None:
-        import pyarrow as pa
-
         self.matcher = matcher
         self.refused: Counter[object] = Counter()
+        self.ambiguous: set[object] = set()
         self.stripped: Counter[object] = Counter()
         self.first_refused: int | None = None
         self._rows = 0
-        self._texts = pa.array([*matcher.states, *dict.fromkeys(matcher.tokens)], pa.string())
-        self._matches = [matcher.match(text) for text in self._texts.to_pylist()]
+        texts = [*matcher.states, *dict.fromkeys(matcher.tokens)]
+        self._texts = _text_array(texts)
+        self._matches = [matcher.match(text) for text in texts]
 
     def encode(self, column: Column) -> Codes:
         """The codes of the next rows."""
@@ -84,15 +85,17 @@ class ColumnEncoder:
         from pyarrow import compute
 
         texts, matches = self._texts, self._matches
+        if pa.types.is_large_string(cells.type):
+            texts = texts.cast(pa.large_string())  # else Arrow would narrow the cells
         indices = compute.index_in(cells, value_set=texts)
         if indices.null_count > cells.null_count:
             new = compute.unique(cells.filter(compute.is_null(indices)))
-            new = new.drop_null().cast(pa.string())
+            new = new.drop_null()
             texts = pa.concat_arrays([texts, new])
             matches = [*matches, *map(self.matcher.match, new.to_pylist())]
             indices = compute.index_in(cells, value_set=texts)
             if len(texts) <= KEPT_TEXTS:
-                self._texts, self._matches = texts, matches
+                self._texts, self._matches = texts.cast(pa.string()), matches
         return Distinct(_filled(indices, len(texts)), texts, matches)
 
     def _remember(self, distinct: Distinct) -> None:
@@ -104,13 +107,30 @@ class ColumnEncoder:
         for at in odd:
             if counts[at]:
                 is_refused[at] = distinct.matches[at].is_refused
-                counter = self.refused if is_refused[at] else self.stripped
-                counter[_python(distinct.values[at])] += int(counts[at])
+                self._tally(_python(distinct.values[at]), distinct.matches[at], int(counts[at]))
         if self.first_refused is None and is_refused.any():
             self.first_refused = self._rows + int(np.argmax(is_refused[distinct.indices]))
 
+    def _tally(self, value: object, match: Match, cells: int) -> None:
+        counter = self.refused if match.is_refused else self.stripped
+        is_kept = value in counter or len(counter) < KEPT_TEXTS
+        counter[value if is_kept else OTHER_VALUES] += cells
+        if match.found is Found.AMBIGUOUS and is_kept:
+            self.ambiguous.add(value)
+
 
 _PLAIN = (Found.STATE, Found.MISSING)
+
+
+def _text_array(texts: Sequence[str]) -> Any:
+    """An Arrow array of texts, by way of its buffers: ``pa.array`` imports pandas."""
+    import pyarrow as pa
+
+    cells = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, cells)], dtype=np.int32)
+    return pa.StringArray.from_buffers(
+        len(cells), pa.py_buffer(ends), pa.py_buffer(b"".join(cells))
+    )
 
 
 def _python(value: Any) -> object:
@@ -147,13 +167,17 @@ def _written(value: float | None, kind: Any) -> float | None:
 
 
 def _filled(indices: Any, null: int) -> Indices:
-    """The indices as an array, with the index ``null`` where there is none."""
-    import pyarrow as pa
+    """The indices as an array, with the index ``null`` where there is none.
 
-    if indices.null_count:
-        indices = indices.cast(pa.int32()).fill_null(null)
-    filled: Indices = indices.to_numpy(zero_copy_only=False)
-    return filled
+    By way of the buffers, because Arrow's own ways to fill nulls import pandas.
+    """
+    start, stop = indices.offset, indices.offset + len(indices)
+    validity, values = indices.buffers()
+    filled = np.frombuffer(values, indices.type.to_pandas_dtype(), stop)[start:]
+    if not indices.null_count:
+        return filled
+    is_valid = np.unpackbits(np.frombuffer(validity, np.uint8), count=stop, bitorder="little")
+    return np.where(is_valid[start:], filled, np.int32(null))
 
 
 def _distinct_objects(cells: Sequence[Any]) -> tuple[Indices, list[Any]]:

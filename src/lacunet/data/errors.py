@@ -105,8 +105,9 @@ class DataError(LacunetError):
     def absent_variables(
         cls, label: str, variables: Sequence[str], columns: Sequence[str]
     ) -> DataError:
-        close = {name: get_close_matches(name, columns, 1, 0.7) for name in variables}
-        meant = [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]
+        lower = {column.lower(): column for column in columns}
+        close = {name: get_close_matches(name.lower(), lower, 1) for name in variables}
+        meant = [f"{lower[own[0]]!r} for {name!r}" for name, own in close.items() if own]
         separator = _other_separator(columns)
         hints = [
             f"did you mean the column {', '.join(meant[:SHOWN_VALUES])}?" if meant else "",
@@ -143,12 +144,6 @@ class DataError(LacunetError):
     @classmethod
     def too_many_states(cls, variable: str, states: int) -> DataError:
         return cls(f"variable {variable!r} has {states} states; 65535 is the most that fit.")
-
-    @classmethod
-    def nested(cls, label: str, column: str, kind: object) -> DataError:
-        return cls(
-            f"{label}: column {column!r} holds values of the type {kind}, which are no states."
-        )
 
     @classmethod
     def table_of_other_network(cls, variables: Sequence[str]) -> DataError:
@@ -227,7 +222,11 @@ class UnknownStateError(DataError):
 
 
 def unknown_values(
-    column: str, where: str, counts: Mapping[object, int], states: Sequence[str]
+    column: str,
+    where: str,
+    counts: Mapping[object, int],
+    ambiguous: Iterable[object],
+    states: Sequence[str],
 ) -> str:
     """One sentence on the unknown values of a column."""
     values = ", ".join(
@@ -235,9 +234,11 @@ def unknown_values(
         for value, count in sorted(counts.items(), key=lambda item: -item[1])[:SHOWN_VALUES]
     )
     more = f" and {len(counts) - SHOWN_VALUES} more" if len(counts) > SHOWN_VALUES else ""
+    alike = sorted(map(clipped, ambiguous))
+    several = f" More than one of them equals {', '.join(alike[:SHOWN_VALUES])}." if alike else ""
     return (
-        f"column {column!r} holds {values}{more}, first at {where}, "
-        f"but the network gives {column!r} the states {listed(states)}."
+        f"column {column!r} holds {values}{more}, first in {where}, "
+        f"but the network gives {column!r} the states {listed(states)}.{several}"
     )
 
 

@@ -82,7 +82,13 @@ def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
 
     names = list(wanted)
     with parquet.ParquetFile(path, read_dictionary=names, pre_buffer=True) as file:
-        yield from pieces_of(file.iter_batches(PIECE_ROWS, columns=names), wanted)
+        # One group at a time: reading ahead would otherwise hold the whole file.
+        batches = (
+            batch
+            for group in range(file.num_row_groups)
+            for batch in file.iter_batches(PIECE_ROWS, [group], names)
+        )
+        yield from pieces_of(batches, wanted)
 
 
 def arrow_part(path: Path) -> Part:
@@ -96,8 +102,9 @@ def arrow_part(path: Path) -> Part:
         except pa.ArrowInvalid:
             names = tuple(pa.ipc.open_stream(file).schema.names)
             return Part(label, names, _guarded(label, partial(_stream_pieces, path)), None)
-        rows = sum(reader.get_batch(at).num_rows for at in range(reader.num_record_batches))
         names = tuple(reader.schema.names)
+        one = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
+        rows = sum(one.get_batch(at).num_rows for at in range(one.num_record_batches))
     return Part(label, names, _guarded(label, partial(_arrow_pieces, path)), rows)
 
 

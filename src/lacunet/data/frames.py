@@ -20,7 +20,7 @@ def frame_part(data: Any) -> Part:
         return _mapping_part(data)
     if _is_arrow(data):
         return _arrow_part(data)
-    if hasattr(data, "to_arrow_reader") and hasattr(data, "columns"):
+    if type(data).__name__ == "DuckDBPyRelation":
         return _relation_part(data)
     return _narwhals_part(data)
 
@@ -58,21 +58,31 @@ def _dataset_pieces(data: Any, wanted: Sequence[str]) -> Iterator[Piece]:
 
 
 def _relation_part(relation: Any) -> Part:
-    label = f"the {type(relation).__module__.split('.')[0]} relation"
-    return Part(label, tuple(relation.columns), partial(_relation_pieces, relation), None)
+    read = partial(_relation_pieces, relation)
+    return Part("the DuckDB relation", tuple(relation.columns), read, None)
 
 
 def _relation_pieces(relation: Any, wanted: Sequence[str]) -> Iterator[Piece]:
     quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in wanted)
-    yield from pieces_of(iter(relation.project(quoted).to_arrow_reader(PIECE_ROWS)), wanted)
+    chosen = relation.project(quoted)
+    # The second is the older name of the first.
+    reader = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_arrow_reader
+    yield from pieces_of(iter(reader(PIECE_ROWS)), wanted)
 
 
-def _mapping_part(data: Mapping[str, Sequence[object]]) -> Part:
+def _mapping_part(data: Mapping[str, Any]) -> Part:
+    import narwhals as nw
+
+    if not all(hasattr(cells, "__len__") and not isinstance(cells, str) for cells in data.values()):
+        raise DataError.unreadable("the dict", "its values must be lists or arrays, one a column")
     lengths = {len(cells) for cells in data.values()}
     if len(lengths) > 1:
         raise DataError.unreadable("the dict", f"its columns have the lengths {sorted(lengths)}")
     rows = lengths.pop() if lengths else 0
-    columns = {str(name): cells for name, cells in data.items()}
+    columns = {
+        str(name): nw.from_native(cells, series_only=True, pass_through=True)
+        for name, cells in data.items()
+    }
     return Part("the dict", tuple(columns), partial(_mapping_pieces, columns, rows), rows)
 
 
@@ -81,18 +91,29 @@ def _mapping_pieces(
 ) -> Iterator[Piece]:
     for start in range(0, rows, PIECE_ROWS):
         stop = min(start + PIECE_ROWS, rows)
-        cells = {name: _arrow_or_list(columns[name][start:stop]) for name in wanted}
+        cells = {name: _cells(columns[name][start:stop]) for name in wanted}
         yield Piece(cells, stop - start, stop)
 
 
-def _arrow_or_list(cells: Any) -> Column:
+def _cells(cells: Any) -> Column:
     """An Arrow array, or a list where the cells are of several types."""
     import pyarrow as pa
 
+    if _holds_pointers(cells):
+        return list(cells.to_list())
     try:
-        return pa.array(cells, from_pandas=True)
+        array = (
+            cells.to_arrow() if hasattr(cells, "to_arrow") else pa.array(cells, from_pandas=True)
+        )
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return list(cells)
+        return cells.to_list() if hasattr(cells, "to_list") else list(cells)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _holds_pointers(cells: Any) -> bool:
+    """Whether Arrow would be given addresses for the Python objects of a Polars series."""
+    native: Any = cells.to_native() if hasattr(cells, "to_native") else None
+    return type(native).__module__.startswith("polars") and str(native.dtype) == "Object"
 
 
 def _narwhals_part(data: Any) -> Part:
@@ -120,17 +141,8 @@ def _refuse_duplicates(label: str, names: list[str]) -> None:
 def _eager_pieces(frame: Any, wanted: Sequence[str], done: int = 0) -> Iterator[Piece]:
     for start in range(0, len(frame), PIECE_ROWS):
         stop = min(start + PIECE_ROWS, len(frame))
-        cells = {name: _series_cells(frame[name][start:stop]) for name in wanted}
+        cells = {name: _cells(frame[name][start:stop]) for name in wanted}
         yield Piece(cells, stop - start, done + stop)
-
-
-def _series_cells(series: Any) -> Column:
-    import pyarrow as pa
-
-    try:
-        return series.to_arrow()
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return series.to_list()
 
 
 def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:

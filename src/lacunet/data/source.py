@@ -43,12 +43,13 @@ class Part:
     unit: str = "rows"
     lines_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None
 
-    def place(self, row: int) -> str:
-        """Where a row (from 0) of this part is found, in words."""
-        if self.lines_of is None:
-            return f"row {row + 1} of {self.label}"
-        line = self.lines_of([row]).get(row)
-        return f"{self.label}, " + (f"row {row + 1}" if line is None else f"line {line}")
+    def places(self, rows: Sequence[int]) -> list[tuple[int, str]]:
+        """Each of the rows (from 0) with the words for where it is found."""
+        lines = self.lines_of(rows) if self.lines_of else {}
+        return [
+            (row, f"{self.label}, " + (f"line {lines[row]}" if row in lines else f"row {row + 1}"))
+            for row in rows
+        ]
 
 
 @dataclass(frozen=True)

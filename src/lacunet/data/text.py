@@ -83,7 +83,7 @@ def _explained(error: Exception, path: Path, label: str, separator: str, width: 
 
 def _header(path: Path, label: str, separator: str) -> list[str]:
     try:
-        with _opened(path) as lines:
+        with _opened(path, "strict") as lines:
             for cells in csv.reader(lines, delimiter=separator):
                 if cells:
                     return cells
@@ -108,7 +108,7 @@ def _lines_of(path: Path, separator: str, width: int, rows: Sequence[int]) -> Ma
 def _records(path: Path, separator: str, width: int) -> Iterator[tuple[int, int, list[str]]]:
     """Each row below the header: the line it starts on, its number, its cells."""
     row = -2  # the header is the next record
-    with _opened(path) as lines:
+    with _opened(path, "replace") as lines:
         reader = csv.reader(lines, delimiter=separator)
         line = 1
         for cells in reader:
@@ -119,7 +119,7 @@ def _records(path: Path, separator: str, width: int) -> Iterator[tuple[int, int,
             line = reader.line_num + 1
 
 
-def _opened(path: Path) -> IO[str]:
+def _opened(path: Path, errors: str) -> IO[str]:
     if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open("rt", encoding="utf-8-sig", newline="")
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors=errors, newline="")
+    return path.open("rt", encoding="utf-8-sig", errors=errors, newline="")

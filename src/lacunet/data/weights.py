@@ -33,13 +33,18 @@ def weight_column(column: Column) -> FloatArray:
     if not isinstance(column, list):
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            numbers: FloatArray = column.cast(pa.float64(), safe=False).to_numpy(
-                zero_copy_only=False
-            )
-            return numbers
+        if not pa.types.is_boolean(column.type):
+            try:
+                return _floats(column.cast(pa.float64(), safe=False))
+            except pa.ArrowException:
+                pass  # some cell is no number: find it
         column = column.to_pylist()
     return np.array([_number(cell) for cell in column], dtype=np.float64)
+
+
+def _floats(column: Any) -> FloatArray:
+    numbers: FloatArray = column.to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def first_wrong(weights: FloatArray) -> int | None:
