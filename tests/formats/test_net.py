@@ -62,6 +62,7 @@ def test_the_child_runs_fastest_and_the_first_parent_slowest(data: str) -> None:
     [
         ("", r"net.net: the parents and CPT of 'C' are not given"),
         ("potential (C) { }", r"net.net:17: the CPT of 'C' holds no numbers"),
+        ("potential (C) { dat = (0.5 0.5); }", r"net.net:17: found 'dat =' where 'data' of 'C'"),
         ("potential (C) { data = (0.5 0.5; }", r"net.net:17: .*numbers in pairs of parentheses"),
         ("potential (C) { data = (0.5) (0.5); }", r"net.net:17: .*pairs of parentheses"),
         ("potential (C) { data = (0.5 0.25 0.25); }", r"net.net:17: .*has 3 numbers"),

@@ -12,7 +12,7 @@ import re
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import STRING, unquoted
 
-_ITEM = re.compile(rf'\s*({STRING}|[^",]*)\s*(,|$)')
+_ITEM = re.compile(rf'\s*+({STRING}|[^",]*+)\s*+(,|$)')
 _WORD = re.compile(rf'\s*({STRING}|[^",\s]+)(?=\s|"|$)')
 _BARE = re.compile(r'[^\s",;|(){}\[\]\\]+')
 

@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from threading import get_ident
 from types import MappingProxyType, ModuleType
 
 from lacunet.formats import bif, dsc, lacunet_json, net, uai, xdsl, xmlbif
@@ -146,7 +147,7 @@ def _replace(name: str, content: bytes) -> None:
     draft = None
     try:
         target = os.path.realpath(name)
-        draft = Path(f"{target}.{os.getpid()}.tmp")
+        draft = Path(f"{target}.{os.getpid()}.{get_ident()}.tmp")
         with draft.open("xb") as file:
             file.write(content)
         os.replace(draft, target)

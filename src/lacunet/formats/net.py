@@ -32,6 +32,8 @@ _NODE = re.compile(rf"\s*(?:discrete\s+)?node\s+({_WORD})\s*\{{")
 _POTENTIAL = re.compile(rf"\s*potential\s*\(\s*({_WORD})\s*(?:\|([\w\s,]*))?\)\s*\{{", re.ASCII)
 _OTHER = re.compile(r"\s*(continuous|decision|utility|function|interval|class|instance)\b")
 _ATTRIBUTE = re.compile(rf'\s*({_WORD})\s*=((?:[^;{{}}"]++|{LONG_STRING})*+);')
+# Attributes of a potential that the format defines; those of applications have capitals.
+_KNOWN = ("data", "experience", "fading", "samples_per_interval")
 _END = re.compile(r"\s*\}")
 _STATE = rf'(?:{STRING}|[^\s"(),;]++)'
 _STATES = re.compile(rf"\s*\(((?:\s*{_STATE}(?=[\s)]))*+)\s*\)\s*")
@@ -99,6 +101,9 @@ def _potential(
     if "model_data" in attributes or "model_nodes" in attributes:
         hint = "let Hugin compute the table from the model, then save again."
         raise FormatError.unsupported(place, f"the CPT of {found[1]!r} is a model", hint)
+    for key, (_, where) in attributes.items():
+        if key.islower() and key not in _KNOWN:
+            raise FormatError.syntax(where, f"{key} =", f"'data' of {found[1]!r}")
     if "data" not in attributes:
         return bare(members)
     text, place = attributes["data"]
