@@ -7,7 +7,7 @@ from math import floor
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -36,6 +36,7 @@ def d_separated(drawn: Missingness, given_nodes: tuple[str, ...]) -> bool:
     return nx.is_d_separator(drawn.graph.to_networkx(), hidden, mechanisms, set(given_nodes))
 
 
+@settings(deadline=None)
 @given(networks(max_variables=8), TENTHS, SEEDS)
 def test_mcar_hides_the_floor_of_the_share_and_looks_at_nothing(
     network: Network, tenths: int, seed: int
@@ -50,6 +51,7 @@ def test_mcar_hides_the_floor_of_the_share_and_looks_at_nothing(
     assert d_separated(drawn, ())
 
 
+@settings(deadline=None)
 @given(networks(max_variables=8), st.integers(0, 8), st.integers(0, 3), SEEDS)
 def test_mar_mechanisms_have_fully_observed_parents_neighbours_first(
     network: Network, tenths: int, parents: int, seed: int
@@ -69,6 +71,7 @@ def test_mar_mechanisms_have_fully_observed_parents_neighbours_first(
         assert one.missing.shape == network.shape(map(str, one.parents))
 
 
+@settings(deadline=None)
 @given(networks(max_variables=8), st.integers(0, 8), SEEDS)
 def test_the_separator_of_mar_data_d_separates_missing_values_from_mechanisms(
     network: Network, tenths: int, seed: int
@@ -82,6 +85,7 @@ def test_the_separator_of_mar_data_d_separates_missing_values_from_mechanisms(
     assert d_separated(drawn, drawn.graph.fully_observed)
 
 
+@settings(deadline=None)
 @given(SEEDS)
 def test_informed_mechanisms_look_at_the_chosen_variables_only(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -137,6 +141,7 @@ def test_probabilities_of_being_missing_follow_the_beta_distribution(
     assert stats.kstest(found, stats.beta(*beta).cdf).pvalue > 0.001
 
 
+@settings(deadline=None)
 @given(networks(max_variables=8), SEEDS)
 def test_one_seed_gives_one_set_of_mechanisms(network: Network, seed: int) -> None:
     missing = MAR(0.5, min(2, len(network.variables) // 2))

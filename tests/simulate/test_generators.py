@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -25,6 +25,7 @@ def is_constant(network: Network, name: str) -> bool:
     return bool((rows == rows[0]).all())
 
 
+@settings(deadline=None)
 @given(st.integers(1, 6), SHARES, SEEDS)
 def test_every_node_of_a_grid_has_its_left_and_its_upper_neighbour_as_parents(
     size: int, ratio: float, seed: int
@@ -38,6 +39,7 @@ def test_every_node_of_a_grid_has_its_left_and_its_upper_neighbour_as_parents(
         assert made.parents(name) == inside
 
 
+@settings(deadline=None)
 @given(st.integers(1, 6), SEEDS)
 def test_at_ratio_one_all_but_the_corner_are_functions_that_are_not_constant(
     size: int, seed: int
@@ -49,6 +51,7 @@ def test_at_ratio_one_all_but_the_corner_are_functions_that_are_not_constant(
         assert not is_constant(made, name)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 6), SEEDS)
 def test_at_ratio_zero_no_probability_is_zero_or_one(size: int, seed: int) -> None:
     made = grid(size, 0.0, np.random.default_rng(seed))
@@ -80,6 +83,7 @@ def test_the_other_rows_of_a_grid_are_uniform() -> None:
     assert stats.kstest(drawn, "uniform").pvalue > 0.001
 
 
+@settings(deadline=None)
 @given(st.integers(1, 12), SEEDS, st.integers(0, 4), st.integers(2, 4), st.integers(0, 3), SHARES)
 def test_a_random_network_keeps_to_its_bounds(
     variables: int, seed: int, max_parents: int, fewest: int, more: int, determinism: float
@@ -111,6 +115,7 @@ def test_every_number_of_parents_is_as_likely_as_any_other() -> None:
     assert stats.chisquare(found).pvalue > 0.001
 
 
+@settings(deadline=None)
 @given(SEEDS)
 def test_one_seed_gives_one_network(seed: int) -> None:
     one, two = (random_network(6, np.random.default_rng(seed), determinism=0.5) for _ in "ab")

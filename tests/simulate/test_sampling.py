@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -64,6 +64,7 @@ def test_counts_of_whole_rows_agree_with_the_joint(network: Network) -> None:
     assert stats.chisquare(np.array(seen)[kept], np.array(meant)[kept]).pvalue > SIGNIFICANCE
 
 
+@settings(deadline=None)
 @given(networks(max_states=7), st.integers(0, 2**32 - 1))
 def test_each_state_is_the_number_of_cumulative_sums_that_its_uniform_number_reaches(
     network: Network, seed: int
@@ -80,6 +81,7 @@ def test_each_state_is_the_number_of_cumulative_sums_that_its_uniform_number_rea
             assert table.columns[name][row] == reached
 
 
+@settings(deadline=None)
 @given(networks(), st.integers(0, 2**32 - 1))
 def test_one_seed_gives_one_table_without_holes(network: Network, seed: int) -> None:
     one = sample(network, 25, np.random.default_rng(seed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -44,6 +44,7 @@ def _self_censoring(network: Network) -> MissingnessGraph:
     return MissingnessGraph(network, {network.variables[-1]: [network.variables[-1]]})
 
 
+@settings(deadline=None)
 @given(simulations())
 def test_variables_without_a_mechanism_stay_fully_observed(made: Simulation) -> None:
     assert set(made.table.partially_observed) <= set(made.mechanisms)
@@ -53,6 +54,7 @@ def test_variables_without_a_mechanism_stay_fully_observed(made: Simulation) -> 
     )
 
 
+@settings(deadline=None)
 @given(simulations())
 def test_shown_cells_are_those_of_the_complete_rows(made: Simulation) -> None:
     assert made.table.variables == made.complete.variables == made.network.variables
@@ -63,6 +65,7 @@ def test_shown_cells_are_those_of_the_complete_rows(made: Simulation) -> None:
         assert (column[~shown] == made.network.cardinality(name)).all()
 
 
+@settings(deadline=None)
 @given(networks(max_variables=6), SEEDS)
 def test_cells_are_hidden_exactly_where_a_mechanism_of_zeros_and_ones_says(
     network: Network, seed: int
@@ -117,6 +120,7 @@ def test_cells_of_different_mechanisms_are_hidden_independently() -> None:
     assert stats.chisquare(patterns).pvalue > 0.001
 
 
+@settings(deadline=None)
 @given(networks(), SEEDS)
 def test_one_seed_gives_one_simulation(network: Network, seed: int) -> None:
     one, two = (simulate(network, 20, MCAR(1.0, 0.5), np.random.default_rng(seed)) for _ in "ab")

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import ipc, parquet
 
@@ -58,6 +58,7 @@ def read(path: Path) -> Rows:
 
 
 @pytest.mark.parametrize("ending", WRITERS)
+@settings(deadline=None)
 @given(data=st.data())
 def test_every_file_gives_back_the_cells_that_were_written(
     ending: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -82,6 +83,7 @@ def test_what_is_written_is_read_as_the_same_codes(ending: str, name: str, tmp_p
 
 
 @pytest.mark.parametrize("ending", WRITERS)
+@settings(deadline=None)
 @given(data=st.data())
 def test_states_spelled_like_missing_values_are_read_as_states(
     ending: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
