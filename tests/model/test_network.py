@@ -1,0 +1,106 @@
+"""What a network is, and what it refuses to be."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from examples import RAIN
+from lacunet.model.errors import NetworkError
+from lacunet.model.network import Network
+from strategies import networks
+
+AB = {"A": ["0", "1"], "B": ["0", "1", "2"]}
+TABLES: dict[str, Any] = {"A": [0.5, 0.5], "B": [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]}
+
+
+def test_a_network_tells_its_variables_states_parents_and_cpts() -> None:
+    assert RAIN.variables == ("Rain", "Sprinkler", "Wet")
+    assert RAIN.states("Sprinkler") == ("off", "on")
+    assert RAIN.parents("Wet") == ("Rain", "Sprinkler")
+    assert RAIN.family("Wet") == ("Rain", "Sprinkler", "Wet")
+    assert RAIN.cpt("Wet").table.shape == (2, 2, 2)
+    assert RAIN.cpt("Wet").family == ("Rain", "Sprinkler", "Wet")
+
+
+@given(networks())
+def test_parents_come_before_children_in_the_order(network: Network) -> None:
+    place = {name: at for at, name in enumerate(network.order)}
+    assert sorted(place) == sorted(network.variables)
+    assert all(place[u] < place[v] for v in network.variables for u in network.parents(v))
+
+
+@given(networks())
+def test_a_pickled_network_is_the_same_network(network: Network) -> None:
+    assert pickle.loads(pickle.dumps(network)) == network
+
+
+def test_a_network_keeps_copies_of_its_tables_and_does_not_let_them_change() -> None:
+    table = np.array([0.5, 0.5])
+    network = Network({"A": ["0", "1"]}, {}, {"A": table})
+    table[0] = 0
+    assert network.cpt("A").table.tolist() == [0.5, 0.5]
+    with pytest.raises(ValueError, match="read-only"):
+        network.cpt("A").table[0] = 1
+
+
+def test_networks_are_equal_if_all_their_numbers_are() -> None:
+    assert Network(AB, {"B": ["A"]}, TABLES) == Network(AB, {"B": ["A"]}, TABLES)
+    other = {**TABLES, "A": [0.5 + 1e-16, 0.5]}
+    assert Network(AB, {"B": ["A"]}, TABLES) == Network(AB, {"B": ["A"]}, other)  # same float
+    assert Network(AB, {"B": ["A"]}, TABLES) != Network(AB, {"B": ["A"]}, {**TABLES, "A": [0, 1]})
+    assert Network(AB, {"B": ["A"]}, TABLES) != Network(AB, {"B": ["A"]})
+
+
+@pytest.mark.parametrize(
+    ("states", "parents", "tables", "message"),
+    [
+        ({}, {}, None, "at least one variable"),
+        ({"A": []}, {}, None, "'A' has no states"),
+        ({"A": ["0", "1", "0"]}, {}, None, r"'A' has the states \['0'\] more than once"),
+        ({"A": ["0", ""]}, {}, None, "a state of variable 'A' must be a non-empty text, not ''"),
+        ({"A": ["0", 1]}, {}, None, "a state of variable 'A' must be a non-empty text, not 1"),
+        ({"": ["0"]}, {}, None, "the name of a variable must be a non-empty text"),
+        (AB, {"B": ["C"]}, None, r"'B' has parents that are no variables: \['C'\]"),
+        (AB, {"C": ["A"]}, None, r"parents are given for \['C'\]"),
+        (AB, {"B": ["A", "A"]}, None, r"'B' names a parent more than once: \['A'\]"),
+        (AB, {"B": ["A"], "A": ["B"]}, None, "cycle: '[AB]' -> '[AB]' -> '[AB]'"),
+        (AB, {"A": ["A"]}, None, "cycle: 'A' -> 'A'"),
+        (AB, {"B": ["A"]}, {"A": [0.5, 0.5]}, r"CPTs are missing for \['B'\]"),
+        (AB, {"B": ["A"]}, {**TABLES, "C": [1]}, r"CPTs are given for \['C'\]"),
+        (AB, {}, TABLES, r"'B' has the shape \(2, 3\), but .* need \(3,\)"),
+        (AB, {"B": ["A"]}, {**TABLES, "A": [1.5, -0.5]}, "'A' holds 1.5, which is no prob"),
+        (AB, {"B": ["A"]}, {**TABLES, "A": [np.nan, 1]}, "'A' holds nan"),
+        (AB, {"B": ["A"]}, {**TABLES, "A": [0.5, 0.4]}, "'A' sums to 0.9, not to 1"),
+        (
+            AB,
+            {"B": ["A"]},
+            {**TABLES, "B": [[0.2, 0.3, 0.5], [0.5, 0.6, 0.0]]},
+            "'B' given A=1 sums to 1.1, not to 1",
+        ),
+    ],
+)
+def test_what_is_no_network_is_refused_by_name(
+    states: Any, parents: Any, tables: Any, message: str
+) -> None:
+    with pytest.raises(NetworkError, match=message):
+        Network(states, parents, tables)
+
+
+def test_an_unknown_variable_is_named_with_its_neighbours_in_spelling() -> None:
+    with pytest.raises(NetworkError, match=r"no variable 'Sprinker'\.\nHint: did you mean 'Sprink"):
+        RAIN.states("Sprinker")
+
+
+def test_an_unknown_state_is_named_with_the_known() -> None:
+    with pytest.raises(NetworkError, match=r"'Rain' has no state 'maybe', only \['no', 'yes'\]"):
+        RAIN.state_index("Rain", "maybe")
+
+
+def test_a_network_without_cpts_says_so() -> None:
+    with pytest.raises(NetworkError, match="without parameters"):
+        Network(AB).cpt("A")
