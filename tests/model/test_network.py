@@ -50,8 +50,8 @@ def test_a_network_keeps_copies_of_its_tables_and_does_not_let_them_change() -> 
 
 def test_networks_are_equal_if_all_their_numbers_are() -> None:
     assert Network(AB, {"B": ["A"]}, TABLES) == Network(AB, {"B": ["A"]}, TABLES)
-    other = {**TABLES, "A": [0.5 + 1e-16, 0.5]}
-    assert Network(AB, {"B": ["A"]}, TABLES) == Network(AB, {"B": ["A"]}, other)  # same float
+    last_bit = {**TABLES, "A": [np.nextafter(0.5, 1), 0.5]}
+    assert Network(AB, {"B": ["A"]}, TABLES) != Network(AB, {"B": ["A"]}, last_bit)
     assert Network(AB, {"B": ["A"]}, TABLES) != Network(AB, {"B": ["A"]}, {**TABLES, "A": [0, 1]})
     assert Network(AB, {"B": ["A"]}, TABLES) != Network(AB, {"B": ["A"]})
 

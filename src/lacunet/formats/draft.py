@@ -15,8 +15,8 @@ import numpy as np
 
 from lacunet.errors import LacunetWarning
 from lacunet.formats.errors import FormatError
-from lacunet.model.errors import NetworkError
 from lacunet.model.checks import ROW_SUM_TOLERANCE
+from lacunet.model.errors import NetworkError
 from lacunet.model.network import FloatArray, Network, Scope
 
 # Rows further than this from 1 are rescaled with a warning, or refused.

@@ -14,9 +14,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.model.checks import FloatArray as FloatArray
+from lacunet.model.checks import Scope as Scope
 from lacunet.model.checks import (
-    FloatArray,
-    Scope,
     checked_parents,
     checked_states,
     checked_tables,
