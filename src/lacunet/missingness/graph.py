@@ -1,0 +1,186 @@
+"""The missingness graph: how values go missing, drawn over a network.
+
+One mechanism ``R[X]`` for each variable X that may be missing; its parents are what decides
+whether X is recorded: variables and other mechanisms. A bidirected edge stands for a common
+cause that is not in the network. Edges among the variables are those of the network.
+
+K. Mohan, J. Pearl and J. Tian, "Graphical models for inference with missing data", 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from lacunet.missingness.category import category, why_category
+from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.mixed import MixedGraph
+from lacunet.missingness.nodes import Mechanism, Node
+from lacunet.missingness.text import Statement, parse_statements, write_statements
+from lacunet.model.network import Network, Scope
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from lacunet.data.table import EncodedTable
+    from lacunet.missingness.verdict import Verdict
+
+Pair = tuple[Node, Node]
+
+
+@dataclass(frozen=True, init=False)
+class MissingnessGraph:
+    """The mechanisms of a network's partially observed variables, and their causes.
+
+    Parameters
+    ----------
+    network
+        Gives the variables and the edges among them.
+    causes
+        The parents of each mechanism: ``{"Income": ["Age", Mechanism("Job")]}``. The keys are
+        the partially observed variables; mechanisms named as parents are added to them.
+    hidden
+        The pairs of nodes that share a hidden common cause.
+
+    Raises
+    ------
+    MissingnessGraphError
+        What is given is no missingness graph; the message names the nodes.
+
+    Examples
+    --------
+    >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    >>> graph = MissingnessGraph.parse("X -> R[Y]; Y -> R[X]", network)
+    >>> print(graph)
+    Y -> R[X]
+    X -> R[Y]
+    >>> graph.category()
+    'MNAR'
+    """
+
+    network: Network
+    causes: Mapping[str, tuple[Node, ...]]
+    hidden: tuple[Pair, ...]
+    mixed: MixedGraph
+
+    def __init__(
+        self,
+        network: Network,
+        causes: Mapping[str, Iterable[Node]],
+        hidden: Iterable[Pair] = (),
+    ) -> None:
+        from lacunet.missingness.checks import checked_causes, checked_hidden
+
+        pairs = checked_hidden(network, hidden)
+        own = checked_causes(network, causes, pairs)
+        parents: dict[Node, Iterable[Node]] = {**network.parents_of}
+        parents |= {Mechanism(variable): nodes for variable, nodes in own.items()}
+        object.__setattr__(self, "network", network)
+        object.__setattr__(self, "causes", MappingProxyType(own))
+        object.__setattr__(self, "hidden", pairs)
+        object.__setattr__(self, "mixed", MixedGraph.of(parents, parents, pairs))
+
+    @classmethod
+    def parse(
+        cls, text: str, network: Network, source: str = "missingness graph"
+    ) -> MissingnessGraph:
+        """Read a graph from its text: ``"Age -> R[Income]; R[A] -> R[B]; X <-> R[Y]"``."""
+        from lacunet.missingness.checks import check_edge
+
+        causes: dict[str, list[Node]] = {}
+        hidden: list[Pair] = []
+        for statement in parse_statements(text, source):
+            for node in (*statement.left, *statement.right):
+                if isinstance(node, Mechanism):
+                    causes.setdefault(node.variable, [])
+            for cause, effect in ((a, b) for a in statement.left for b in statement.right):
+                if statement.arrow == "<->":
+                    hidden.append((cause, effect))
+                elif isinstance(effect, Mechanism):
+                    causes[effect.variable].append(cause)
+                else:
+                    check_edge(network, cause, effect)
+        return cls(network, causes, hidden)
+
+    @classmethod
+    def read(cls, path: str | Path, network: Network) -> MissingnessGraph:
+        """Read a graph from a text file."""
+        text = Path(path).read_text(encoding="utf-8-sig")
+        return cls.parse(text, network, source=str(path))
+
+    def write(self, path: str | Path) -> None:
+        """Write the graph to a text file."""
+        Path(path).write_text(f"{self}\n", encoding="utf-8")
+
+    def __str__(self) -> str:
+        statements = [
+            Statement(nodes, "->", (Mechanism(variable),))
+            if nodes
+            else Statement((Mechanism(variable),), "", ())
+            for variable, nodes in self.causes.items()
+        ]
+        statements += [Statement((one,), "<->", (two,)) for one, two in self.hidden]
+        return write_statements(statements)
+
+    def to_networkx(self) -> nx.DiGraph[object]:
+        """The graph for networkx: variables, `Mechanism` nodes, and a node for a hidden cause."""
+        from lacunet.missingness.exchange import to_networkx
+
+        return to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.DiGraph[object], network: Network) -> MissingnessGraph:
+        """Take a graph from networkx; nodes as `to_networkx` makes them, or texts ``"R[X]"``."""
+        from lacunet.missingness.exchange import from_networkx
+
+        return from_networkx(graph, network)
+
+    @property
+    def partially_observed(self) -> Scope:
+        """The variables that have a mechanism, in the network's order."""
+        return tuple(self.causes)
+
+    @property
+    def fully_observed(self) -> Scope:
+        """The variables without a mechanism, in the network's order."""
+        return tuple(name for name in self.network.variables if name not in self.causes)
+
+    def category(self) -> str:
+        """How the data go missing: "MCAR", "MAR" or "MNAR"."""
+        return category(self.mixed)
+
+    def why(self) -> str:
+        """The category in words, with the path that rules out the one before."""
+        return why_category(self.mixed)
+
+    def recover(self, target: Iterable[str], given: Iterable[str] = ()) -> Verdict:
+        """Decide whether P(target | given) can be recovered, and by which estimand."""
+        from lacunet.missingness.recover import recover
+
+        return recover(self, target, given)
+
+    def check_data(self, table: EncodedTable) -> None:
+        """Refuse data whose missing values and mechanisms do not match."""
+        without = [name for name in table.partially_observed if name not in self.causes]
+        if without:
+            raise MissingnessGraphError.no_mechanism(without)
+        idle = [name for name in self.causes if name in table.columns and not table.missing_of[name]]
+        if idle:
+            raise MissingnessGraphError.never_missing(idle)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MissingnessGraph):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[type[MissingnessGraph], tuple[object, ...]]:
+        return MissingnessGraph, (self.network, dict(self.causes), self.hidden)
+
+    def _key(self) -> tuple[object, ...]:
+        return self.network, tuple(self.causes.items()), self.hidden

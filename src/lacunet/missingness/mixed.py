@@ -1,0 +1,218 @@
+"""Graphs with directed and bidirected edges, and what they separate.
+
+A bidirected edge ``A <-> B`` stands for a hidden common cause. Separation is m-separation:
+d-separation in the directed graph that has a hidden node behind every bidirected edge. A
+path is blocked by a non-collider that is given, or by a collider none of whose descendants
+(itself included) is given. The walk below keeps for every node it reaches whether it came
+along an arrowhead, since that decides which role the node plays on the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lacunet.missingness.nodes import Mechanism, Node, named
+
+Nodes = frozenset[Node]
+_NONE: Nodes = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class MixedGraph:
+    """The parents, children and bidirected neighbours of every node, in a fixed order.
+
+    ``partial`` are the partially observed variables; a graph made from another one may have
+    lost the mechanism of some of them, which then cannot be selected on any more.
+    """
+
+    order: tuple[Node, ...]
+    parents: Mapping[Node, Nodes]
+    siblings: Mapping[Node, Nodes]
+    children: Mapping[Node, Nodes]
+    rank: Mapping[Node, int]
+    partial: frozenset[str]
+
+    @classmethod
+    def of(
+        cls,
+        order: Iterable[Node],
+        parents: Mapping[Node, Iterable[Node]],
+        hidden: Iterable[tuple[Node, Node]] = (),
+        partial: frozenset[str] | None = None,
+    ) -> MixedGraph:
+        """Build the graph from the parents of each node and the pairs with hidden causes."""
+        nodes = tuple(order)
+        if partial is None:
+            partial = frozenset(node.variable for node in nodes if isinstance(node, Mechanism))
+        children: dict[Node, set[Node]] = {node: set() for node in nodes}
+        siblings: dict[Node, set[Node]] = {node: set() for node in nodes}
+        for node in nodes:
+            for parent in parents.get(node, ()):
+                children[parent].add(node)
+        for one, two in hidden:
+            siblings[one].add(two)
+            siblings[two].add(one)
+        return cls(
+            nodes,
+            {node: frozenset(parents.get(node, ())) for node in nodes},
+            {node: frozenset(siblings[node]) for node in nodes},
+            {node: frozenset(children[node]) for node in nodes},
+            {node: at for at, node in enumerate(nodes)},
+            partial,
+        )
+
+    @property
+    def hidden(self) -> list[tuple[Node, Node]]:
+        """Every bidirected edge, once."""
+        return [
+            (one, two)
+            for one in self.order
+            for two in self.sorted(self.siblings[one])
+            if self.rank[one] < self.rank[two]
+        ]
+
+    def sorted(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
+        """The nodes in the order of the graph."""
+        return tuple(sorted(set(nodes), key=self.rank.__getitem__))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The nodes that are variables."""
+        return tuple(node for node in self.order if isinstance(node, str))
+
+    @property
+    def mechanisms(self) -> tuple[Mechanism, ...]:
+        """The nodes that are mechanisms."""
+        return tuple(node for node in self.order if isinstance(node, Mechanism))
+
+    def mechanisms_of(self, nodes: Iterable[Node]) -> frozenset[Mechanism]:
+        """The mechanisms of those variables that are partially observed."""
+        return frozenset(Mechanism(node) for node in nodes if node in self.partial)
+
+    def variable_parents(self, node: Node) -> tuple[str, ...]:
+        """The parents of a node that are variables, in order."""
+        return tuple(p for p in self.sorted(self.parents[node]) if isinstance(p, str))
+
+    def mechanism_parents(self, node: Node) -> frozenset[Mechanism]:
+        """The parents of a node that are mechanisms."""
+        return frozenset(p for p in self.parents[node] if isinstance(p, Mechanism))
+
+    def without(self, gone: Iterable[Node]) -> MixedGraph:
+        """The graph with some nodes and all their edges deleted."""
+        drop = set(gone)
+        order = [node for node in self.order if node not in drop]
+        return MixedGraph.of(
+            order,
+            {node: self.parents[node] - drop for node in order},
+            [(a, b) for a, b in self.hidden if a not in drop and b not in drop],
+            self.partial,
+        )
+
+    def project(self, node: Node) -> MixedGraph:
+        """The graph of the other nodes when this one is not observed: its latent projection."""
+        children = self.sorted(self.children[node])
+        parents = {
+            other: self.parents[other] - {node}
+            | (self.parents[node] if node in self.parents[other] else _NONE)
+            for other in self.order
+            if other != node
+        }
+        pairs = [pair for pair in self.hidden if node not in pair]
+        pairs += [(a, b) for a in children for b in children if a != b]
+        pairs += [(a, b) for a in self.siblings[node] for b in children if a != b]
+        return MixedGraph.of(parents, parents, pairs, self.partial)
+
+    def directed(self, order: tuple[Node, ...]) -> MixedGraph:
+        """A graph without bidirected edges whose models include all models of this one.
+
+        Along a topological order, each node gets an edge from every earlier node of its
+        district (joined to it by bidirected edges among earlier nodes), and from the
+        parents of these: given them it does not depend on anything else that is earlier.
+        """
+        parents: dict[Node, Nodes] = {}
+        for at, node in enumerate(order):
+            earlier = frozenset(order[:at])
+            district, waiting = {node}, [node]
+            while waiting:
+                new = (self.siblings[waiting.pop()] & earlier) - district
+                district |= new
+                waiting.extend(new)
+            above = frozenset(district).union(*(self.parents[member] for member in district))
+            parents[node] = above - {node}
+        return MixedGraph.of(self.order, parents, (), self.partial)
+
+    def ancestors(self, nodes: Iterable[Node]) -> Nodes:
+        """The nodes and all their ancestors."""
+        found: set[Node] = set()
+        waiting = list(nodes)
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found.add(node)
+                waiting.extend(self.parents[node])
+        return frozenset(found)
+
+    def separated(self, one: Iterable[Node], two: Iterable[Node], given: Iterable[Node]) -> bool:
+        """Whether ``given`` blocks every path between ``one`` and ``two``."""
+        return self.open_path(one, two, given) is None
+
+    def open_path(
+        self, one: Iterable[Node], two: Iterable[Node], given: Iterable[Node]
+    ) -> tuple[Node, ...] | None:
+        """A shortest path from ``one`` to ``two`` that ``given`` leaves open, or None."""
+        blocked = frozenset(given)
+        ends = frozenset(two) - blocked
+        above = self.ancestors(blocked)
+        came_from: dict[tuple[Node, bool], tuple[Node, bool] | None] = {}
+        waiting: list[tuple[Node, bool]] = []
+        for start in self.sorted(frozenset(one) - blocked):
+            came_from[start, False] = None
+            waiting.append((start, False))
+        for state in waiting:  # grows while it is walked: breadth first
+            if state[0] in ends:
+                return _trail(state, came_from)
+            for following in self._steps(state, blocked, above):
+                if following not in came_from:
+                    came_from[following] = state
+                    waiting.append(following)
+        return None
+
+    def _steps(
+        self, state: tuple[Node, bool], blocked: Nodes, above: Nodes
+    ) -> list[tuple[Node, bool]]:
+        """Where an open walk goes on: from a node, and whether it came along an arrowhead."""
+        node, by_head = state
+        steps: list[tuple[Node, bool]] = []
+        passes = node not in blocked
+        if passes:
+            steps += [(child, True) for child in self.sorted(self.children[node])]
+        if (node in above) if by_head else passes:
+            steps += [(parent, False) for parent in self.sorted(self.parents[node])]
+            steps += [(sibling, True) for sibling in self.sorted(self.siblings[node])]
+        return steps
+
+    def in_words(self, path: tuple[Node, ...]) -> str:
+        """A path written with its arrows."""
+        words = named(path[0])
+        for one, two in zip(path, path[1:], strict=False):
+            if one in self.parents[two]:
+                arrow = "->"
+            elif two in self.parents[one]:
+                arrow = "<-"
+            else:
+                arrow = "<->"
+            words += f" {arrow} {named(two)}"
+        return words
+
+
+def _trail(
+    state: tuple[Node, bool],
+    came_from: Mapping[tuple[Node, bool], tuple[Node, bool] | None],
+) -> tuple[Node, ...]:
+    path = [state[0]]
+    step = came_from[state]
+    while step is not None:
+        path.append(step[0])
+        step = came_from[step]
+    return tuple(reversed(path))

@@ -1,0 +1,153 @@
+r"""The text format of missingness graphs.
+
+.. code-block:: text
+
+    Age -> R[Income]; R[Income] -> R[Job]     # edges end with a line or with ;
+    Age, "Place of birth" -> R[Job]           # several parents, names with blanks
+    Health <-> R[Job]                         # a hidden common cause
+    R[Sex]                                    # missing completely at random
+
+Inside quotes a backslash stands before a quote or a backslash, and ``\n``, ``\r`` and
+``\t`` are the line end, the carriage return and the tab.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.nodes import BARE_NAME, Mechanism, Node, named
+
+_TOKEN = re.compile(
+    r"(?P<blank>[^\S\n]+|\#[^\n]*)"
+    r"|(?P<end>[\n;])"
+    r"|(?P<arrow><->|->)"
+    r"|(?P<comma>,)"
+    r"|(?P<open>R\[)|(?P<close>\])"
+    r'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*")'
+    rf"|(?P<bare>{BARE_NAME.pattern})"
+)
+_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One edge, or a bare mechanism: the nodes left and right of the arrow."""
+
+    left: tuple[Node, ...]
+    arrow: str
+    right: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    at: int
+
+
+def parse_statements(text: str, source: str = "missingness graph") -> Iterator[Statement]:
+    """Read the statements of a text, one after the other.
+
+    Raises
+    ------
+    MissingnessGraphError
+        The text does not follow the format; the message has line, column and the line itself.
+
+    Examples
+    --------
+    >>> for statement in parse_statements('A, "b c" -> R[D]; R[E]'):
+    ...     print(statement.left, statement.arrow, statement.right)
+    ('A', 'b c') -> (Mechanism(variable='D'),)
+    (Mechanism(variable='E'),)  ()
+    """
+    tokens = list(_tokens(text, source))
+    statement: list[_Token] = []
+    for token in tokens:
+        if token.kind != "end":
+            statement.append(token)
+        elif statement:
+            yield _statement([*statement, token], text, source)
+            statement = []
+
+
+def _tokens(text: str, source: str) -> Iterator[_Token]:
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            problem = "this quote is not closed" if text[at] == '"' else "this cannot be read here"
+            _fail(problem, text, at, source)
+        if match.lastgroup != "blank":
+            yield _Token(str(match.lastgroup), match.group(), at)
+        at = match.end()
+    yield _Token("end", "", len(text))
+
+
+def _statement(tokens: list[_Token], text: str, source: str) -> Statement:
+    left, at = _nodes(tokens, 0, text, source)
+    if tokens[at].kind == "end":
+        if len(left) == 1 and isinstance(left[0], Mechanism):
+            return Statement(left, "", ())
+        _fail("an arrow is missing after this", text, tokens[at].at - 1, source)
+    if tokens[at].kind != "arrow":
+        _fail("an arrow -> or <-> was expected", text, tokens[at].at, source)
+    right, end = _nodes(tokens, at + 1, text, source)
+    if tokens[end].kind != "end":
+        _fail("the edge should end here, with ; or a new line", text, tokens[end].at, source)
+    return Statement(left, tokens[at].text, right)
+
+
+def _nodes(tokens: list[_Token], at: int, text: str, source: str) -> tuple[tuple[Node, ...], int]:
+    node, at = _node(tokens, at, text, source)
+    nodes = [node]
+    while tokens[at].kind == "comma":
+        node, at = _node(tokens, at + 1, text, source)
+        nodes.append(node)
+    return tuple(nodes), at
+
+
+def _node(tokens: list[_Token], at: int, text: str, source: str) -> tuple[Node, int]:
+    token = tokens[at]
+    if token.kind == "open":
+        name = _name(tokens[at + 1], text, source)
+        if tokens[at + 2].kind != "close":
+            _fail("a ] was expected", text, tokens[at + 2].at, source)
+        return Mechanism(name), at + 3
+    return _name(token, text, source), at + 1
+
+
+def _name(token: _Token, text: str, source: str) -> str:
+    if token.kind == "bare":
+        return token.text
+    if token.kind == "quoted":
+        return re.sub(r"\\(.)", lambda match: _ESCAPES[match.group(1)], token.text[1:-1])
+    _fail("a variable or a mechanism R[...] was expected", text, token.at, source)
+
+
+def _fail(problem: str, text: str, at: int, source: str) -> NoReturn:
+    at = max(at, 0)
+    line = text.count("\n", 0, at) + 1
+    start = text.rfind("\n", 0, at) + 1
+    stop = text.find("\n", start)
+    shown = text[start : len(text) if stop < 0 else stop]
+    raise MissingnessGraphError.syntax(problem, line, at - start + 1, shown, source)
+
+
+def write_statements(statements: list[Statement]) -> str:
+    """The text of some statements, one a line."""
+    return "\n".join(
+        " ".join(
+            part
+            for part in (
+                ", ".join(map(named, statement.left)),
+                statement.arrow,
+                ", ".join(map(named, statement.right)),
+            )
+            if part
+        )
+        for statement in statements
+    )
