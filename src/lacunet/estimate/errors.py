@@ -65,3 +65,17 @@ class MethodError(LacunetError):
             f"the separator holds {variable!r}, which {missing:,} rows do not show.\n"
             "Hint: a separator may hold only variables that are never missing."
         )
+
+    @classmethod
+    def too_few_rows(cls, rows: int) -> MethodError:
+        return cls(
+            f"{rows} rows are too few to put any aside.\n"
+            'Hint: choose stop="converge" or a number of steps.'
+        )
+
+    @classmethod
+    def seed_of_another_structure(cls) -> MethodError:
+        return cls(
+            "the seed network has other variables, states or parents than the one to learn.\n"
+            "Hint: a seed gives CPTs only; its structure must be the same."
+        )

@@ -63,11 +63,14 @@ class FamilyReport:
 
 @dataclass(frozen=True)
 class Ended:
-    """How an iterative method ended.
+    r"""How an iterative method ended.
 
     ``reason`` is one of "converged", "steps done", "iteration limit", "time limit",
     "interrupted", "held-out peak". ``trace`` is the log-posterior of the parameters that
-    each iteration started from, and of the last.
+    each iteration started from, and of the last; its likelihood part is the *observed* data's,
+    its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the observed-data
+    log-likelihood of rows put aside, after each step from the seed on, where the number of
+    steps was chosen by it. Where the work was cut short before a value was known, it is NaN.
     """
 
     reason: str
@@ -77,6 +80,7 @@ class Ended:
     log_posterior: float
     trace: tuple[float, ...]
     notes: tuple[str, ...] = ()
+    heldout: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

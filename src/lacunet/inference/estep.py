@@ -23,6 +23,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from lacunet.inference.deadline import NEVER, Deadline
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.estep_groups import Group
 from lacunet.inference.estep_plan import Plan
@@ -45,7 +46,7 @@ class Expectation:
         return Expectation(self.counts + other.counts, self.log_likelihood + other.log_likelihood)
 
 
-def expect(plan: Plan, cells: FloatArray) -> Expectation:
+def expect(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> Expectation:
     r"""The expectation over all planned problems and the complete families.
 
     Parameters
@@ -60,6 +61,7 @@ def expect(plan: Plan, cells: FloatArray) -> Expectation:
     """
 
     def of(shard: Shard) -> Expectation:
+        deadline.check()
         return _evaluate(shard, plan.problems, cells)
 
     found = complete(plan.problems, cells)
@@ -76,10 +78,11 @@ def complete(problems: Problems, cells: FloatArray) -> Expectation:
     return Expectation(problems.fixed, float(problems.fixed[seen] @ logs))
 
 
-def log_likelihood(plan: Plan, cells: FloatArray) -> float:
+def log_likelihood(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> float:
     """The observed-data log-likelihood of all planned problems; minus infinity if impossible."""
 
     def of(shard: Shard) -> float:
+        deadline.check()
         return _forward(shard, cells)[2]
 
     return complete(plan.problems, cells).log_likelihood + sum(_side_by_side(of, plan.shards))

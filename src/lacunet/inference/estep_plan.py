@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.inference.deadline import NEVER, Deadline
 from lacunet.inference.estep_messages import messages_of
 from lacunet.inference.estep_shards import Shard, shard_of
 from lacunet.inference.estep_structure import Structure, structure_of
@@ -83,7 +84,12 @@ def largest_clique_within(memory: float) -> float:
     return memory / (4 * BYTES_OF_A_CELL)
 
 
-def plan_of(problems: Problems, memory: float, progress: Progress = silent) -> Plan:
+def plan_of(
+    problems: Problems,
+    memory: float,
+    progress: Progress = silent,
+    deadline: Deadline = NEVER,
+) -> Plan:
     """Lay out the problems for evaluation.
 
     Parameters
@@ -98,6 +104,7 @@ def plan_of(problems: Problems, memory: float, progress: Progress = silent) -> P
         too_large = (run.largest > largest_clique_within(memory))[run.component]
         left_out.append(run.problems[too_large])
         for part in _parts(run, np.flatnonzero(~too_large), memory):
+            deadline.check()
             shard, kept = _shard(problems, run, part, spare)
             spare -= kept
             shards.append(shard)

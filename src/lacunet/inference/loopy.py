@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.inference.deadline import NEVER, Deadline
 from lacunet.inference.estep import Expectation, impossible
 from lacunet.inference.loopy_graph import FactorGraph, Factors, Variables, factor_graph_of
 from lacunet.model.network import FloatArray
@@ -56,7 +57,7 @@ def _parts(problems: Problems, chosen: Integers) -> Iterator[Integers]:
             yield places
 
 
-def loopy_expect(plan: LoopyPlan, cells: FloatArray) -> Expectation:
+def loopy_expect(plan: LoopyPlan, cells: FloatArray, deadline: Deadline = NEVER) -> Expectation:
     """The approximate expectation over the planned problems.
 
     Raises
@@ -66,6 +67,7 @@ def loopy_expect(plan: LoopyPlan, cells: FloatArray) -> Expectation:
     """
     found = Expectation(np.zeros_like(cells), 0.0)
     for graph in plan.graphs:
+        deadline.check()
         found = found + _propagate(plan.problems, graph, cells)
     return found
 

@@ -1,0 +1,216 @@
+r"""EM that reads the data once.
+
+The rows are compiled into counts that never change and problems (`lacunet.statistics.problems`);
+from then on an iteration is the expected counts over the problems, and the line that turns
+counts into CPTs:
+
+.. math::
+    E[n(u, x)] = n_\mathrm{shown}(u, x) + \sum_c w_c \Pr(u, x \mid b_c, \theta), \qquad
+    \theta'(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
+
+The posterior of the observed data never goes down, and where it ends depends on where it
+begins: by default at the closed form, which is consistent under MAR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import nan
+from time import monotonic
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from lacunet.estimate.em_climb import Climb, Limits, climb
+from lacunet.estimate.em_heldout import is_settled, put_aside, steps_supported
+from lacunet.estimate.em_maximise import Rows, random_cells
+from lacunet.estimate.em_report import family_reports
+from lacunet.estimate.errors import MethodError
+from lacunet.estimate.method import Ended, Learned, Task
+from lacunet.inference.deadline import Deadline, OutOfTimeError
+from lacunet.inference.engine import Engine, Inference, engine_of
+from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.problem_layout import Layout, layout_of
+from lacunet.statistics.problems import compile_problems
+
+Stop = Literal["converge", "heldout"] | int
+SEED_PRIOR = 2.0  # smooths a seed where the prior itself does not: EM never leaves a zero
+
+
+@dataclass(frozen=True)
+class EM:
+    """Maximum a posteriori by expectation maximisation.
+
+    Parameters
+    ----------
+    seed
+        Where to start: the name of a method, a network with CPTs, or "random".
+    stop
+        "converge" stops when no parameter moves by ``tolerance``; a number makes that many
+        steps; "heldout" makes as many as rows put aside support, then starts anew on all rows.
+    restarts
+        The number of starts; those after the first are random. The best posterior wins.
+    time_limit
+        Seconds after which the best parameters so far are returned.
+    inference
+        "exact" leaves only components beyond the memory budget to loopy belief propagation,
+        "bp" all of them.
+    heldout_share
+        The share of the rows that "heldout" puts aside.
+    """
+
+    name: ClassVar[str] = "em"
+    seed: str | Network = "factored-mar"
+    stop: Stop = "converge"
+    tolerance: float = 1e-4
+    max_iterations: int = 500
+    restarts: int = 1
+    time_limit: float | None = None
+    inference: Inference = "exact"
+    heldout_share: float = 0.2
+
+    def __post_init__(self) -> None:
+        if isinstance(self.stop, str) and self.stop not in ("converge", "heldout"):
+            raise MethodError.choice("stop", self.stop, ("converge", "heldout", "a number"))
+        if self.inference not in ("exact", "bp"):
+            raise MethodError.choice("inference", self.inference, ("exact", "bp"))
+
+    def learn(self, task: Task) -> Learned:
+        """Learn all CPTs; how it ended is in the result."""
+        began = monotonic()
+        deadline = Deadline.within(self.time_limit)
+        start, notes = _seed_cells(self.seed, task)
+        heldout: tuple[float, ...] = ()
+        method = self
+        try:
+            if self.stop == "heldout":
+                heldout = heldout_curve(self, task, deadline)
+                method = replace(self, stop=steps_supported(heldout))
+            found, engine = _best_climb(method, task, start, deadline)
+        except OutOfTimeError:
+            found, engine = Climb(start, None, "time limit", nan, ()), None
+        except KeyboardInterrupt:
+            found, engine = Climb(start, None, "interrupted", nan, ()), None
+        if heldout and found.reason == "steps done":
+            found = replace(found, reason="held-out peak")
+        return _learned(task, found, engine, (monotonic() - began, notes, heldout))
+
+
+@dataclass(frozen=True)
+class OneStep(EM):
+    """The closed form, then one exact expectation: the classical one-step estimator."""
+
+    name: ClassVar[str] = "one-step"
+    stop: Stop = 1
+
+
+@dataclass(frozen=True)
+class LoopyEM(EM):
+    """EM whose expectations are all by loopy belief propagation."""
+
+    name: ClassVar[str] = "em-bp"
+    inference: Inference = "bp"
+
+
+def heldout_curve(method: EM, task: Task, deadline: Deadline) -> tuple[float, ...]:
+    """The log-likelihood of rows put aside, at the seed of the others and after each step."""
+    rest, aside = put_aside(task.table, method.heldout_share, task.rng)
+    if not (rest.rows and aside.rows):
+        raise MethodError.too_few_rows(task.table.rows)
+    part = replace(task, table=rest)
+    start, _ = _seed_cells(method.seed, part)
+    judge = _engine(method, replace(task, table=aside), deadline)
+    curve: list[float] = []
+
+    def goes_on(cells: FloatArray) -> bool:
+        curve.append(judge.log_likelihood(cells, deadline))
+        return not is_settled(curve)
+
+    limits = Limits(0.0, method.max_iterations, deadline=deadline)
+    climb(_engine(method, part, deadline), start, task.prior, limits, task.progress, goes_on)
+    return tuple(curve)
+
+
+def _engine(method: EM, task: Task, deadline: Deadline) -> Engine:
+    task.progress("compile", 0, task.table.rows)
+    problems = compile_problems(task.network, task.table)
+    task.progress("compile", task.table.rows, task.table.rows)
+    return engine_of(problems, task.memory, method.inference, task.progress, deadline)
+
+
+def _best_climb(
+    method: EM, task: Task, start: FloatArray, deadline: Deadline
+) -> tuple[Climb, Engine]:
+    """The climb of highest posterior among all starts, which share one engine."""
+    engine = _engine(method, task, deadline)
+    rows = Rows.of(engine.problems.layout)
+    exactly = isinstance(method.stop, int)
+    most = method.stop if isinstance(method.stop, int) else method.max_iterations
+    limits = Limits(method.tolerance, most, exactly, deadline)
+    best = climb(engine, start, task.prior, limits, task.progress)
+    for _ in range(1, method.restarts):
+        if best.reason in ("time limit", "interrupted"):
+            break
+        other = climb(engine, random_cells(rows, task.rng), task.prior, limits, task.progress)
+        cut_short = other.reason in ("time limit", "interrupted")
+        winner = other if other.log_posterior > best.log_posterior else best
+        best = replace(winner, reason=other.reason) if cut_short else winner
+    return best, engine
+
+
+def _seed_cells(seed: str | Network, task: Task) -> tuple[FloatArray, tuple[str, ...]]:
+    """The cells to start from, and what the user should know about them."""
+    from lacunet.estimate.registry import method_named
+
+    layout = layout_of(task.network.with_tables(None))
+    if isinstance(seed, Network):
+        return layout.flat(_tables_of(seed, task.network)), ()
+    if seed == "random":
+        return random_cells(Rows.of(layout), task.rng), ()
+    notes: tuple[str, ...] = ()
+    if task.prior == 1:
+        notes = (f"the seed was smoothed with prior {SEED_PRIOR:g}: EM never leaves a zero",)
+        task = replace(task, prior=SEED_PRIOR)
+    return layout.flat(method_named(seed).learn(task).tables), notes
+
+
+def _tables_of(seed: Network, network: Network) -> Mapping[str, FloatArray]:
+    if seed.with_tables(None) != network.with_tables(None):
+        raise MethodError.seed_of_another_structure()
+    return {name: seed.cpt(name).table for name in network.variables}
+
+
+def _learned(
+    task: Task,
+    found: Climb,
+    engine: Engine | None,
+    account: tuple[float, tuple[str, ...], tuple[float, ...]],
+) -> Learned:
+    seconds, notes, heldout = account
+    layout = layout_of(task.network.with_tables(None))
+    loopy = engine.loopy_families if engine else frozenset()
+    if loopy:
+        notes = (*notes, f"loopy belief propagation touched {len(loopy)} families")
+    ended = Ended(
+        found.reason,
+        found.iterations,
+        seconds,
+        found.log_likelihood,
+        found.log_posterior,
+        found.trace,
+        notes,
+        heldout,
+    )
+    reports = family_reports(task, _unseen(layout, found.counts), loopy)
+    return Learned(layout.tables(found.cells), reports, ended)
+
+
+def _unseen(layout: Layout, counts: FloatArray | None) -> dict[str, int]:
+    """How many parent configurations of each family have no expected count at all."""
+    if counts is None:
+        return dict.fromkeys(layout.network.variables, 0)
+    return {
+        name: int(np.count_nonzero(table.sum(axis=-1) == 0))
+        for name, table in layout.tables(counts).items()
+    }

@@ -1,0 +1,76 @@
+"""What each CPT that EM gives rests on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import EncodedTable
+from lacunet.estimate.estimands import latex_name
+from lacunet.estimate.method import FamilyReport, Task
+from lacunet.model.network import FloatArray, Scope
+
+LOOPY = "its expected counts are approximate: loopy belief propagation"
+
+
+def family_reports(
+    task: Task, unseen_of: dict[str, int], loopy_families: frozenset[str]
+) -> dict[str, FamilyReport]:
+    """The report of every family.
+
+    A row enters the estimate of a family if it shows any of the family's variables; one that
+    shows none only repeats what the other rows say. The effective size is that of the weights
+    of these rows, so without weights it is their number.
+    """
+    return {
+        name: _report(task, name, unseen_of[name], name in loopy_families)
+        for name in task.network.variables
+    }
+
+
+def _report(task: Task, name: str, unseen: int, is_loopy: bool) -> FamilyReport:
+    network, table = task.network, task.table
+    family = network.family(name)
+    shown = int(np.count_nonzero(table.is_shown(family)))
+    enters = _shows_any(table, family)
+    warnings = []
+    if shown == 0:
+        warnings.append("no row shows the whole family")
+    if is_loopy:
+        warnings.append(LOOPY)
+    if unseen:
+        warnings.append(f"{unseen} parent configurations are unseen: the prior alone")
+    given = f" | {', '.join(network.parents(name))}" if network.parents(name) else ""
+    return FamilyReport(
+        name,
+        network.parents(name),
+        f"P({name}{given}) of highest posterior given all rows (EM)",
+        _latex(name, network.parents(name)),
+        shown,
+        int(np.count_nonzero(enters)),
+        _effective_size(table.weights, enters),
+        unseen=unseen,
+        warnings=tuple(warnings),
+    )
+
+
+def _shows_any(table: EncodedTable, family: Scope) -> NDArray[np.bool_]:
+    if any(not table.missing_of[name] for name in family):
+        return np.ones(table.rows, dtype=bool)
+    shows = np.zeros(table.rows, dtype=bool)
+    for name in family:
+        shows |= table.columns[name] != table.cardinality_of[name]
+    return shows
+
+
+def _effective_size(weights: FloatArray | None, enters: NDArray[np.bool_]) -> float:
+    if weights is None:
+        return float(np.count_nonzero(enters))
+    entering = weights[enters]
+    return float(entering.sum() ** 2 / (entering**2).sum()) if len(entering) else 0.0
+
+
+def _latex(name: str, parents: Scope) -> str:
+    given = ", ".join(map(latex_name, parents))
+    left = rf"{latex_name(name)} \mid {given}" if parents else latex_name(name)
+    return rf"\arg\max_\theta \Pr(\theta \mid D_\mathrm{{observed}}), \ \Pr({left})"

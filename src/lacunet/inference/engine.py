@@ -1,0 +1,72 @@
+"""One face for the expectation, exact or loopy, over the same compiled problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from lacunet.inference.deadline import NEVER, Deadline
+from lacunet.inference.estep import Expectation, expect, log_likelihood
+from lacunet.inference.estep_plan import Plan, plan_of
+from lacunet.inference.loopy import LoopyPlan, loopy_expect, loopy_plan_of
+from lacunet.model.network import FloatArray
+from lacunet.progress import Progress, silent
+from lacunet.statistics.problem_ragged import Integers
+from lacunet.statistics.problems import Problems
+
+Inference = Literal["exact", "bp"]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Compiled problems, laid out for expectations; ``loopy`` has those beyond the budget.
+
+    ``loopy_families`` are the families whose expected counts are approximate.
+    """
+
+    plan: Plan
+    loopy: LoopyPlan
+    loopy_families: frozenset[str]
+
+    @property
+    def problems(self) -> Problems:
+        """What the engine was made for."""
+        return self.plan.problems
+
+    def expect(self, cells: FloatArray, deadline: Deadline = NEVER) -> Expectation:
+        """The expectation given the cells of all CPTs, end to end."""
+        exact = expect(self.plan, cells, deadline)
+        return exact + loopy_expect(self.loopy, cells, deadline) if self.loopy.graphs else exact
+
+    def log_likelihood(self, cells: FloatArray, deadline: Deadline = NEVER) -> float:
+        """The observed-data log-likelihood, approximate where the expectation is."""
+        exact = log_likelihood(self.plan, cells, deadline)
+        if not self.loopy.graphs:
+            return exact
+        return exact + loopy_expect(self.loopy, cells, deadline).log_likelihood
+
+
+def engine_of(
+    problems: Problems,
+    memory: float,
+    inference: Inference = "exact",
+    progress: Progress = silent,
+    deadline: Deadline = NEVER,
+) -> Engine:
+    """Lay out the problems: all for loopy propagation, or those beyond the budget only."""
+    if inference == "bp":
+        plan = Plan(problems, (), np.arange(len(problems)))
+    else:
+        plan = plan_of(problems, memory, progress, deadline)
+    loopy = loopy_plan_of(problems, plan.left_out)
+    return Engine(plan, loopy, _families(problems, plan.left_out))
+
+
+def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
+    """The families that touch the components of the chosen problems."""
+    layout = problems.layout
+    members = problems.members.take(np.unique(problems.component[chosen]))
+    touched = np.unique(layout.families_of().take(np.unique(members.items)).items)
+    return frozenset(layout.network.variables[place] for place in touched)
