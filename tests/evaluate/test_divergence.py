@@ -11,7 +11,7 @@ from examples import RAIN
 from lacunet.errors import LacunetWarning
 from lacunet.evaluate.divergence import divergence, kl_divergence
 from lacunet.evaluate.errors import ComparisonError
-from lacunet.evaluate.sampled_divergence import draw, sampled_divergence
+from lacunet.evaluate.sampled_divergence import sampled_divergence
 from lacunet.model.network import Network
 from strategies import networks, random_rows
 
@@ -186,13 +186,3 @@ def test_the_standard_error_is_the_spread_of_the_estimates(same: bool) -> None:
     # Of 300 runs, a standard deviation is known to 1 / sqrt(600) = 4%; the mean to spread / 17.
     assert runs[:, 1].mean() == pytest.approx(spread, rel=0.16)
     assert abs(runs[:, 0].mean() - value) < 4 * spread / np.sqrt(300)
-
-
-def test_rows_drawn_from_a_network_have_its_frequencies() -> None:
-    rows = 40_000
-    sample = draw(RAIN, rows, np.random.default_rng(4))
-    for cell in product(range(2), repeat=3):
-        at = dict(zip(RAIN.variables, cell, strict=True))
-        expected = probability(RAIN, {name: RAIN.states(name)[code] for name, code in at.items()})
-        share = np.mean(np.all([sample[name] == code for name, code in at.items()], axis=0))
-        assert abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / rows)

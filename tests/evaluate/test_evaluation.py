@@ -10,9 +10,9 @@ from examples import RAIN
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.evaluate.evaluation import evaluate, fit
-from lacunet.evaluate.sampled_divergence import draw
 from lacunet.inference.likelihood import table_log_likelihood
 from lacunet.model.network import Network
+from lacunet.simulate.sampling import sample
 
 LEARNED = RAIN.with_tables(
     {
@@ -25,7 +25,7 @@ LEARNED = RAIN.with_tables(
 
 def rain_rows(rows: int, seed: int, hidden: float = 0.0, weighted: bool = False) -> EncodedTable:
     rng = np.random.default_rng(seed)
-    columns = {name: codes.astype(np.uint8) for name, codes in draw(RAIN, rows, rng).items()}
+    columns = {name: codes.copy() for name, codes in sample(RAIN, rows, rng).columns.items()}
     for column in columns.values():
         column[rng.random(rows) < hidden] = 2
     weights = rng.integers(1, 4, rows).astype(float) if weighted else None

@@ -10,16 +10,16 @@ true divergence is not.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lacunet.data.table import EncodedTable
 from lacunet.evaluate.terms import log_table, row_divergences, same_parents
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.simulate.sampling import sample
 
 BATCH = 10_000
-Sample = Mapping[str, NDArray[np.intp]]
 Lookup = tuple[Scope, FloatArray]
 
 
@@ -29,7 +29,7 @@ def sampled_divergence(
     """The mean over samples of the sum of the families' terms, and its standard error."""
     terms = _terms(truth, learned)
     sizes = [min(BATCH, samples - start) for start in range(0, samples, BATCH)]
-    values = np.concatenate([_added_up(draw(truth, rows, rng), rows, terms) for rows in sizes])
+    values = np.concatenate([_added_up(sample(truth, rows, rng), terms) for rows in sizes])
     mean = float(values.mean())
     if math.isinf(mean):
         return mean, 0.0
@@ -48,19 +48,8 @@ def _terms(truth: Network, learned: Network) -> list[Lookup]:
     return found
 
 
-def _added_up(sample: Sample, rows: int, terms: Sequence[Lookup]) -> FloatArray:
-    total = np.zeros(rows)
+def _added_up(rows: EncodedTable, terms: Sequence[Lookup]) -> FloatArray:
+    total = np.zeros(rows.rows)
     for scope, table in terms:
-        total += table[tuple(sample[name] for name in scope)]
+        total += table[tuple(rows.columns[name] for name in scope)]
     return total
-
-
-def draw(network: Network, rows: int, rng: np.random.Generator) -> Sample:
-    """State indices of rows drawn from the network, parents before children."""
-    sample: dict[str, NDArray[np.intp]] = {}
-    for name in network.order:
-        sums = np.cumsum(network.cpt(name).table, axis=-1)
-        sums /= sums[..., -1:]  # ends at one exactly, which no uniform number reaches
-        own = sums[tuple(sample[parent] for parent in network.parents(name))]
-        sample[name] = np.argmax(own > rng.random((rows, 1)), axis=-1)
-    return sample

@@ -14,15 +14,17 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.model.checks import FloatArray as FloatArray
-from lacunet.model.checks import Scope as Scope
 from lacunet.model.checks import (
+    FloatArray,
+    Scope,
     checked_parents,
     checked_states,
     checked_tables,
     topological_order,
 )
 from lacunet.model.errors import NetworkError
+
+__all__ = ["Cpt", "FloatArray", "Network", "Scope"]
 
 
 @dataclass(frozen=True)
