@@ -103,6 +103,11 @@ def test_an_empty_line_is_an_empty_cell_of_one_column_and_no_row_of_several(
     assert columns(csv_file) == {"A": [1, 2, 0], "B": [1, 2, 0]}
 
 
+def test_the_last_cell_may_hold_newlines(csv_file: Path) -> None:
+    csv_file.write_text('A,B,note\nyes,1,"two\nlines"\nno,0,"a ""quote""\n"')
+    assert columns(csv_file) == {"A": [1, 0], "B": [1, 0]}
+
+
 def test_a_file_need_not_end_in_a_newline(csv_file: Path) -> None:
     csv_file.write_text("A,B\nyes,1\nno,0")
     assert columns(csv_file) == {"A": [1, 0], "B": [1, 0]}
@@ -198,10 +203,14 @@ REFUSED = {
     "A,BB\nyes,1\n": r"no column for the variables \['B'\].*\n.*mean the column 'BB' for 'B'",
     "A,B,B \nyes,1,1\nmaybe,,\n": r"'maybe' \(1 row\)",
     'A,B\nyes,1\n"no,1\nno,1\n': "line 3: the row has 1 cells",
+    'A,B\nyes,1\nno,"1\nno,1\n': "line 3: the row does not end.*quote that is never closed",
+    'A,B,x\nyes,1,"a\nb"\nno,0,"\nno,1,\n': "line 4: the row does not end",
+    "A,B\nyes," + "z" * 200_000: "line 2: the row does not end",
+    "A,B\nyes," + "z" * 5_000_000: "line 2: the row does not end",
 }
 
 
-@pytest.mark.parametrize("content", REFUSED)
+@pytest.mark.parametrize("content", REFUSED, ids=lambda content: repr(content[:40]))
 def test_a_damaged_text_file_is_refused_with_the_way_out(csv_file: Path, content: str) -> None:
     csv_file.write_text(content)
     with pytest.raises(DataError, match=REFUSED[content]) as error:
@@ -214,6 +223,11 @@ def test_a_file_in_another_encoding_is_refused(csv_file: Path, content: bytes) -
     csv_file.write_bytes(content)
     with pytest.raises(DataError, match=r"is not UTF-8 text"):
         read_table(csv_file, PAIR)
+
+
+def test_a_column_that_is_not_read_may_be_in_any_encoding(csv_file: Path) -> None:
+    csv_file.write_bytes(b"A,B,x\nyes,1,\xe9\nno,?,\xff\n")
+    assert columns(csv_file) == {"A": [1, 0], "B": [1, 2]}
 
 
 def test_a_truncated_archive_is_refused(tmp_path: Path) -> None:

@@ -126,6 +126,12 @@ def test_a_lone_text_of_missing_or_latent_is_one_name() -> None:
     assert read.columns["A"].tolist() == [2, 1]
 
 
+def test_a_missing_token_that_is_a_state_stays_one_with_a_note() -> None:
+    read = read_table({"A": ["no"], "B": ["0"]}, PAIR, missing=["0", "9"])
+    assert read.columns["B"].tolist() == [0]
+    assert read.notes == ("'0' is a state of ['B'], so there it does not mean missing.",)
+
+
 def test_a_latent_variable_is_missing_in_every_row() -> None:
     read = read_table({"A": ["no", "yes"]}, PAIR, latent=["B"])
     assert read.columns["B"].tolist() == [2, 2]
@@ -195,13 +201,15 @@ def test_a_weight_that_is_no_number_from_zero_upwards_is_named_with_its_place(
 ) -> None:
     weights = pd.Series([1, 1, bad, 1], dtype=object)
     frame = pd.DataFrame(ROWS | {"w": weights})
-    with pytest.raises(WeightError, match="the pandas DataFrame, row 3: the weight in column 'w'"):
+    with pytest.raises(
+        WeightError, match="the weight in the pandas DataFrame, row 3, column 'w' is"
+    ):
         read_table(frame, PAIR, weight="w")
     if bad is not True:  # a text file says "True", which is no number either
         frame.to_csv(tmp_path / "rows.csv", index=False)
     else:
         (tmp_path / "rows.csv").write_text("A,B,w\nno,1,1\nno,1,1\nno,1,True\n")
-    with pytest.raises(WeightError, match=r"rows\.csv', line 4: the weight in column 'w'"):
+    with pytest.raises(WeightError, match=r"rows\.csv', line 4, column 'w' is"):
         read_table(tmp_path / "rows.csv", PAIR, weight="w")
 
 
@@ -214,8 +222,8 @@ def test_wrong_weights_are_refused() -> None:
         (reader(), [1, 2], "2 weights are given for 4 or more rows"),
         (reader(), [1] * 6, "6 weights are given for 4 rows"),
         (ROWS, [0] * 4, "every row has the weight zero"),
-        (ROWS, [1, 1, -2, 1], r"the weight of row 3 is -2\.0"),
-        (ROWS, [1, None, 1, 1], "the weight of row 2 is nan"),
+        (ROWS, [1, 1, -2, 1], r"the weight in row 3 is -2\.0"),
+        (ROWS, [1, None, 1, 1], "the weight in row 2 is nan"),
         (ROWS, [["a"]], "one-dimensional array of numbers"),
         (ROWS, [[1, 1, 1, 1]], "one-dimensional array of numbers"),
         (ROWS, 1.0, "one-dimensional array of numbers"),

@@ -175,7 +175,7 @@ def _weights(reading: Reading, place: _Place) -> FloatArray | None:
     if (wrong := first_wrong(weights)) is not None:
         row = place.row_in_part + wrong
         where = dict(place.part.places([row]))[row]
-        raise WeightError.value(where, reading.weight, cell_at(column, wrong))
+        raise WeightError.value(f"{where}, column {reading.weight!r}", cell_at(column, wrong))
     return weights
 
 

@@ -85,6 +85,13 @@ class DataError(LacunetError):
         )
 
     @classmethod
+    def unclosed_quote(cls, label: str, line: int) -> DataError:
+        return cls(
+            f"{label}, line {line}: the row does not end; it seems to open a quote that is never "
+            "closed.\nHint: close the quote, or write a quote inside a cell twice."
+        )
+
+    @classmethod
     def duplicate_columns(cls, label: str, names: Iterable[str]) -> DataError:
         return cls(
             f"{label} names columns more than once: {listed(sorted(names))}.\n"
@@ -177,16 +184,9 @@ class WeightError(DataError):
         )
 
     @classmethod
-    def value(cls, where: str, name: str, value: object) -> WeightError:
+    def value(cls, where: str, value: object) -> WeightError:
         return cls(
-            f"{where}: the weight in column {name!r} is {clipped(value)}.\n"
-            "Hint: a weight is a finite number, zero or more, and never missing."
-        )
-
-    @classmethod
-    def array_value(cls, row: int, value: object) -> WeightError:
-        return cls(
-            f"the weight of row {row} is {clipped(value)}.\n"
+            f"the weight in {where} is {clipped(value)}.\n"
             "Hint: a weight is a finite number, zero or more, and never missing."
         )
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -64,11 +64,20 @@ def plan_reading(
     _check_network(network, hidden)
     column_of, notes = _matched_columns(source, network, hidden)
     weights = _checked_weight(source, network, weight)
-    ignored = set(source.columns) - set(column_of.values()) - {weights if _is_name(weights) else ""}
-    if ignored:
-        in_order = [name for name in source.columns if name in ignored]
-        notes += (f"ignored the columns {listed(in_order)}, which the network does not have.",)
-    return Reading(network, source, column_of, hidden, weights, _several(missing), unknown, notes)
+    tokens = _several(missing)
+    reading = Reading(network, source, column_of, hidden, weights, tokens, unknown, ())
+    return replace(reading, notes=(*notes, *_remarks(reading)))
+
+
+def _remarks(reading: Reading) -> Iterator[str]:
+    """What the user should know of the plan."""
+    wanted = set(reading.wanted)
+    if ignored := [name for name in reading.source.columns if name not in wanted]:
+        yield f"ignored the columns {listed(ignored)}, which the network does not have."
+    states_of = reading.network.states_of
+    for token in reading.missing:
+        if owners := [name for name in reading.column_of if token in states_of[name]]:
+            yield f"{token!r} is a state of {listed(owners)}, so there it does not mean missing."
 
 
 def _source(data: Any) -> Source:
@@ -130,7 +139,3 @@ def _checked_weight(
     if source.rows is not None and len(weights) != source.rows:
         raise WeightError.length(len(weights), source.rows)
     return weights
-
-
-def _is_name(weight: str | FloatArray | None) -> bool:
-    return isinstance(weight, str)

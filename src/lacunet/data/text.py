@@ -39,8 +39,9 @@ def _pieces(
 ) -> Iterator[Piece]:
     import pyarrow as pa
 
+    batch = None
     with pa.OSFile(str(path)) as raw:
-        stream = pa.CompressedInputStream(raw, "gzip") if path.suffix.lower() == ".gz" else raw
+        stream = pa.CompressedInputStream(raw, "gzip") if _is_gzipped(path) else raw
         try:
             for batch in _reader(stream, separator, columns, wanted):
                 cells = {name: batch.column(name) for name in wanted}
@@ -49,12 +50,16 @@ def _pieces(
             raise _explained(error, path, label, separator, len(columns)) from None
         except OSError as error:
             raise DataError.unreadable(label, error) from None
+    if batch is not None:
+        _check_end(path, label, separator, batch.column(columns[-1])[-1].as_buffer().to_pybytes())
 
 
 def _reader(stream: Any, separator: str, columns: Sequence[str], wanted: Sequence[str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
+    # The last column is always read: a quote that is never closed ends there (`_check_end`).
+    kinds = {columns[-1]: pa.binary()} | dict.fromkeys(wanted, pa.string())
     return arrow_csv.open_csv(
         stream,
         read_options=arrow_csv.ReadOptions(block_size=BLOCK_BYTES),
@@ -65,9 +70,7 @@ def _reader(stream: Any, separator: str, columns: Sequence[str], wanted: Sequenc
             ignore_empty_lines=len(columns) > 1,
         ),
         convert_options=arrow_csv.ConvertOptions(
-            include_columns=list(wanted),
-            column_types=dict.fromkeys(wanted, pa.string()),
-            strings_can_be_null=False,
+            include_columns=list(kinds), column_types=kinds, strings_can_be_null=False
         ),
     )
 
@@ -81,13 +84,28 @@ def _explained(error: Exception, path: Path, label: str, separator: str, width: 
     return DataError.unreadable(label, error)
 
 
+def _check_end(path: Path, label: str, separator: str, last_cell: bytes) -> None:
+    """Refuse a quote that is never closed: all rows after it would be one cell, unseen."""
+    if b"\n" not in last_cell and b"\r" not in last_cell:
+        return
+    line = 1
+    with _opened(path, "replace") as lines:
+        reader = csv.reader(lines, delimiter=separator, strict=True)
+        try:
+            for _ in reader:
+                line = reader.line_num + 1
+        except csv.Error as error:
+            if "unexpected end" in str(error):
+                raise DataError.unclosed_quote(label, line) from None
+
+
 def _header(path: Path, label: str, separator: str) -> list[str]:
     try:
-        with _opened(path, "strict") as lines:
-            for cells in csv.reader(lines, delimiter=separator):
-                if cells:
-                    return cells
-    except UnicodeDecodeError:
+        with _opened(path, "surrogateescape") as lines:
+            for cells in filter(None, csv.reader(lines, delimiter=separator)):
+                "".join(cells).encode()  # bytes that are no UTF-8 escape no further than here
+                return cells
+    except UnicodeEncodeError:
         raise DataError.not_utf8(label) from None
     except (OSError, EOFError, csv.Error) as error:
         raise DataError.unreadable(label, error) from None
@@ -108,18 +126,25 @@ def _lines_of(path: Path, separator: str, width: int, rows: Sequence[int]) -> Ma
 def _records(path: Path, separator: str, width: int) -> Iterator[tuple[int, int, list[str]]]:
     """Each row below the header: the line it starts on, its number, its cells."""
     row = -2  # the header is the next record
+    line = 1
     with _opened(path, "replace") as lines:
         reader = csv.reader(lines, delimiter=separator)
-        line = 1
-        for cells in reader:
-            is_record = bool(cells) or (width == 1 and row >= -1)
-            row += is_record
-            if is_record and row >= 0:
-                yield line, row, cells or [""]
-            line = reader.line_num + 1
+        try:
+            for cells in reader:
+                is_record = bool(cells) or (width == 1 and row >= -1)
+                row += is_record
+                if is_record and row >= 0:
+                    yield line, row, cells or [""]
+                line = reader.line_num + 1
+        except csv.Error:  # a cell is longer than csv.field_size_limit()
+            raise DataError.unclosed_quote(repr(str(path)), line) from None
+
+
+def _is_gzipped(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
 
 
 def _opened(path: Path, errors: str) -> IO[str]:
-    if path.suffix.lower() == ".gz":
+    if _is_gzipped(path):
         return gzip.open(path, "rt", encoding="utf-8-sig", errors=errors, newline="")
     return path.open("rt", encoding="utf-8-sig", errors=errors, newline="")

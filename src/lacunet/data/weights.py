@@ -22,7 +22,7 @@ def weight_array(weight: ArrayLike) -> FloatArray:
     if weights.ndim != 1:
         raise WeightError.not_numbers()
     if (wrong := first_wrong(weights)) is not None:
-        raise WeightError.array_value(wrong + 1, float(weights[wrong]))
+        raise WeightError.value(f"row {wrong + 1}", float(weights[wrong]))
     return weights
 
 
