@@ -16,8 +16,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.learn import Result, learn
+    from lacunet.evaluate.divergence import kl_divergence
     from lacunet.formats.files import read_network, write_network
+    from lacunet.inference.likelihood import log_likelihood
+    from lacunet.inference.query import marginals, query
     from lacunet.model.network import Cpt, Network
+    from lacunet.networks.catalogue import example
+    from lacunet.simulate.sampling import sample
 
 __version__ = "0.1.0"
 
@@ -27,8 +32,14 @@ __all__ = [
     "LacunetWarning",
     "Network",
     "Result",
+    "example",
+    "kl_divergence",
     "learn",
+    "log_likelihood",
+    "marginals",
+    "query",
     "read_network",
+    "sample",
     "write_network",
 ]
 
@@ -39,8 +50,14 @@ _HOME_OF = {
     "LacunetWarning": "errors",
     "Network": "model.network",
     "Result": "estimate.learn",
+    "example": "networks.catalogue",
+    "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
+    "log_likelihood": "inference.likelihood",
+    "marginals": "inference.query",
+    "query": "inference.query",
     "read_network": "formats.files",
+    "sample": "simulate.sampling",
     "write_network": "formats.files",
 }
 

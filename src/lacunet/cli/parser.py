@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from importlib import import_module
 
-COMMANDS = ("learn", "explain", "convert", "demo")
+COMMANDS = ("learn", "explain", "evaluate", "convert", "demo")
 
 
 def parser() -> ArgumentParser:

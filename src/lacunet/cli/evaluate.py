@@ -1,0 +1,47 @@
+"""``lacunet evaluate``: a learned network against the truth and against test data."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, one_or_many
+
+HELP = "compare a learned network with the true one, and with test data"
+EXAMPLE = """example:
+  lacunet evaluate truth.bif learned.bif
+  lacunet evaluate truth.bif learned.bif --data test.csv --json
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("truth", metavar="TRUTH", help=NETWORK_HELP)
+    command.add_argument("learned", metavar="LEARNED", help="the network to be judged")
+    command.add_argument(
+        "--data",
+        metavar="TEST",
+        nargs="+",
+        help=f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}",
+    )
+    command.add_argument("--json", action="store_true", help="print the figures as JSON")
+    add_data_arguments(command)
+
+
+def run(options: Namespace) -> int:
+    """Print the divergence, the errors of the CPTs and the fit to test data."""
+    from lacunet.evaluate.evaluation import evaluate
+    from lacunet.formats.files import read_network
+    from lacunet.report.evaluated import evaluation_as_data, evaluation_as_text
+
+    found = evaluate(
+        read_network(options.truth),
+        read_network(options.learned),
+        one_or_many(options.data) if options.data else None,
+        weight=options.weight,
+        missing=options.missing,
+        unknown=options.unknown,
+        latent=options.latent,
+    )
+    print(json.dumps(evaluation_as_data(found)) if options.json else evaluation_as_text(found))
+    return 0

@@ -1,0 +1,48 @@
+"""``lacunet evaluate``."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from examples import RAIN
+from lacunet.cli import main
+from lacunet.formats.files import write_network
+
+LEARNED = RAIN.with_tables({**dict(RAIN.tables_of), "Rain": [0.5, 0.5]})
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    write_network(RAIN, tmp_path / "truth.bif")
+    write_network(LEARNED, tmp_path / "learned.bif")
+    (tmp_path / "test.csv").write_text("Rain,Sprinkler,Wet\nno,off,no\nyes,off,\n")
+    return [str(tmp_path / name) for name in ("truth.bif", "learned.bif", "test.csv")]
+
+
+def test_evaluate_prints_the_divergence_and_the_errors(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *files[:2], "--data", files[2], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    # Only P(Rain) differs: KL = .8 log(.8 / .5) + .2 log(.2 / .5).
+    assert found["divergence"]["value"] == pytest.approx(0.8 * math.log(1.6) + 0.2 * math.log(0.4))
+    assert found["cpt_error"]["largest"] == pytest.approx(0.3)
+    # no, off, no: .5 * .6 * 1; yes, off, not seen: .5 * .99.
+    assert found["fit"]["mean"] == pytest.approx((math.log(0.3) + math.log(0.495)) / 2)
+
+
+def test_evaluate_speaks_to_people(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", *files[:2]]) == 0
+    out = capsys.readouterr().out
+    assert "nats, exact" in out
+    assert "largest CPT error    0.3 at Rain=no" in out
+
+
+def test_an_infinite_divergence_is_valid_json(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_network(RAIN.with_tables({**dict(RAIN.tables_of), "Rain": [1.0, 0.0]}), files[1])
+    assert main(["evaluate", *files[:2], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["divergence"]["value"] == "inf"
