@@ -78,9 +78,15 @@ def test_a_wrong_file_is_refused_with_line_and_names(definition: str, message: s
         read(definition)
 
 
-def test_entities_of_the_files_own_making_are_refused() -> None:
-    text = '<!DOCTYPE BIF [\n<!ENTITY lol "lol">\n]><BIF>&lol;</BIF>'
-    with pytest.raises(FormatError, match=r"net.xmlbif:2: the file defines the entity 'lol'"):
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!DOCTYPE BIF [\n<!ENTITY lol "lol">\n]><BIF>&lol;</BIF>',
+        '<!DOCTYPE BIF SYSTEM "bif.dtd">\n<BIF><NETWORK><NAME>&lol;</NAME></NETWORK></BIF>',
+    ],
+)
+def test_entities_of_the_files_own_making_are_refused(text: str) -> None:
+    with pytest.raises(FormatError, match=r"net.xmlbif:2: the file uses an entity .*'lol'"):
         xmlbif.parse(Source.of("net.xmlbif", text))
 
 

@@ -70,36 +70,43 @@ class Element:
 def parse_xml(source: Source, root: str) -> Element:
     """The tree of an XML text whose outermost element is ``root``."""
     document = Element("", {}, source.name)
-    stack = [document]
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        place = f"{source.name}:{parser.CurrentLineNumber}"
-        stack.append(Element(tag, attributes, place))
-        stack[-2].children.append(stack[-1])
-
-    def refuse_entity(entity: str, *_: object) -> None:
-        place = f"{source.name}:{parser.CurrentLineNumber}"
-        hint = "replace the entity by its text."
-        raise FormatError.unsupported(place, f"the file defines the entity {entity!r}", hint)
-
-    def add_text(text: str) -> None:
-        stack[-1].pieces.append(text)
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _: stack.pop()
-    parser.CharacterDataHandler = add_text
-    parser.EntityDeclHandler = refuse_entity
+    _grow(document, parser, source.name)
     try:
         parser.Parse(source.text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
         place = f"{source.name}:{error.lineno}"
         raise FormatError.no_network(place, f"not sound XML: {error}.") from None
-    if document.children[0].tag != root:
-        found = document.children[0]
+    found = document.children[0]
+    if found.tag != root:
         raise FormatError.syntax(found.place, f"<{found.tag}>", f"<{root}>")
-    return document.children[0]
+    return found
+
+
+def _grow(document: Element, parser: expat.XMLParserType, name: str) -> None:
+    """Let a parser hang what it reads below ``document``."""
+    stack = [document]
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        stack.append(Element(tag, attributes, f"{name}:{parser.CurrentLineNumber}"))
+        stack[-2].children.append(stack[-1])
+
+    def add_text(text: str) -> None:
+        stack[-1].pieces.append(text)
+
+    def refuse_entity(entity: str, *_: object) -> None:
+        place = f"{name}:{parser.CurrentLineNumber}"
+        hint = "replace the entity by its text."
+        raise FormatError.unsupported(
+            place, f"the file uses an entity of its own, {entity!r}", hint
+        )
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: stack.pop()
+    parser.CharacterDataHandler = add_text
+    parser.EntityDeclHandler = refuse_entity
+    parser.SkippedEntityHandler = refuse_entity  # one that only an outer DTD could define
 
 
 def tagged(tag: str, text: str) -> str:
