@@ -261,7 +261,9 @@ def test_the_batches_of_any_split_are_the_whole(
         size = data.draw(st.integers(1, 7))
         patch.setattr(frames, "PIECE_ROWS", size)
         patch.setattr(source, "PIECE_ROWS", size)
-        for rows in ({"A": column}, pa.table({"A": column}), pl.DataFrame({"A": column})):
+        texts = pa.array(column, pa.string())
+        kinds = [{"A": column}, pa.table({"A": texts}), pl.DataFrame({"A": column})]
+        for rows in (*kinds, pa.record_batch({"A": texts.dictionary_encode()})):
             reading = plan_reading(rows, network, weight=weight)
             parts = list(batches(reading, encoders_of(reading)))
             assert [part.given for part in parts[:-1]] == [size] * (len(parts) - 1)

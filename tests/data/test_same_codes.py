@@ -149,6 +149,9 @@ CONTAINERS: dict[str, Callable[[Cells, Path], object]] = {
     "Arrow": lambda cells, _: arrow(cells),
     "Arrow in chunks": lambda cells, _: pa.concat_tables([arrow(cells)[:2], arrow(cells)[2:]]),
     "Arrow dictionaries": lambda cells, _: dictionary(cells),
+    "a slice of Arrow dictionaries": lambda cells, _: dictionary(
+        {name: [None, "not a state", *column] for name, column in cells.items()}
+    ).slice(2),
     "Arrow string views": lambda cells, _: arrow(cells).cast(
         pa.schema([(name, pa.string_view()) for name in cells])
     ),
