@@ -163,7 +163,8 @@ def iterations_left(changes: list[float], limits: Limits) -> int:
     4
     """
     most = limits.iterations - (len(changes) - 1)
-    if limits.exactly or len(changes) < 3 or not 0 < changes[-1] < changes[-2]:
+    is_shrinking = len(changes) > 2 and 0 < changes[-1] < changes[-2]
+    if limits.exactly or limits.tolerance <= 0 or not is_shrinking:
         return most
     if changes[-1] < limits.tolerance:
         return 0

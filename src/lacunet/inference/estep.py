@@ -25,11 +25,11 @@ import numpy as np
 
 from lacunet.inference.deadline import NEVER, Deadline
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.inference.estep_groups import Group
+from lacunet.inference.estep_groups import Group, Scaling
 from lacunet.inference.estep_plan import Plan
 from lacunet.inference.estep_shards import Shard
+from lacunet.inference.estep_structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
-from lacunet.statistics.problem_ragged import Integers
 from lacunet.statistics.problems import Problems
 
 T = TypeVar("T")
@@ -98,9 +98,9 @@ def _side_by_side(work: Callable[[Shard], T], shards: tuple[Shard, ...]) -> list
 
 def _evaluate(shard: Shard, problems: Problems, cells: FloatArray) -> Expectation:
     values, products, logs = _forward(shard, cells)
-    impossible = values[shard.roots] == 0
-    if impossible.any():
-        raise impossible(problems, int(shard.problems[np.argmax(impossible)]))
+    ruled_out = values[shard.roots] == 0
+    if ruled_out.any():
+        raise impossible(problems, int(shard.problems[np.argmax(ruled_out)]))
     mass = np.zeros(shard.cells)
     np.add.at(mass, shard.roots, problems.weights[shard.problems])
     for group, product in zip(reversed(shard.groups), reversed(products), strict=True):
@@ -114,31 +114,39 @@ def _forward(shard: Shard, cells: FloatArray) -> tuple[FloatArray, list[FloatArr
     values[: len(cells)] = cells
     products, logs = [], 0.0
     for group in shard.groups:
-        product = _product(group.index(), values)
-        logs += _sum_out(group, product, values)
+        product, scaled = _product(group, values)
+        logs += scaled + _sum_out(group, product, values)
         products.append(product)
     return values, products, logs
 
 
-def _product(index: Integers, values: FloatArray) -> FloatArray:
+def _product(group: Group, values: FloatArray) -> tuple[FloatArray, float]:
+    """The product of a group's inputs, and the log of what it was scaled by, weighted."""
+    index = group.index()
     product: FloatArray = values.take(index[0])
-    for places in index[1:]:
+    logs = 0.0
+    for done, places in enumerate(index[1:], start=1):
+        if done % INPUTS_BEFORE_SCALING == 0 and group.scaling is not None:
+            logs += _scale(group.scaling, product, np.add.reduce(product, axis=0))
         product *= values.take(places)
-    return product
+    return product, logs
 
 
 def _sum_out(group: Group, product: FloatArray, values: FloatArray) -> float:
     """Write the messages of a group; the log of what they were scaled by, weighted."""
     message = values[group.start : group.stop]
     np.add.reduce(product, axis=0, out=message)
-    if group.scaling is None:
-        return 0.0
-    sums = np.add.reduceat(message, group.scaling.begins)
+    return 0.0 if group.scaling is None else _scale(group.scaling, product, message)
+
+
+def _scale(scaling: Scaling, product: FloatArray, message: FloatArray) -> float:
+    """Divide products and messages by the messages' sums; the sums' logarithms, weighted."""
+    sums = np.add.reduceat(message, scaling.begins)
     possible = sums > 0  # where not, the message stays zero, and so do those that read it
-    inverse = np.repeat(1 / np.where(possible, sums, 1), group.scaling.lengths)
+    inverse = np.repeat(1 / np.where(possible, sums, 1), scaling.lengths)
     message *= inverse
     product *= inverse
-    return float(group.scaling.mass @ np.log(sums)) if possible.all() else -np.inf
+    return float(scaling.mass @ np.log(sums)) if possible.all() else -np.inf
 
 
 def _share_out(group: Group, product: FloatArray, values: FloatArray, mass: FloatArray) -> None:

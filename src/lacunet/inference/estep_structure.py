@@ -22,7 +22,11 @@ from lacunet.model.network import FloatArray
 from lacunet.statistics.problem_layout import Layout
 from lacunet.statistics.problem_ragged import Integers, Ragged, distinct_rows
 
-FACTORS_BEFORE_SCALING = 12  # slices multiplied before a message is scaled to sum to one
+# A message is scaled to sum to one when this many slices went into it, and a product after
+# every so many inputs: at most 32 slices are multiplied before something is scaled, so that
+# even probabilities of 1e-9 throughout do not underflow.
+FACTORS_BEFORE_SCALING = 8
+INPUTS_BEFORE_SCALING = 4
 
 
 @dataclass(frozen=True)
@@ -235,10 +239,10 @@ def _levels(
     slice_counts = np.bincount(inputs.owners[inputs.items < 0], minlength=len(rounds))
     level = np.zeros(len(rounds), dtype=np.int64)
     factors = slice_counts.copy()
-    is_scaled = np.zeros(len(rounds), dtype=bool)
+    is_scaled = (inputs.lengths > INPUTS_BEFORE_SCALING) | (reader < 0)
     order = np.argsort(rounds, kind="stable")
     for steps in np.split(order, np.flatnonzero(np.diff(rounds[order])) + 1):
-        is_scaled[steps] = (factors[steps] >= FACTORS_BEFORE_SCALING) | (reader[steps] < 0)
+        is_scaled[steps] |= factors[steps] >= FACTORS_BEFORE_SCALING
         sending = steps[reader[steps] >= 0]
         np.maximum.at(level, reader[sending], level[sending] + 1)
         np.add.at(factors, reader[sending], np.where(is_scaled[sending], 0, factors[sending]))

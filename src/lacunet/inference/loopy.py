@@ -85,7 +85,7 @@ def _propagate(problems: Problems, graph: FactorGraph, cells: FloatArray) -> Exp
             break
     _send_to_factors(graph, to_variables, to_factors)
     counts = np.zeros_like(cells)
-    logs = sum(_variable_part(block, to_variables) for block in graph.variables)
+    logs = 0.0
     for block, table in zip(graph.factors, tables, strict=True):
         belief = _belief(problems, block, table, to_factors)
         shown = np.where(belief > 0, belief, 1)
@@ -93,6 +93,7 @@ def _propagate(problems: Problems, graph: FactorGraph, cells: FloatArray) -> Exp
         logs += float(block.weight @ energy.reshape(len(belief), -1).sum(axis=1))
         weighted = belief * _along(block.weight, belief.ndim)
         np.add.at(counts, block.cells.ravel(), weighted.ravel())
+    logs += sum(_variable_part(block, to_variables) for block in graph.variables)
     return Expectation(counts, logs)
 
 

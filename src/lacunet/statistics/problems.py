@@ -79,7 +79,7 @@ def compile_problems(network: Network, table: EncodedTable) -> Problems:
     >>> len(problems), problems.layout.tables(problems.fixed)["B"].tolist()
     (2, [[1.0, 0.0], [0.0, 0.0]])
     >>> problems.layout.tables(problems.fixed)["A"].tolist()
-    [1.0, 0.0]
+    [1.0, 1.0]
     """
     layout = layout_of(network.with_tables(None))
     size = max(1, CELLS_AT_A_TIME // (1 + len(table.partially_observed)))

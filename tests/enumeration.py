@@ -1,0 +1,54 @@
+"""The oracle for small networks: sum over every completion of every row."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.model.network import Network
+
+
+def enumerated(network: Network, table: EncodedTable) -> tuple[dict[str, np.ndarray], float]:
+    """Expected counts of every family, and the observed-data log-likelihood.
+
+    A row of probability zero gives minus infinity, and adds nothing to the counts.
+    """
+    counts = {name: np.zeros_like(network.cpt(name).table) for name in network.variables}
+    log_likelihood = 0.0
+    for row in range(table.rows):
+        weight = 1.0 if table.weights is None else float(table.weights[row])
+        completions = [
+            (state_of, _probability(network, state_of))
+            for state_of in _completions(network, table, row)
+        ]
+        total = sum(probability for _, probability in completions)
+        if total == 0:
+            log_likelihood = -np.inf
+            continue
+        log_likelihood += weight * np.log(total)
+        for state_of, probability in completions:
+            for name in network.variables:
+                cell = tuple(state_of[axis] for axis in network.family(name))
+                counts[name][cell] += weight * probability / total
+    return counts, log_likelihood
+
+
+def _completions(network: Network, table: EncodedTable, row: int) -> list[dict[str, int]]:
+    choices = []
+    for name in network.variables:
+        size, code = network.cardinality(name), int(table.columns[name][row])
+        choices.append(range(size) if code == size else (code,))
+    return [dict(zip(network.variables, states, strict=True)) for states in product(*choices)]
+
+
+def _probability(network: Network, state_of: dict[str, int]) -> float:
+    return float(
+        np.prod(
+            [
+                cpt.table[tuple(state_of[axis] for axis in network.family(cpt.child))]
+                for cpt in network.cpts
+            ]
+        )
+    )

@@ -1,0 +1,248 @@
+"""What EM promises: it climbs, it stops as asked, it says how, and it gives the same bits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from enumeration import enumerated
+from examples import APPENDIX, appendix_table
+from golden import golden
+from lacunet.data.table import EncodedTable
+from lacunet.estimate import em as em_module
+from lacunet.estimate.em import EM, LoopyEM, OneStep
+from lacunet.estimate.em_maximise import Rows, maximise
+from lacunet.estimate.errors import MethodError
+from lacunet.estimate.method import Ended, Learned, Task, posterior_mode
+from lacunet.inference.engine import Engine
+from lacunet.inference.errors import ImpossibleDataError
+from lacunet.model.network import Network
+from lacunet.statistics.problem_layout import layout_of
+from strategies import networks, tables
+
+
+def task(prior: float = 2.0, seed: int = 0) -> Task:
+    return Task(APPENDIX, appendix_table(), prior, np.random.default_rng(seed))
+
+
+def ended(learned: Learned) -> Ended:
+    assert learned.ended is not None
+    return learned.ended
+
+
+def same_bits(one: Learned, two: Learned) -> bool:
+    return all(np.array_equal(one.tables[name], two.tables[name]) for name in one.tables)
+
+
+@st.composite
+def tables_with_latents(draw: st.DrawFn, network: Network) -> EncodedTable:
+    table = draw(tables(network, weighted=draw(st.booleans())))
+    latent = draw(st.sets(st.sampled_from(network.variables), max_size=2))
+    columns = {
+        name: np.full_like(column, network.cardinality(name)) if name in latent else column
+        for name, column in table.columns.items()
+    }
+    return EncodedTable.of(table.cardinality_of, columns, table.weights)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.sampled_from([1.0, 1.5, 2.0]))
+def test_the_log_posterior_never_goes_down(data: st.DataObject, prior: float) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables_with_latents(network))
+    learned = EM(seed="random", tolerance=1e-8, max_iterations=60).learn(
+        Task(network, table, prior, np.random.default_rng(0))
+    )
+    trace = np.array(ended(learned).trace)
+    assert np.isfinite(trace).all()
+    assert (np.diff(trace) >= -1e-10 * np.abs(trace[:-1]) - 1e-10).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_one_step_is_one_enumerated_expectation_from_the_seed(data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=4))
+    smooth = {cpt.child: 0.8 * cpt.table + 0.2 / cpt.table.shape[-1] for cpt in network.cpts}
+    seed = network.with_tables(smooth)
+    table = data.draw(tables_with_latents(network))
+    learned = OneStep(seed=seed).learn(Task(network, table, 2.0))
+    counts, log_likelihood = enumerated(seed, table)
+    for name, own in counts.items():
+        expected, _ = posterior_mode(own, 1, 2.0)
+        np.testing.assert_allclose(learned.tables[name], expected, rtol=1e-10)
+    log_prior = sum(np.log(cpt.table).sum() for cpt in seed.cpts)
+    np.testing.assert_allclose(ended(learned).trace[0], log_likelihood + log_prior)
+    assert (ended(learned).reason, ended(learned).iterations) == ("steps done", 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.sampled_from([1.0, 1.5, 2.0]))
+def test_maximising_all_families_at_once_is_the_posterior_mode_of_each(
+    data: st.DataObject, prior: float
+) -> None:
+    network = data.draw(networks())
+    layout = layout_of(network.with_tables(None))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    counts = rng.integers(0, 3, layout.cells).astype(float)
+    found = layout.tables(maximise(counts, Rows.of(layout), prior))
+    for name, own in layout.tables(counts).items():
+        np.testing.assert_allclose(found[name], posterior_mode(own, 1, prior)[0], rtol=1e-12)
+
+
+def test_em_on_the_appendix_table_converges_and_says_so() -> None:
+    learned = EM().learn(task())
+    assert ended(learned).reason == "converged"
+    assert ended(learned).log_posterior == ended(learned).trace[-1]
+    assert len(ended(learned).trace) == ended(learned).iterations + 1
+    report = learned.families["Y"]
+    assert (report.rows_shown, report.rows_used, report.effective_size) == (16, 36, 36.0)
+
+
+def test_an_iteration_limit_is_named() -> None:
+    learned = EM(tolerance=0.0, max_iterations=3).learn(task())
+    assert (ended(learned).reason, ended(learned).iterations) == ("iteration limit", 3)
+
+
+def test_no_steps_give_the_seed_itself() -> None:
+    seed = EM(stop=2).learn(task())
+    again = EM(seed=APPENDIX.with_tables(seed.tables), stop=0).learn(task())
+    assert same_bits(seed, again)
+    assert ended(again).trace == (ended(seed).trace[-1],)
+
+
+def test_steps_from_a_network_go_on_where_it_stopped() -> None:
+    two = EM(stop=2).learn(task())
+    three = EM(stop=3).learn(task())
+    assert same_bits(three, EM(seed=APPENDIX.with_tables(two.tables), stop=1).learn(task()))
+
+
+def test_of_several_starts_the_best_posterior_wins() -> None:
+    # Few steps, so that starts end apart; one generator gives the starts one after the other.
+    random = EM(seed="random", stop=3)
+    one_generator = task(seed=9)
+    each = [ended(random.learn(one_generator)).log_posterior for _ in range(6)]
+    many = replace(random, restarts=6).learn(task(seed=9))
+    assert len(set(each)) == 6
+    assert max(each) > each[0]
+    assert ended(many).log_posterior == max(each)
+
+
+def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
+    case = golden("alarm-mar")
+    runs = [
+        EM(stop="heldout").learn(Task(case.network, case.table, 2.0, np.random.default_rng(3)))
+        for _ in range(2)
+    ]
+    assert same_bits(*runs)
+    assert ended(runs[0]).trace == ended(runs[1]).trace
+    assert ended(runs[0]).heldout == ended(runs[1]).heldout
+
+
+def test_held_out_steps_are_those_that_the_curve_supports() -> None:
+    case = golden("asia-mar")
+    learned = EM(stop="heldout").learn(Task(case.network, case.table, 2.0))
+    steps = em_module.steps_supported(ended(learned).heldout)
+    assert ended(learned).reason == "held-out peak"
+    assert ended(learned).iterations == steps
+    assert same_bits(learned, EM(stop=steps).learn(Task(case.network, case.table, 2.0)))
+
+
+def test_one_row_cannot_be_put_aside() -> None:
+    table = appendix_table().take(slice(0, 1))
+    with pytest.raises(MethodError, match="too few"):
+        EM(stop="heldout").learn(Task(APPENDIX, table, 2.0))
+
+
+def test_out_of_time_before_the_first_expectation_gives_the_seed() -> None:
+    seed = EM(stop=2).learn(task())
+    start = APPENDIX.with_tables(seed.tables)
+    learned = EM(seed=start, time_limit=0.0).learn(task())
+    assert same_bits(seed, learned)
+    assert ended(learned).reason == "time limit"
+    assert np.isnan(ended(learned).log_posterior)
+
+
+def interrupted_after(expectations: int, error: type[BaseException]):  # type: ignore[no-untyped-def]
+    expect = Engine.expect
+    done = 0
+
+    def patched(self, cells, deadline):  # type: ignore[no-untyped-def]
+        nonlocal done
+        done += 1
+        if done > expectations:
+            raise error
+        return expect(self, cells, deadline)
+
+    return patched
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(KeyboardInterrupt, "interrupted"), (em_module.OutOfTimeError, "time limit")],
+)
+def test_cut_short_the_best_so_far_is_returned(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], reason: str
+) -> None:
+    three = EM(stop=3).learn(task())
+    monkeypatch.setattr(Engine, "expect", interrupted_after(4, error))
+    learned = EM(tolerance=0.0).learn(task())
+    assert ended(learned).reason == reason
+    assert same_bits(learned, three)  # four expectations: that of the seed, and of three steps
+    np.testing.assert_allclose(ended(learned).trace, ended(three).trace, rtol=1e-12)
+
+
+def test_interrupted_restarts_return_the_best_of_those_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Engine, "expect", interrupted_after(2, KeyboardInterrupt))
+    learned = EM(seed="random", stop=1, restarts=5).learn(task())
+    assert ended(learned).reason == "interrupted"
+    assert np.isfinite(ended(learned).log_posterior)
+
+
+def test_a_seed_that_rules_out_a_row_is_refused_with_the_row() -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    seed = network.with_tables({"A": [1.0, 0.0], "B": [[1.0, 0.0], [0.5, 0.5]]})
+    columns = {"A": np.array([2], np.uint8), "B": np.array([1], np.uint8)}
+    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    with pytest.raises(ImpossibleDataError, match=r"miss \['A'\] and show B=1"):
+        EM(seed=seed).learn(Task(network, table, 2.0))
+
+
+def test_a_seed_of_another_structure_is_refused() -> None:
+    other = Network({name: ["0", "1"] for name in "XYWZ"})
+    with pytest.raises(MethodError, match="structure must be the same"):
+        EM(seed=other).learn(task())
+
+
+def test_an_unknown_way_to_stop_is_refused() -> None:
+    with pytest.raises(MethodError, match="stop is 'soon'"):
+        EM(stop="soon")  # type: ignore[arg-type]
+
+
+def test_maximum_likelihood_starts_from_a_smoothed_seed_and_says_so() -> None:
+    learned = EM().learn(task(prior=1.0))
+    assert any("smoothed" in note for note in ended(learned).notes)
+
+
+def test_em_bp_names_the_families_it_touched() -> None:
+    learned = LoopyEM().learn(task())
+    touched = {name for name, report in learned.families.items() if report.warnings}
+    assert touched == {"X", "Y"}
+    assert ended(learned).notes == ("loopy belief propagation touched 2 families",)
+
+
+def test_progress_tells_iteration_and_log_posterior() -> None:
+    told: list[tuple[str, float, float | None, str]] = []
+
+    def listen(stage: str, done: float, total: float | None, note: str = "") -> None:
+        told.append((stage, done, total, note))
+
+    learned = EM().learn(replace(task(), progress=listen))
+    climbs = [item for item in told if item[0] == "em"]
+    assert [item[1] for item in climbs] == list(range(ended(learned).iterations + 1))
+    assert f"log-posterior {ended(learned).log_posterior:,.4f}" in climbs[-1][3]

@@ -1,0 +1,191 @@
+"""The exact expectation against the sum over every completion, and where it must refuse."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from enumeration import enumerated
+from examples import RAIN
+from lacunet.data.table import EncodedTable
+from lacunet.inference import estep_plan, estep_shards
+from lacunet.inference.deadline import Deadline, OutOfTimeError
+from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
+from lacunet.inference.estep import expect, log_likelihood
+from lacunet.inference.estep_plan import plan_of
+from lacunet.inference.observed import observed_log_likelihood
+from lacunet.model.network import Network
+from lacunet.statistics.problems import compile_problems
+from strategies import networks, random_rows, tables
+
+EXACT = {"rtol": 1e-10, "atol": 1e-10}
+MEMORY = 2**30
+
+
+def cells_of(network: Network) -> np.ndarray:
+    return np.concatenate([cpt.table.ravel() for cpt in network.cpts])
+
+
+@pytest.mark.parametrize("kept_clique", [0, 4, 2**10])
+@pytest.mark.parametrize("run_steps", [2, 2**17])
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.booleans())
+def test_expected_counts_are_those_of_enumeration(
+    kept_clique: int, run_steps: int, data: st.DataObject, weighted: bool
+) -> None:
+    network = data.draw(networks(max_variables=6))
+    table = data.draw(tables(network, max_rows=12, weighted=weighted))
+    counts, expected = enumerated(network, table)
+    problems = compile_problems(network, table)
+    with pytest.MonkeyPatch.context() as patch:  # every way of laying out, on small data
+        patch.setattr(estep_plan, "KEPT_CLIQUE", kept_clique)
+        patch.setattr(estep_plan, "STEPS_OF_A_RUN", run_steps)
+        plan = plan_of(problems, MEMORY)
+    np.testing.assert_allclose(log_likelihood(plan, cells_of(network)), expected, **EXACT)
+    if np.isneginf(expected) and _a_component_is_impossible(network, table):
+        with pytest.raises(ImpossibleDataError, match="probability zero"):
+            expect(plan, cells_of(network))
+    elif np.isfinite(expected):
+        found = expect(plan, cells_of(network))
+        np.testing.assert_allclose(found.log_likelihood, expected, **EXACT)
+        for name, cells in problems.layout.tables(found.counts).items():
+            np.testing.assert_allclose(cells, counts[name], **EXACT)
+
+
+def _a_component_is_impossible(network: Network, table: EncodedTable) -> bool:
+    """Whether a row is ruled out even without the families that it shows completely."""
+    for row in range(table.rows):
+        one = table.take(slice(row, row + 1))
+        free = {
+            name: np.ones_like(network.cpt(name).table) / network.cardinality(name)
+            if one.is_shown(network.family(name)).all()
+            else network.cpt(name).table
+            for name in network.variables
+        }
+        if np.isneginf(enumerated(network.with_tables(free), one)[1]):
+            return True
+    return False
+
+
+def test_the_posterior_of_a_cause_is_bayes_rule() -> None:
+    # P(Rain=yes | Sprinkler=off, Wet=yes) = .2*.99*.8 / (.2*.99*.8 + .8*.6*0) = 1
+    # P(Rain=yes | Sprinkler=on, Wet=yes) = .2*.01*.99 / (.2*.01*.99 + .8*.4*.9)
+    columns = {
+        "Rain": np.array([2, 2], np.uint8),
+        "Sprinkler": np.array([0, 1], np.uint8),
+        "Wet": np.array([1, 1], np.uint8),
+    }
+    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    problems = compile_problems(RAIN, table)
+    found = expect(plan_of(problems, MEMORY), cells_of(RAIN))
+    yes = 1 + 0.00198 / (0.00198 + 0.288)
+    np.testing.assert_allclose(
+        problems.layout.tables(found.counts)["Rain"], [2 - yes, yes], rtol=1e-12
+    )
+    np.testing.assert_allclose(found.log_likelihood, np.log(0.1584) + np.log(0.28998))
+
+
+def chain(length: int, rng: np.random.Generator, smallest: float) -> Network:
+    names = [f"X{place:03}" for place in range(length)]
+    tables = {}
+    for place, name in enumerate(names):
+        rows = rng.random((2, 2) if place else (2,)) ** 4 + smallest
+        tables[name] = rows / rows.sum(axis=-1, keepdims=True)
+    parents = {two: [one] for one, two in pairwise(names)}
+    return Network({name: ["0", "1"] for name in names}, parents, tables)
+
+
+def test_a_long_chain_does_not_underflow() -> None:
+    # Every second variable is seen, in the state that its parent makes improbable; the reference
+    # is the forward recursion in logarithms.
+    network = chain(2001, np.random.default_rng(3), 1e-9)
+    columns = {
+        name: np.array([2 if place % 400 else 1], np.uint8)
+        for place, name in enumerate(network.variables)
+    }
+    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    forward = np.log(network.cpts[0].table)
+    for place, name in enumerate(network.variables):
+        if place:
+            steps = np.log(network.cpt(name).table) + forward[:, None]
+            forward = np.logaddexp(steps[0], steps[1])
+        if table.columns[name][0] < 2:
+            forward = np.where(np.arange(2) == table.columns[name][0], forward, -np.inf)
+    expected = np.logaddexp(*forward)
+    np.testing.assert_allclose(observed_log_likelihood(network, table), expected, rtol=1e-12)
+
+
+def test_a_hidden_tree_of_improbable_leaves_does_not_underflow() -> None:
+    # One hidden cause of 300 observed effects, each of probability 1e-9: log Z = 300 log 1e-9.
+    effects = [f"E{place}" for place in range(300)]
+    network = Network(
+        {name: ["0", "1"] for name in ["H", *effects]},
+        {name: ["H"] for name in effects},
+        {"H": [0.5, 0.5], **{name: [[1 - 1e-9, 1e-9]] * 2 for name in effects}},
+    )
+    columns = {name: np.array([1], np.uint8) for name in network.variables}
+    columns["H"] = np.array([2], np.uint8)
+    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    np.testing.assert_allclose(
+        observed_log_likelihood(network, table), 300 * np.log(1e-9), rtol=1e-12
+    )
+
+
+def grid(side: int, rng: np.random.Generator) -> Network:
+    names = [[f"G{row}_{column}" for column in range(side)] for row in range(side)]
+    parents = {
+        names[row][column]: ([names[row - 1][column]] if row else [])
+        + ([names[row][column - 1]] if column else [])
+        for row in range(side)
+        for column in range(side)
+    }
+    tables = {name: random_rows(rng, [2] * (len(own) + 1)) for name, own in parents.items()}
+    return Network({name: ["0", "1"] for name in parents}, parents, tables)
+
+
+def holes(network: Network, rows: int, share: float, rng: np.random.Generator) -> EncodedTable:
+    columns = {
+        name: np.where(rng.random(rows) < share, 2, rng.integers(0, 2, rows)).astype(np.uint8)
+        for name in network.variables
+    }
+    return EncodedTable.of(dict.fromkeys(columns, 2), columns)
+
+
+def test_expectations_are_the_same_bits_on_one_thread_and_on_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(5)
+    network = grid(8, rng)
+    smooth = {name: table * 0.9 + 0.05 for name, table in dict(network.tables_of or {}).items()}
+    network = network.with_tables(smooth)
+    monkeypatch.setattr(estep_plan, "CELLS_OF_A_SHARD", 2000)
+    monkeypatch.setattr(estep_shards, "CELLS_OF_A_GROUP", 500)
+    problems = compile_problems(network, holes(network, 40, 0.6, rng))
+    plan = plan_of(problems, MEMORY)
+    assert len(plan.shards) > 4
+    many = expect(plan, cells_of(network))
+    monkeypatch.setattr("lacunet.inference.estep.cpu_count", lambda: 1)
+    one = expect(plan, cells_of(network))
+    assert (many.counts == one.counts).all()
+    assert many.log_likelihood == one.log_likelihood
+
+
+def test_a_component_beyond_the_budget_is_left_out_and_the_likelihood_refused() -> None:
+    rng = np.random.default_rng(6)
+    network = grid(6, rng)
+    table = holes(network, 3, 1.0, rng)
+    problems = compile_problems(network, table)
+    assert len(plan_of(problems, 1000).left_out) == len(problems)
+    with pytest.raises(OverBudgetError, match="36 variables together"):
+        observed_log_likelihood(network, table, memory=1000)
+
+
+def test_an_expectation_stops_when_its_time_is_up() -> None:
+    table = holes(RAIN, 5, 0.5, np.random.default_rng(7))
+    plan = plan_of(compile_problems(RAIN, table), MEMORY)
+    with pytest.raises(OutOfTimeError):
+        expect(plan, cells_of(RAIN), Deadline(0.0))

@@ -1,0 +1,148 @@
+"""Compiling incomplete rows: the problems are what looking at every row gives, and add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lacunet.data.table import EncodedTable
+from lacunet.model.network import Network
+from lacunet.statistics import problem_components, problem_values, problems
+from lacunet.statistics.problem_ragged import Ragged, distinct_rows
+from lacunet.statistics.problems import Problems, compile_problems, merged
+from strategies import networks, tables
+
+Listed = dict[tuple[frozenset[str], tuple[tuple[str, int], ...]], float]
+
+
+def listed(found: Problems) -> Listed:
+    """The problems by what they are: component, boundary value -> weight."""
+    names = found.layout.network.variables
+    weights: Counter = Counter()
+    for problem, weight in enumerate(found.weights):
+        component = found.component[problem : problem + 1]
+        members = frozenset(names[place] for place in found.members.take(component).items)
+        boundary = [names[place] for place in found.boundaries.take(component).items]
+        states = found.states.take(np.array([problem])).items.tolist()
+        key = (members, tuple(sorted(zip(boundary, states, strict=True))))
+        assert key not in weights
+        weights[key] = float(weight)
+    return dict(weights)
+
+
+def row_by_row(network: Network, table: EncodedTable) -> tuple[Listed, dict[str, np.ndarray]]:
+    """The same by looking at one row after the other."""
+    moral = nx.Graph()
+    moral.add_nodes_from(network.variables)
+    for name in network.variables:
+        family = network.family(name)
+        moral.add_edges_from((one, two) for one in family for two in family if one != two)
+    found: Counter = Counter()
+    fixed = {v: np.zeros(network.shape(network.family(v))) for v in network.variables}
+    for row in range(table.rows):
+        weight = 1.0 if table.weights is None else float(table.weights[row])
+        state_of = {name: int(table.columns[name][row]) for name in network.variables}
+        hidden = [name for name in state_of if state_of[name] == network.cardinality(name)]
+        for component in nx.connected_components(moral.subgraph(hidden)):
+            near = {n for member in component for n in moral[member]} - component
+            found[frozenset(component), tuple(sorted((n, state_of[n]) for n in near))] += weight
+        for name in network.variables:
+            family = network.family(name)
+            if not set(family) & set(hidden):
+                fixed[name][tuple(state_of[axis] for axis in family)] += weight
+    return dict(found), fixed
+
+
+def assert_same(one: Listed, two: Listed) -> None:
+    assert one.keys() == two.keys()
+    for key, weight in one.items():
+        np.testing.assert_allclose(two[key], weight, rtol=1e-12)
+
+
+@pytest.mark.parametrize("many_rows", [1, 4, 1000])
+@pytest.mark.parametrize("direct_key", [0, 62])
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.booleans())
+def test_compiling_finds_what_looking_at_every_row_finds(
+    many_rows: int, direct_key: int, data: st.DataObject, weighted: bool
+) -> None:
+    network = data.draw(networks(max_variables=6))
+    table = data.draw(tables(network, weighted=weighted))
+    with pytest.MonkeyPatch.context() as patch:  # every way of counting, on small data
+        patch.setattr(problem_values, "MANY_ROWS", many_rows)
+        patch.setattr(problem_components, "LONGEST_DIRECT_KEY", direct_key)
+        found = compile_problems(network, table)
+    expected, fixed = row_by_row(network, table)
+    assert_same(listed(found), expected)
+    for name, counts in found.layout.tables(found.fixed).items():
+        np.testing.assert_allclose(counts, fixed[name], rtol=1e-12)
+    assert found.rows == table.rows
+    np.testing.assert_allclose(found.total, table.total)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.booleans())
+def test_adding_the_problems_of_batches_compiles_the_whole(
+    data: st.DataObject, weighted: bool
+) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network, weighted=weighted))
+    cut = data.draw(st.integers(0, table.rows))
+    whole = compile_problems(network, table)
+    one, two = (
+        compile_problems(network, table.take(part)) for part in (slice(0, cut), slice(cut, None))
+    )
+    for both in (one + two, two + one, merged([one, two])):
+        assert_same(listed(both), listed(whole))
+        np.testing.assert_allclose(both.fixed, whole.fixed, rtol=1e-12)
+        assert both.rows == whole.rows
+
+
+def test_rows_compiled_a_few_at_a_time_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
+    rng = np.random.default_rng(1)
+    columns = {name: rng.integers(0, 3, 200).astype(np.uint8) for name in "ABC"}
+    table = EncodedTable.of(dict.fromkeys("ABC", 2), columns)
+    whole = compile_problems(network, table)
+    monkeypatch.setattr(problems, "CELLS_AT_A_TIME", 40)
+    assert listed(compile_problems(network, table)) == listed(whole)
+
+
+def test_a_variable_that_no_row_shows_is_a_component_of_every_row() -> None:
+    network = Network({name: ["0", "1"] for name in "AHB"}, {"A": ["H"], "B": ["H"]})
+    columns = {
+        "A": np.array([0, 0, 1, 0], np.uint8),
+        "H": np.full(4, 2, np.uint8),
+        "B": np.array([1, 1, 0, 0], np.uint8),
+    }
+    found = compile_problems(network, EncodedTable.of(dict.fromkeys("AHB", 2), columns))
+    assert listed(found) == {
+        (frozenset("H"), (("A", 0), ("B", 1))): 2.0,
+        (frozenset("H"), (("A", 1), ("B", 0))): 1.0,
+        (frozenset("H"), (("A", 0), ("B", 0))): 1.0,
+    }
+    assert not found.fixed.any()
+
+
+def test_complete_rows_leave_no_problem() -> None:
+    network = Network({"A": ["0", "1"]})
+    table = EncodedTable.of({"A": 2}, {"A": np.array([0, 1, 1], np.uint8)})
+    found = compile_problems(network, table)
+    assert len(found) == 0
+    assert found.fixed.tolist() == [1.0, 2.0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(0, 3), max_size=4))))
+def test_distinct_rows_are_those_of_a_set(rows: list[tuple[int, list[int]]]) -> None:
+    items = np.array([item for _, row in rows for item in row], dtype=np.int64)
+    ragged = Ragged.of_lengths(np.array([len(row) for _, row in rows], dtype=np.int64), items)
+    labels = np.array([label for label, _ in rows], dtype=np.int64)
+    first, group = distinct_rows(ragged, labels)
+    keys = [(label, tuple(row)) for label, row in rows]
+    assert len(first) == len(set(keys))
+    assert [keys[first[place]] for place in group] == keys
