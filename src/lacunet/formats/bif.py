@@ -34,19 +34,27 @@ from lacunet.formats.numerals import numerals, read_numbers
 from lacunet.formats.source import STRING, Cursor, Source
 from lacunet.model.network import Network
 
-_COMMENTS = r"//[^\n]*|/\*.*?\*/"
+_COMMENTS = r"//[^\r\n]*|/\*.*?\*/"
 _FREE = rf'(?:[^;{{}}"]++|{STRING})*+'
 _KEYWORD = re.compile(r'\s*(network|variable|probability)(?=[\s"({])')
 _HEAD = re.compile(rf"({_FREE})\{{")
 _END = re.compile(r"\s*\}")
 _PROPERTY = re.compile(rf'\s*property\b(?:[^;"]++|{STRING})*+;')
-_TYPE = re.compile(
-    rf"\s*type\s+discrete\s*\[\s*([0-9]{{1,9}})\s*\]\s*\{{({_FREE})\}}\s*;",
-)
+_TYPE = re.compile(rf"\s*type\s+discrete\s*\[\s*([0-9]{{1,9}})\s*\]\s*\{{({_FREE})\}}\s*;")
 _STATEMENT = re.compile(rf"\s*({_FREE});")
 _WHOLE = re.compile(r"(table|default)\b")
 _SIDE = rf'(?:[^"|]++|{STRING})*+'
 _SIDES = re.compile(rf"({_SIDE})(?:\|({_SIDE}))?")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One line of a probability block: a row with its key, a whole table or a default."""
+
+    kind: str
+    key: str  # the states of the parents, where it is a row
+    numbers: str
+    place: str
 
 
 @dataclass(frozen=True)
@@ -55,17 +63,7 @@ class Block:
 
     head: str
     place: str
-    statements: tuple[tuple[int, str], ...]  # the offset and the text of each
-
-
-@dataclass(frozen=True)
-class Statements:
-    """What the statements of a block say: rows by their number, a default, a whole table."""
-
-    rows: dict[int, list[float]]
-    offsets: dict[int, int]
-    default: list[float] | None = None
-    table: list[float] | None = None
+    statements: tuple[Statement, ...]
 
 
 def parse(source: Source) -> Network:
@@ -87,7 +85,7 @@ def parse(source: Source) -> Network:
             _skip_properties(cursor)
         cursor.skip_blanks()
     states_of = declare(source.name, declared)
-    return assemble(source.name, states_of, [_potential(source, states_of, b) for b in blocks])
+    return assemble(source.name, states_of, [_potential(states_of, block) for block in blocks])
 
 
 def _skip_properties(cursor: Cursor) -> None:
@@ -108,32 +106,61 @@ def _variable(cursor: Cursor, variable: str, place: str) -> Declared:
     return Declared(variable, tuple(states), place)
 
 
-def _statements(cursor: Cursor) -> Iterator[tuple[int, str]]:
+def _statements(cursor: Cursor) -> Iterator[Statement]:
     while not cursor.try_take(_END):
         if not cursor.try_take(_PROPERTY):
             found = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
-            yield found.start(1), found[1]
+            yield _statement(found[1], cursor.source.at(found.start(1)))
 
 
-def _potential(source: Source, states_of: States, block: Block) -> Potential:
+def _statement(text: str, place: str) -> Statement:
+    if whole := _WHOLE.match(text):
+        return Statement(whole[1], "", text[whole.end() :], place)
+    # States may hold parentheses, numbers do not: the last one closes the key.
+    key, closing, numbers = text.removeprefix("(").rpartition(")")
+    if not (text.startswith("(") and closing):
+        raise FormatError.syntax(place, text[:30], "'( states ) numbers', 'table' or 'default'")
+    return Statement("row", key, numbers, place)
+
+
+def _potential(states_of: States, block: Block) -> Potential:
     members = _members(states_of, block)
+    of_kind = {
+        kind: [one for one in block.statements if one.kind == kind]
+        for kind in ("table", "default", "row")
+    }
     if not block.statements:
         return bare(members)
-    found = Statements({}, {})
-    for offset, text in block.statements:
-        found = _add(found, source, members, offset, text)
-    if found.table is None:
-        return from_rows(
-            members,
-            found.rows,
-            lambda row: source.at(found.offsets.get(row, offset)),
-            found.default,
-        )
+    for kind in ("table", "default"):
+        if of_kind[kind][1:]:
+            place = of_kind[kind][1].place
+            raise FormatError.duplicate_row(place, members.child, f"its {kind!r}")
+    if not of_kind["table"]:
+        return _by_rows(members, of_kind["row"], of_kind["default"])
     if len(block.statements) > 1:
         raise FormatError.duplicate_row(members.place, members.child, "what its 'table' gives")
-    flat = from_flat(members, found.table)
-    slowest = np.reshape(found.table, (len(members.states[-1]), *members.shape[:-1]))
+    return _child_slowest(members, of_kind["table"][0])
+
+
+def _child_slowest(members: Family, table: Statement) -> Potential:
+    numbers = read_numbers(table.numbers, table.place, members.child)
+    flat = from_flat(members, numbers)
+    slowest = np.reshape(numbers, (members.shape[-1], *members.shape[:-1]))
     return replace(flat, table=np.ascontiguousarray(np.moveaxis(slowest, 0, -1)))
+
+
+def _by_rows(members: Family, given: list[Statement], defaults: list[Statement]) -> Potential:
+    rows: dict[int, list[float]] = {}
+    places: dict[int, str] = {}
+    for one in given:
+        row = _row_number(one, members)
+        if row in rows:
+            raise FormatError.duplicate_row(one.place, members.child, members.given(row))
+        rows[row] = _row(one, members)
+        places[row] = one.place
+    default = _row(defaults[0], members) if defaults else None
+    default_place = defaults[0].place if defaults else members.place
+    return from_rows(members, rows, lambda row: places.get(row, default_place), default)
 
 
 def _members(states_of: States, block: Block) -> Family:
@@ -155,47 +182,25 @@ def _variables(text: str, states_of: States, place: str) -> list[str]:
     return [text.strip()] if text.strip() in states_of else separated(text, place)
 
 
-def _add(found: Statements, source: Source, members: Family, offset: int, text: str) -> Statements:
-    """Read one more statement of a block; the rows are added to those found so far."""
-    place = source.at(offset)
-    if text.startswith("("):
-        key, closing, rest = text[1:].rpartition(")")
-        if not closing:
-            raise FormatError.syntax(place, text[:30], "'( states ) numbers'")
-        row = _row_number(key, members, place)
-        if row in found.rows:
-            raise FormatError.duplicate_row(place, members.child, members.given(row))
-        found.rows[row] = _row(rest, members, place)
-        found.offsets[row] = offset
-        return found
-    whole = _WHOLE.match(text)
-    if not whole:
-        raise FormatError.syntax(place, text[:30], "'( states ) numbers', 'table' or 'default'")
-    if (found.table if whole[1] == "table" else found.default) is not None:
-        raise FormatError.duplicate_row(place, members.child, f"its {whole[1]!r}")
-    if whole[1] == "table":
-        return replace(found, table=read_numbers(text[whole.end() :], place, members.child))
-    return replace(found, default=_row(text[whole.end() :], members, place))
-
-
-def _row_number(key: str, members: Family, place: str) -> int:
+def _row_number(statement: Statement, members: Family) -> int:
     """The number of the row that a key such as ``yes, no`` names, the first parent slowest."""
-    states = counted(key, len(members.parents), place)
+    place, child = statement.place, members.child
+    states = counted(statement.key, len(members.parents), place)
     if len(states) != len(members.parents):
-        raise FormatError.key_length(place, members.child, key.strip(), members.parents)
+        raise FormatError.key_length(place, child, statement.key.strip(), members.parents)
     row = 0
     for parent, state, known in zip(members.parents, states, members.states, strict=False):
         if state not in known:
-            raise FormatError.unknown_state(place, members.child, parent, state, known)
+            raise FormatError.unknown_state(place, child, parent, state, known)
         row = row * len(known) + known.index(state)
     return row
 
 
-def _row(text: str, members: Family, place: str) -> list[float]:
-    numbers = read_numbers(text, place, members.child)
+def _row(statement: Statement, members: Family) -> list[float]:
+    numbers = read_numbers(statement.numbers, statement.place, members.child)
     if len(numbers) != len(members.states[-1]):
-        expected = len(members.states[-1])
-        raise FormatError.wrong_length(place, members.child, len(numbers), expected)
+        found, needed = len(numbers), len(members.states[-1])
+        raise FormatError.wrong_length(statement.place, members.child, found, needed)
     return numbers
 
 

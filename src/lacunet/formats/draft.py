@@ -23,8 +23,8 @@ from lacunet.model.network import FloatArray, Network, Scope
 NOTED_DEVIATION = 1e-6
 REFUSED_DEVIATION = 1e-2
 
-# A `default` row can announce a table far larger than the file; beyond 2 GiB it is refused.
-MOST_CELLS = 2**28
+# A `default` row can announce a table far larger than the file; beyond 1 GiB it is refused.
+MOST_CELLS = 2**27
 MOST_AXES = 64
 
 States = Mapping[str, tuple[str, ...]]
@@ -144,9 +144,11 @@ def from_rows(
         missing = next(row for row in range(members.rows) if row not in rows)
         raise FormatError.missing_row(members.place, members.child, members.given(missing))
     _check_size(members)
-    # Every number of an explicit row is in `rows`, so only a default can be asked for twice.
-    numbers = [rows.get(row, default) for row in range(members.rows)]
-    return Potential(members, np.array(numbers, np.float64).reshape(members.shape), place_of)
+    table = np.empty((members.rows, members.shape[-1]))
+    if default is not None:
+        table[:] = default
+    table[list(rows)] = list(rows.values())
+    return Potential(members, table.reshape(members.shape), place_of)
 
 
 def _check_size(members: Family) -> None:

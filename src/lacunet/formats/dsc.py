@@ -24,7 +24,7 @@ from lacunet.formats.numerals import numerals, read_numbers
 from lacunet.formats.source import STRING, Cursor, Source, unquoted
 from lacunet.model.network import Network
 
-_COMMENTS = r"//[^\n]*|/\*.*?\*/"
+_COMMENTS = r"//[^\r\n]*|/\*.*?\*/"
 _WORD = rf"(?:{STRING}|[A-Za-z0-9_.-]++)"
 _HEAD = re.compile(rf"\s*belief\s+network(?:\s*{_WORD})?")
 _NODE = re.compile(rf"\s*node\s*({_WORD})\s*\{{")

@@ -42,7 +42,7 @@ _ONE_STATE = re.compile(_STATE)
 
 def parse(source: Source) -> Network:
     """The network that a NET text describes."""
-    source = source.without_comments(r"%[^\n]*", LONG_STRING)
+    source = source.without_comments(r"%[^\r\n]*", LONG_STRING)
     cursor = Cursor(source)
     if cursor.try_take(_HEAD):
         for _ in _attributes(cursor):

@@ -13,6 +13,7 @@ STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"'
 # The same, but allowed to run over several lines, as free texts do.
 LONG_STRING = r'"(?:[^"\\]|\\[\s\S])*+"'
 
+_BREAK = re.compile(r"\r\n?|\n")
 _BLANKS = re.compile(r"\s*")
 _SNIPPET = re.compile(r"[^\r\n]{1,30}")
 _ESCAPE = re.compile(r'\\(["\\])')
@@ -29,7 +30,7 @@ class Source:
     @classmethod
     def of(cls, name: str, text: str) -> Source:
         """Find the lines of a text, once."""
-        return cls(name, text, tuple(found.start() for found in re.finditer("\n", text)))
+        return cls(name, text, tuple(found.start() for found in _BREAK.finditer(text)))
 
     def at(self, offset: int) -> str:
         """The name of the file and the number of the line, as messages begin."""
@@ -42,7 +43,7 @@ class Source:
 
 
 def _kept_or_blank(found: re.Match[str]) -> str:
-    return found[0] if found[1] else re.sub(r"[^\n]", " ", found[0])
+    return found[0] if found[1] else re.sub(r"[^\r\n]", " ", found[0])
 
 
 @dataclass

@@ -36,7 +36,7 @@ _KNOWN = ("state", "parents", "probabilities", "resultingstates", "property")
 def parse(source: Source) -> Network:
     """The network that an XDSL text describes."""
     root = parse_xml(source, "smile")
-    root.check(["nodes", "extensions", "properties", "property"])
+    root.check(["nodes", "extensions", "properties", "property", "cases", "observationcost"])
     nodes = root.one("nodes").children
     for node in nodes:
         if node.tag not in _READ:

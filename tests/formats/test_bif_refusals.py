@@ -1,0 +1,100 @@
+"""What is wrong with a BIF file is said with its line and its names."""
+
+from __future__ import annotations
+
+import pytest
+
+from lacunet.formats import bif
+from lacunet.formats.errors import FormatError
+from lacunet.formats.source import Source
+from lacunet.model.network import Network
+
+VARIABLES = """\
+network unknown {
+}
+variable A {
+  type discrete [ 2 ] { a0, a1 };
+}
+variable B {
+  type discrete [ 3 ] { b0, b1, b2 };
+}
+variable C {
+  type discrete [ 2 ] { c0, c1 };
+}
+probability ( A ) {
+  table 0.25, 0.75;
+}
+probability ( B ) {
+  table 0.5, 0.25, 0.25;
+}
+"""
+
+
+def read(text: str) -> Network:
+    return bif.parse(Source.of("net.bif", text))
+
+
+def test_lines_may_end_in_carriage_returns_alone() -> None:
+    text = (
+        "variable A { // why\rtype discrete [ 2 ] { yes, no }; }\rprobability ( A ) {\rtable 1; }"
+    )
+    with pytest.raises(FormatError, match=r"net.bif:3: the CPT of 'A' has 1 numbers"):
+        read(text)
+
+
+ROWS = "probability ( C | A, B ) {\n  (a0, b0) 0.5, 0.5;\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ROWS + "}", r"net.bif:18: the CPT of 'C' has no row for A=a0, B=b1"),
+        (ROWS + "(a0, b0) 0.5, 0.5;}", r"net.bif:20: .*'C' has a second row for A=a0, B=b0"),
+        (ROWS + "(a0, b9) 0.5, 0.5;}", r"net.bif:20: .*state 'b9', but 'B' has only 'b0', 'b1'"),
+        (ROWS + "(a0) 0.5, 0.5;}", r"net.bif:20: the row \(a0\) of 'C' must name one state"),
+        (ROWS + "(a0, b1) 0.5;}", r"net.bif:20: the CPT of 'C' has 1 numbers .* need 2"),
+        (ROWS + "(a0, b1) 0.5, 0.5, 0.0;}", r"net.bif:20: the CPT of 'C' has 3 numbers"),
+        (ROWS + "(a0, b1) 0.5, x;}", r"net.bif:20: the CPT of 'C' holds 'x', which is no number"),
+        (ROWS + "(a0, b1) 1.5, -0.5; default 1, 0;}", r"net.bif:20: .*A=a0, B=b1 holds -0.5"),
+        (ROWS + "\n\ndefault -1, 2;\n(a0, b1) 1, 0;}", r"net.bif:22: .*A=a0, B=b2 holds -1.0"),
+        (ROWS + "default 1, 0; default 1, 0;}", r"net.bif:20: .*second row for its 'default'"),
+        (ROWS + "table 1, 0;}", r"net.bif:18: .*'table'"),
+        ("probability ( C | A, D ) { }", r"net.bif:18: 'C' has the parent 'D'"),
+        ("probability ( C | A, A ) { }", r"net.bif:18: 'C' names the parent 'A' more than once"),
+        ("probability ( C | C ) { }", r"net.bif:18: 'C' is named among its own parents"),
+        ("probability ( D ) { }", r"net.bif:18: a CPT is given for 'D'"),
+        ("probability ( A ) { }", r"net.bif:18: a second CPT is given for 'A'"),
+        ("probability ( C ) { }", r"net.bif:18: the CPT of 'C' holds no numbers"),
+        ("probability ( C ) { table 0.5, 0.25, 0.25; }", r"net.bif:18: .*3 numbers"),
+        ("", r"net.bif: the parents and CPT of 'C' are not given"),
+        ("variable A { type discrete [ 1 ] { x }; }", r"net.bif:18: variable 'A' is declared more"),
+        (
+            "variable D { type discrete [ 2 ] { x }; }",
+            r"net.bif:18: variable 'D' announces 2 .*'x'",
+        ),
+        ("variable D { type discrete [ 2 ] { x, x }; }", r"net.bif:18: .*'x' more than once"),
+        ("variable D { type discrete [ 2 ] { x, }; }", r"net.bif:18: .* where a name"),
+        ("variable D { type continuous; }", r"net.bif:18: found 'type continuous; }'"),
+        ("hello", r"net.bif:18: found 'hello' where 'network', 'variable' or 'probability'"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_line_and_names(text: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read(VARIABLES + text)
+
+
+def test_a_cycle_is_refused_by_name() -> None:
+    with pytest.raises(FormatError, match=r"net.bif: the edges form a cycle: 'A' -> 'B' -> 'A'"):
+        read(
+            """variable A { type discrete [ 1 ] { x }; } probability ( A | B ) { (x) 1; }
+            variable B { type discrete [ 1 ] { x }; } probability ( B | A ) { (x) 1; }"""
+        )
+
+
+def test_a_default_for_more_rows_than_memory_holds_is_refused() -> None:
+    names = [f"V{number}" for number in range(40)]
+    variables = "".join(
+        f"variable {name} {{ type discrete [ 2 ] {{ a, b }}; }}\n" for name in names
+    )
+    with pytest.raises(FormatError, match=r"'V0' would have 40 axes and 1099511627776 cells"):
+        read(f"{variables} probability ( V0 | {', '.join(names[1:])} ) {{ default 0.5, 0.5; }}")
