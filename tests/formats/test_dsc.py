@@ -64,7 +64,7 @@ def test_rows_go_where_the_numbers_of_the_states_say() -> None:
         ("probability(C|A){(0):1,0;\n(2):1,0;}", r"dsc:18: .*'2', but 'A' has only '0', '1'"),
         ("probability(C|A){(0, 0):1,0;}", r"dsc:17: the row \(0, 0\) of 'C' must name one state"),
         ("probability(C|A){1,0;}", r"dsc:17: the row \(\) of 'C' must name one state"),
-        ("probability(C|A){(0):1;}", r"dsc:17: .*'C' given A=<50 has 1 numbers"),
+        ("probability(C|A){(0):1;}", r"dsc:17: .*'C' given A=<50 has 1 number "),
         ("probability(C|A){(0):1,x;}", r"dsc:17: the CPT of 'C' holds 'x'"),
         ("probability(C|A){function = max;}", r"dsc:17: a CPT uses 'function'"),
         ("probability(C|D){}", r"dsc:17: 'C' has the parent 'D'"),

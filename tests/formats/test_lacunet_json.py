@@ -50,7 +50,7 @@ def test_the_file_says_what_docs_formats_says() -> None:
         ('"parents": ["A"]', '"parents": "A"', r"json:5: found .* where a list of parents"),
         (', "parents": ["A"]', "", r"json:5: found .* where a list of parents"),
         (', "cpt": [[1, 0], [0.5, 0.5]]', "", r"json:5: the CPT of 'B' holds no numbers"),
-        ("[[1, 0], [0.5, 0.5]]", "[[1, 0]]", r"json:5: the CPT of 'B' has 1 numbers"),
+        ("[[1, 0], [0.5, 0.5]]", "[[1, 0]]", r"json:5: the CPT of 'B' has 1 number "),
         ("[[1, 0], [0.5, 0.5]]", "[1, 0, 0.5, 0.5]", r"json:5: the CPT of 'B' has 4 numbers"),
         ("[[1, 0], [0.5, 0.5]]", "[1, 0]", r"json:5: .* where a list of length 2"),
         ("[1, 0]", '["1", 0]', r"json:5: the CPT of 'B' holds"),

@@ -47,7 +47,9 @@ class FormatError(LacunetError):
 
     @classmethod
     def duplicate_state(cls, place: str, name: str, state: str) -> FormatError:
-        return cls(f"{place}: variable {name!r} has the state {state!r} more than once.")
+        return cls(
+            f"{place}: variable {name!r} has the state {state!r} more than once.\nHint: rename one."
+        )
 
     @classmethod
     def state_count(
@@ -61,12 +63,16 @@ class FormatError(LacunetError):
 
     @classmethod
     def unknown_child(cls, place: str, name: str) -> FormatError:
-        return cls(f"{place}: a CPT is given for {name!r}, which is no variable of the file.")
+        return cls(
+            f"{place}: a CPT is given for {name!r}, which is no variable of the file.\n"
+            "Hint: declare it, or correct its spelling."
+        )
 
     @classmethod
     def unknown_parent(cls, place: str, child: str, parent: str) -> FormatError:
         return cls(
-            f"{place}: {child!r} has the parent {parent!r}, which the file does not declare."
+            f"{place}: {child!r} has the parent {parent!r}, which the file does not declare.\n"
+            "Hint: declare it, or correct its spelling."
         )
 
     @classmethod
@@ -84,8 +90,8 @@ class FormatError(LacunetError):
     @classmethod
     def missing_cpts(cls, name: str, children: Iterable[str]) -> FormatError:
         return cls(
-            f"{name}: the parents and CPT of {_some(children)} are not given; "
-            "the file may be cut short."
+            f"{name}: the parents and CPT of {_some(children)} are not given.\n"
+            "Hint: the file may be cut short; fetch it again, or add what is missing."
         )
 
     @classmethod
@@ -101,7 +107,7 @@ class FormatError(LacunetError):
     ) -> FormatError:
         where = f" given {given}" if given else ""
         return cls(
-            f"{place}: the CPT of {child!r}{where} has {found} numbers "
+            f"{place}: the CPT of {child!r}{where} has {found} number{'' if found == 1 else 's'} "
             f"where its states need {expected}."
         )
 
@@ -122,16 +128,23 @@ class FormatError(LacunetError):
     ) -> FormatError:
         return cls(
             f"{place}: a row of {child!r} names the state {state!r}, "
-            f"but {parent!r} has only {_some(states)}."
+            f"but {parent!r} has only {_some(states)}.\n"
+            "Hint: correct its spelling, or declare it among the states."
         )
 
     @classmethod
     def duplicate_row(cls, place: str, child: str, given: str) -> FormatError:
-        return cls(f"{place}: the CPT of {child!r} has a second row for {given or 'no parents'}.")
+        return cls(
+            f"{place}: the CPT of {child!r} has a second row for {given or 'no parents'}.\n"
+            "Hint: remove one of the two."
+        )
 
     @classmethod
     def missing_row(cls, place: str, child: str, given: str) -> FormatError:
-        return cls(f"{place}: the CPT of {child!r} has no row for {given or 'no parents'}.")
+        return cls(
+            f"{place}: the CPT of {child!r} has no row for {given or 'no parents'}.\n"
+            "Hint: give a row for every configuration of the parents."
+        )
 
     @classmethod
     def not_a_probability(cls, place: str, child: str, value: float, given: str) -> FormatError:
