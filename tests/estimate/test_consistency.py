@@ -27,6 +27,9 @@ CONSISTENT_UNDER_MAR = {
     "factored-mar": True,
     "informed-direct": True,
     "informed-factored": True,
+    "one-step": True,
+    "em": True,
+    "em-bp": True,
 }
 AGES = np.array([0.6, 0.4])
 

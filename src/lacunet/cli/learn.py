@@ -50,6 +50,8 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
+    import numpy as np
+
     from lacunet.estimate.learn import learn
     from lacunet.formats.files import check_target, read_network, write_network
     from lacunet.report.learned import result_as_data, result_as_text
@@ -67,6 +69,7 @@ def run(options: Namespace) -> int:
             missing=options.missing,
             unknown=options.unknown,
             latent=options.latent,
+            rng=np.random.default_rng(options.seed),
             memory=options.memory,
             progress=progress,
         )

@@ -61,13 +61,63 @@ def add_method_arguments(command: ArgumentParser) -> None:
     group.add_argument(
         "--aggregation", choices=AGGREGATIONS, help="for factored methods: how estimates merge"
     )
+    _add_em_arguments(command)
+
+
+def _add_em_arguments(command: ArgumentParser) -> None:
+    group = command.add_argument_group("em, one-step, em-bp")
+    group.add_argument(
+        "--start",
+        metavar="S",
+        help="where EM starts: a method (default: factored-mar), a network file, or 'random'",
+    )
+    group.add_argument(
+        "--stop",
+        type=_stop,
+        metavar="S",
+        help="'converge' (default), 'heldout', or a number of steps",
+    )
+    group.add_argument("--tolerance", type=float, help="converged below this change (1e-4)")
+    group.add_argument("--max-iterations", type=int, metavar="N", help="at most so many (500)")
+    group.add_argument("--restarts", type=int, metavar="N", help="starts, best posterior wins (1)")
+    group.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="then the best so far is returned"
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the random numbers (0)"
+    )
 
 
 def method_of(options: Namespace) -> Method:
     """The method asked for, with its options."""
     return method_named(
-        options.method, separator=options.separator, aggregation=options.aggregation
+        options.method,
+        separator=options.separator,
+        aggregation=options.aggregation,
+        seed=_start(options.start),
+        stop=options.stop,
+        tolerance=options.tolerance,
+        max_iterations=options.max_iterations,
+        restarts=options.restarts,
+        time_limit=options.time_limit,
     )
+
+
+def _start(text: str | None) -> str | Network | None:
+    """A method's name as it is; the network in a file, if it names one."""
+    from lacunet.formats.files import FORMATS, read_network
+
+    if text is not None and any(suffix in text.lower() for suffix in FORMATS):
+        return read_network(text)
+    return text
+
+
+def _stop(text: str) -> str | int:
+    if text in ("converge", "heldout"):
+        return text
+    if text.isdecimal():
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is neither 'converge' nor 'heldout' nor a number of steps")
 
 
 def table_of(options: Namespace, network: Network, progress: Progress) -> EncodedTable:

@@ -7,13 +7,14 @@ from typing import Any
 
 from lacunet.estimate.direct_mar import DirectMar, InformedDirect
 from lacunet.estimate.direct_mcar import DirectMcar, Listwise
+from lacunet.estimate.em import EM, LoopyEM, OneStep
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.factored_mar import FactoredMar, InformedFactored
 from lacunet.estimate.factored_mcar import FactoredMcar
 from lacunet.estimate.lattice import AGGREGATIONS
 from lacunet.estimate.method import Method
 
-CLOSED_FORMS: dict[str, type[Method]] = {
+KINDS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
         Listwise,
@@ -23,9 +24,12 @@ CLOSED_FORMS: dict[str, type[Method]] = {
         FactoredMar,
         InformedDirect,
         InformedFactored,
+        OneStep,
+        EM,
+        LoopyEM,
     )
 }
-METHODS = tuple(CLOSED_FORMS)
+METHODS = tuple(KINDS)
 
 
 def method_named(name: str, **options: Any) -> Method:
@@ -38,9 +42,9 @@ def method_named(name: str, **options: Any) -> Method:
     >>> method_named("factored-mcar", aggregation="median")
     FactoredMcar(aggregation='median')
     """
-    if name not in CLOSED_FORMS:
+    if name not in KINDS:
         raise MethodError.unknown(name, METHODS)
-    kind = CLOSED_FORMS[name]
+    kind = KINDS[name]
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     given = {option: value for option, value in options.items() if value is not None}
     for option in given:
