@@ -30,21 +30,22 @@ def cells_of(network: Network) -> np.ndarray:
     return np.concatenate([cpt.table.ravel() for cpt in network.cpts])
 
 
-@pytest.mark.parametrize("kept_clique", [0, 4, 2**10])
+@pytest.mark.parametrize(("dense_clique", "memory"), [(1, MEMORY), (4, 4000), (2**12, MEMORY)])
 @pytest.mark.parametrize("run_steps", [2, 2**17])
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.booleans())
 def test_expected_counts_are_those_of_enumeration(
-    kept_clique: int, run_steps: int, data: st.DataObject, weighted: bool
+    dense_clique: int, memory: int, run_steps: int, data: st.DataObject, weighted: bool
 ) -> None:
     network = data.draw(networks(max_variables=6))
     table = data.draw(tables(network, max_rows=12, weighted=weighted))
     counts, expected = enumerated(network, table)
     problems = compile_problems(network, table)
     with pytest.MonkeyPatch.context() as patch:  # every way of laying out, on small data
-        patch.setattr(estep_plan, "KEPT_CLIQUE", kept_clique)
+        patch.setattr(estep_plan, "DENSE_CLIQUE", dense_clique)
+        patch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
         patch.setattr(estep_plan, "STEPS_OF_A_RUN", run_steps)
-        plan = plan_of(problems, MEMORY)
+        plan = plan_of(problems, memory)
     np.testing.assert_allclose(log_likelihood(plan, cells_of(network)), expected, **EXACT)
     if np.isneginf(expected) and _a_component_is_impossible(network, table):
         with pytest.raises(ImpossibleDataError, match="probability zero"):

@@ -25,10 +25,8 @@ import numpy as np
 
 from lacunet.inference.deadline import NEVER, Deadline
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.inference.estep_groups import Group, Scaling
 from lacunet.inference.estep_plan import Plan
 from lacunet.inference.estep_shards import Shard
-from lacunet.inference.estep_structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems import Problems
 
@@ -104,59 +102,20 @@ def _evaluate(shard: Shard, problems: Problems, cells: FloatArray) -> Expectatio
     mass = np.zeros(shard.cells)
     np.add.at(mass, shard.roots, problems.weights[shard.problems])
     for group, product in zip(reversed(shard.groups), reversed(products), strict=True):
-        _share_out(group, product, values, mass)
+        group.backward(product, values, mass)
     return Expectation(mass[: len(cells)], logs)
 
 
-def _forward(shard: Shard, cells: FloatArray) -> tuple[FloatArray, list[FloatArray], float]:
+def _forward(shard: Shard, cells: FloatArray) -> tuple[FloatArray, list[list[FloatArray]], float]:
     """The values of all messages, the products behind them, and the log-likelihood."""
     values = np.empty(shard.cells)
     values[: len(cells)] = cells
     products, logs = [], 0.0
     for group in shard.groups:
-        product, scaled = _product(group, values)
-        logs += scaled + _sum_out(group, product, values)
+        product, part = group.forward(values)
+        logs += part
         products.append(product)
     return values, products, logs
-
-
-def _product(group: Group, values: FloatArray) -> tuple[FloatArray, float]:
-    """The product of a group's inputs, and the log of what it was scaled by, weighted."""
-    index = group.index()
-    product: FloatArray = values.take(index[0])
-    logs = 0.0
-    for done, places in enumerate(index[1:], start=1):
-        if done % INPUTS_BEFORE_SCALING == 0 and group.scaling is not None:
-            logs += _scale(group.scaling, product, np.add.reduce(product, axis=0))
-        product *= values.take(places)
-    return product, logs
-
-
-def _sum_out(group: Group, product: FloatArray, values: FloatArray) -> float:
-    """Write the messages of a group; the log of what they were scaled by, weighted."""
-    message = values[group.start : group.stop]
-    np.add.reduce(product, axis=0, out=message)
-    return 0.0 if group.scaling is None else _scale(group.scaling, product, message)
-
-
-def _scale(scaling: Scaling, product: FloatArray, message: FloatArray) -> float:
-    """Divide products and messages by the messages' sums; the sums' logarithms, weighted."""
-    sums = np.add.reduceat(message, scaling.begins)
-    possible = sums > 0  # where not, the message stays zero, and so do those that read it
-    inverse = np.repeat(1 / np.where(possible, sums, 1), scaling.lengths)
-    message *= inverse
-    product *= inverse
-    return float(scaling.mass @ np.log(sums)) if possible.all() else -np.inf
-
-
-def _share_out(group: Group, product: FloatArray, values: FloatArray, mass: FloatArray) -> None:
-    """Pass the mass of a group's messages on to what they were made of."""
-    message = values[group.start : group.stop]
-    share = np.zeros_like(message)
-    np.divide(mass[group.start : group.stop], message, out=share, where=message > 0)
-    product *= share
-    for places in group.index():
-        np.add.at(mass, places.reshape(-1), product.reshape(-1))
 
 
 def impossible(problems: Problems, problem: int) -> ImpossibleDataError:

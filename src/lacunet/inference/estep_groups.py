@@ -1,8 +1,9 @@
 """Messages of one level that are computed together, by a few operations on whole arrays.
 
 All values are in one array: the cells of the CPTs first, then those of the messages, group
-after group. A group reads its inputs through an *index*: for input ``q``, state ``x`` of the
-eliminated variable and cell ``s`` of the messages, ``index[q, x, s]`` is where the value is.
+after group. A gathered group reads its inputs through an *index*: for input ``q``, state ``x``
+of the eliminated variable and cell ``s`` of the messages, ``index[q, x, s]`` is where the value
+is. The tables of small cliques, thousands of them, are multiplied in one go.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.inference.estep_structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problem_ragged import Integers
 
@@ -72,20 +74,62 @@ class Scaling:
     lengths: Integers
     mass: FloatArray
 
+    def scale(self, product: FloatArray, message: FloatArray) -> float:
+        """Divide products and messages by the messages' sums; the sums' logarithms, weighted."""
+        sums = np.add.reduceat(message, self.begins)
+        possible = sums > 0  # where not, the message stays zero, and so do those that read it
+        inverse = np.repeat(1 / np.where(possible, sums, 1), self.lengths)
+        message *= inverse
+        product *= inverse
+        return float(self.mass @ np.log(sums)) if possible.all() else -np.inf
+
 
 @dataclass(frozen=True)
-class Group:
-    """Messages computed together: where they go, how they read, how they are scaled.
+class Gathered:
+    """Messages computed together through an index.
 
-    ``kept`` is the index, or None where it is made anew each time from the recipe.
+    The messages go to the cells from ``start`` to ``stop``. ``kept`` is the index, or None
+    where it is made anew each time from the recipe.
     """
 
     start: int
     stop: int
-    recipes: tuple[Recipe, ...]
+    recipe: Recipe | None
     kept: Integers | None
     scaling: Scaling | None
 
     def index(self) -> Integers:
         """Where the values of the inputs are."""
-        return self.recipes[0].index() if self.kept is None else self.kept
+        if self.kept is None:
+            assert self.recipe is not None
+            return self.recipe.index()
+        return self.kept
+
+    def forward(self, values: FloatArray) -> tuple[list[FloatArray], float]:
+        """Write the messages; the products behind them, and the log-likelihood's part."""
+        index = self.index()
+        product: FloatArray = values.take(index[0])
+        logs = 0.0
+        for done, places in enumerate(index[1:], start=1):
+            if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
+                logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
+            product *= values.take(places)
+        message = values[self.start : self.stop]
+        np.add.reduce(product, axis=0, out=message)
+        if self.scaling is not None:
+            logs += self.scaling.scale(product, message)
+        return [product], logs
+
+    def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
+        """Pass the mass of the messages on to what they were made of."""
+        (product,) = products
+        product *= shares(values[self.start : self.stop], mass[self.start : self.stop])
+        for places in self.index():
+            np.add.at(mass, places.reshape(-1), product.reshape(-1))
+
+
+def shares(message: FloatArray, mass: FloatArray) -> FloatArray:
+    """The mass of each cell of a message for one unit of its value; none where that is zero."""
+    found = np.zeros_like(message)
+    np.divide(mass, message, out=found, where=message > 0)
+    return found

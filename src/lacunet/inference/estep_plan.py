@@ -15,7 +15,7 @@ import numpy as np
 
 from lacunet.inference.deadline import NEVER, Deadline
 from lacunet.inference.estep_messages import messages_of
-from lacunet.inference.estep_shards import Shard, shard_of
+from lacunet.inference.estep_shards import DENSE_CLIQUE, Shard, shard_of
 from lacunet.inference.estep_structure import Structure, structure_of
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -24,7 +24,6 @@ from lacunet.statistics.problems import Problems
 
 STEPS_OF_A_RUN = 2**17
 CELLS_OF_A_SHARD = 2**24
-KEPT_CLIQUE = 2**10  # cells; the index of a larger clique is cheaper made than kept
 BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
 BYTES_OF_AN_INDEX = 8
 
@@ -126,7 +125,7 @@ def _shard(problems: Problems, run: Run, part: Integers, spare: float) -> tuple[
     """The shard of some problems of a run, and the bytes that its indices take."""
     messages = messages_of(problems, run.structure, run.problems[part], run.component[part])
     cells = run.structure.cells[messages.step]
-    indices = (cells * messages.inputs.lengths)[cells <= KEPT_CLIQUE].sum() * BYTES_OF_AN_INDEX
-    kept = KEPT_CLIQUE if indices <= spare else 0
-    shard = shard_of(messages, run.structure, run.problems[part], problems.layout.cells, kept)
-    return shard, float(indices if kept else 0)
+    indices = (cells * messages.inputs.lengths)[cells <= DENSE_CLIQUE].sum() * BYTES_OF_AN_INDEX
+    keep = bool(indices <= spare)
+    shard = shard_of(messages, run.structure, run.problems[part], problems.layout.cells, keep)
+    return shard, float(indices) if keep else 0.0

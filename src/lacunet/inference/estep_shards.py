@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.inference.estep_groups import Group, Recipe, Scaling
+from lacunet.inference.estep_dense import Dense, dense_of
+from lacunet.inference.estep_groups import Gathered, Recipe, Scaling
 from lacunet.inference.estep_messages import Messages
 from lacunet.inference.estep_structure import Structure
 from lacunet.model.network import FloatArray
-from lacunet.statistics.problem_ragged import Integers, Ragged
+from lacunet.statistics.problem_ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
+DENSE_CLIQUE = 2**12  # cells; a message over a larger clique is computed by itself
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Shard:
     the ``problems``' probabilities.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[Gathered | Dense, ...]
     cells: int
     problems: Integers
     roots: Integers
@@ -38,15 +40,16 @@ class _Stack:
     """The messages in the order of computation.
 
     ``place`` is where each message begins among all cells, with its end after the last;
-    ``begins`` lists where its inputs begin, ``strides`` how they move, input by input.
+    ``begins`` lists where its inputs begin, ``strides`` how they move, input by input;
+    ``keep`` says whether indices are kept.
     """
 
     step: Integers
     place: Integers
-    is_large: NDArray[np.bool_]
     mass: FloatArray
     begins: Ragged
     strides: Ragged
+    keep: bool
 
 
 def shard_of(
@@ -54,7 +57,7 @@ def shard_of(
     structure: Structure,
     problems: Integers,
     cpt_cells: int,
-    kept_cells: float,
+    keep: bool,
 ) -> Shard:
     """Lay out the messages of some problems for evaluation.
 
@@ -64,37 +67,43 @@ def shard_of(
         The numbers of the problems.
     cpt_cells
         The number of cells of all CPTs.
-    kept_cells
-        The largest clique whose index is kept; larger ones are made anew each time.
+    keep
+        Whether indices are kept, or made anew each time.
     """
-    step = messages.step
-    is_large = structure.cells[step] > kept_cells
+    step, steps = messages.step, structure
+    is_dense = steps.cells[step] > DENSE_CLIQUE
     alike = (  # messages of one group agree on all of these
-        structure.is_scaled[step],
-        structure.size[step],
+        steps.is_scaled[step],
+        steps.size[step],
         messages.inputs.lengths,
-        np.where(is_large, structure.shape[step], -1),
-        structure.level[step],
+        np.where(is_dense | (not keep), steps.shape[step], -1),
+        _stride_kinds(steps, step, is_dense),
+        steps.level[step],
     )
-    order = np.lexsort((structure.shape[step], *alike))
-    size = structure.message_size[step[order]].astype(np.int64)
+    order = np.lexsort((steps.shape[step], *alike))
+    size = steps.message_size[step[order]].astype(np.int64)
     place = cpt_cells + np.concatenate([[0], np.cumsum(size)])
     place_of = np.empty(len(order), dtype=np.int64)
     place_of[order] = place[:-1]
     read = messages.inputs.take(order)
     begins = read.items.copy()
     begins[read.items < 0] = place_of[~read.items[read.items < 0]]
+    strides = _strides(steps, step[order])
     stack = _Stack(
-        step[order],
-        place,
-        is_large[order],
-        messages.mass[order],
-        Ragged(read.starts, begins),
-        _strides(structure, step[order]),
+        step[order], place, messages.mass[order], Ragged(read.starts, begins), strides, keep
     )
-    bounds = _bounds([key[order] for key in alike], structure.cells[stack.step])
+    bounds = _bounds([key[order] for key in alike], steps.cells[stack.step])
     groups = tuple(_group(stack, structure, start, stop) for start, stop in bounds)
     return Shard(groups, int(place[-1]), problems, place_of[messages.last])
+
+
+def _stride_kinds(structure: Structure, step: Integers, chosen: NDArray[np.bool_]) -> Integers:
+    """A number for each way in which the inputs of the chosen messages move; -1 for others."""
+    kinds = np.full(len(step), -1)
+    kinds[chosen] = distinct_rows(_strides(structure, step[chosen]), structure.shape[step[chosen]])[
+        1
+    ]
+    return kinds
 
 
 def _strides(structure: Structure, step: Integers) -> Ragged:
@@ -128,20 +137,24 @@ def _bounds(keys: Sequence[NDArray[Any]], cells: FloatArray) -> list[tuple[int, 
     return list(zip(starts.tolist(), [*starts[1:].tolist(), len(cells)], strict=True))
 
 
-def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Group:
+def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Gathered | Dense:
+    first = stack.step[start]
     shape = structure.shape[stack.step[start:stop]]
-    cuts = start + np.flatnonzero(np.diff(shape)) + 1
-    ends = [start, *cuts.tolist(), stop]
-    recipes = tuple(_recipe(stack, structure, one, two) for one, two in pairwise(ends))
-    kept = None
-    if not stack.is_large[start]:
-        kept = np.concatenate([recipe.index() for recipe in recipes], axis=2)
-        recipes = ()
+    ends = [start, *(start + 1 + np.flatnonzero(np.diff(shape))).tolist(), stop]
+    recipes = [_recipe(stack, structure, one, two) for one, two in pairwise(ends)]
+    begin, end = int(stack.place[start]), int(stack.place[stop])
+    is_scaled = structure.is_scaled[first]
+    mass = stack.mass[start:stop]
+    if structure.cells[first] > DENSE_CLIQUE:
+        return dense_of(begin, end, recipes[0], mass if is_scaled else None)
     scaling = None
-    if structure.is_scaled[stack.step[start]]:
-        begins = stack.place[start : stop + 1] - stack.place[start]
-        scaling = Scaling(begins[:-1], np.diff(begins), stack.mass[start:stop])
-    return Group(int(stack.place[start]), int(stack.place[stop]), recipes, kept, scaling)
+    if is_scaled:
+        begins = stack.place[start : stop + 1] - begin
+        scaling = Scaling(begins[:-1], np.diff(begins), mass)
+    if not stack.keep:
+        return Gathered(begin, end, recipes[0], None, scaling)
+    kept = np.concatenate([recipe.index() for recipe in recipes], axis=2)
+    return Gathered(begin, end, None, kept, scaling)
 
 
 def _recipe(stack: _Stack, structure: Structure, start: int, stop: int) -> Recipe:
