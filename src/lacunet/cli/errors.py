@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lacunet.errors import LacunetError
 
 
@@ -11,3 +13,25 @@ class OutputError(LacunetError):
     @classmethod
     def folder(cls, path: str, error: OSError) -> OutputError:
         return cls(f"{path}: the folder cannot be made: {error.strerror}.\nHint: name another.")
+
+    @classmethod
+    def of_nothing(cls, path: str) -> OutputError:
+        return cls(
+            f"it is not said which network is to be written to {path}.\n"
+            "Hint: name it, as in: lacunet networks alarm -o alarm.bif"
+        )
+
+    @classmethod
+    def file(cls, path: str, error: OSError) -> OutputError:
+        return cls(f"{path} cannot be written: {error.strerror or error}.")
+
+
+class OptionError(LacunetError):
+    """An option has a value that means nothing."""
+
+    @classmethod
+    def missing(cls, value: str, known: Iterable[str]) -> OptionError:
+        return cls(
+            f"--missing is {value!r}: neither one of {', '.join(known)} nor a file.\n"
+            "Hint: a missingness graph is a text file with lines such as: Age -> R[Income]"
+        )

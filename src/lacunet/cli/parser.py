@@ -5,7 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from importlib import import_module
 
-COMMANDS = ("learn", "explain", "evaluate", "convert", "demo")
+COMMANDS = (
+    "learn",
+    "explain",
+    "evaluate",
+    "compare",
+    "simulate",
+    "networks",
+    "convert",
+    "experiment",
+    "demo",
+)
 
 
 def parser() -> ArgumentParser:

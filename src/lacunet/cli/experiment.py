@@ -1,0 +1,228 @@
+"""``lacunet experiment``: the paper's tables and figures, with its numbers beside ours."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lacunet.cli.options import names
+from lacunet.cli.options import note as say
+from lacunet.progress import Progress
+
+if TYPE_CHECKING:
+    from lacunet.experiments.studies import Study
+
+HELP = "run one of the paper's experiments and show its numbers beside the published ones"
+NAMES = (
+    "table-mcar",
+    "figure-fire-alarm",
+    "figure-alarm",
+    "table-large",
+    "table-informed",
+    "mnar",
+    "example-appendix",
+)
+EXAMPLE = """example:
+  lacunet experiment table-mcar --quick
+  lacunet experiment table-mcar --repetitions 8,1000000:2 --processes 2 -o runs/table-mcar
+  lacunet experiment table-large --grid grid-90-20-1.bif.gz --limits 60 --networks water,barley
+  lacunet experiment figure-alarm --networks my-network.bif --sizes 1000,10000
+
+A run can be killed at any time: the same command goes on where it stopped, and asks for more
+sizes, repetitions or methods are added to what is there.
+"""
+SECONDS_BETWEEN_LINES = 30.0
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("name", metavar="NAME", choices=NAMES, help=f"one of {', '.join(NAMES)}")
+    command.add_argument("-o", "--output", metavar="FOLDER", help="where to keep the run")
+    command.add_argument("--quick", action="store_true", help="at the scale of a minute or two")
+    command.add_argument("--sizes", type=numbers, metavar="100,1000", help="numbers of rows")
+    command.add_argument(
+        "--repetitions",
+        type=repetitions,
+        metavar="8,1000000:2",
+        help="learning problems for each size, and for single sizes another number",
+    )
+    command.add_argument("--methods", type=names, metavar="A,B", help="who takes part")
+    command.add_argument("--networks", type=names, metavar="A,B", help="bundled names or files")
+    command.add_argument("--settings", type=names, metavar="A,B", help="some of the settings only")
+    command.add_argument("--limits", type=seconds, metavar="60,300", help="time limits in seconds")
+    command.add_argument("--test-rows", type=positive, metavar="N", help="rows to test on")
+    command.add_argument("--grid", metavar="FILE", help="the grid network of table-large")
+    command.add_argument("--seed", type=int, default=0, help="another draw of all problems")
+    command.add_argument("--processes", type=positive, default=1, metavar="N", help="(default: 1)")
+    command.add_argument("--forecast", action="store_true", help="say what would be run, and stop")
+    command.add_argument("--report", action="store_true", help="run nothing: report what is there")
+    command.add_argument("--json", action="store_true", help="print the means as JSON")
+
+
+def run(options: Namespace) -> int:
+    """Run what is missing, write the report, print the tables."""
+    if options.name == "example-appendix":
+        return _appendix(options)
+    from lacunet.experiments.runner import run as run_cells
+    from lacunet.report.experiment import report
+
+    study = study_of(options)
+    folder = Path(options.output or f"experiments/{study.name}{'-quick' * options.quick}")
+    if not options.report:
+        _tell_forecast(study, folder, options.processes)
+        if options.forecast:
+            return 0
+        with _progress() as progress:
+            run_cells(study.cells, folder, options.processes, progress)
+    written = report(study, folder)
+    print(json.dumps(written.data) if options.json else written.text)
+    say(f"{len(written.files)} files are in {folder}; the page is {folder / 'index.html'}")
+    return 0
+
+
+def study_of(options: Namespace) -> Study:
+    """The study asked for, with what the user replaced."""
+    from lacunet.experiments.learners import learners_named
+    from lacunet.experiments.sources import source_of
+    from lacunet.experiments.studies import study_named, with_grid, with_settings
+
+    study = study_named(options.name, quick=options.quick)
+    study = with_settings(study, options.settings) if options.settings else study
+    if options.networks:
+        study = replace(study, networks=tuple(map(source_of, options.networks)))
+    study = with_grid(study, options.grid) if options.grid else study
+    if options.repetitions:
+        every, at = options.repetitions
+        study = replace(study, repetitions=every, repetitions_at=at)
+    replaced = {
+        "sizes": options.sizes,
+        "limits": options.limits,
+        "test_rows": options.test_rows,
+        "learners": learners_named(options.methods) if options.methods else None,
+    }
+    given = {name: value for name, value in replaced.items() if value is not None}
+    return checked(replace(study, seed=options.seed, **given))
+
+
+def checked(study: Study) -> Study:
+    """The study, if there is anything to run and every method is one that exists."""
+    from lacunet.experiments.errors import ExperimentError
+    from lacunet.experiments.learners import is_available
+
+    there = tuple(one for one in study.learners if is_available(one))
+    for one in study.learners:
+        if one not in there:
+            say(f"{one.name} is left out: there is no method {one.method!r} yet")
+    study = replace(study, learners=there)
+    if not study.cells:
+        raise ExperimentError.nothing_to_run()
+    return study
+
+
+def _tell_forecast(study: Study, folder: Path, processes: int) -> None:
+    from lacunet.experiments.runner import forecast
+    from lacunet.report.experiment_tables import duration
+
+    ahead = forecast(study.cells, folder, processes)
+    longest = ahead.longest_seconds
+    say(
+        f"{study.name}: {ahead.to_run:,} of {ahead.cells:,} cells are to be run "
+        f"({ahead.problems:,} learning problems, {len(study.learners)} methods, "
+        f"{processes} at a time)"
+        + ("" if longest is None else f"; if all used up their limits, {duration(longest)}")
+    )
+
+
+def _appendix(options: Namespace) -> int:
+    from lacunet.experiments.appendix import appendix_example
+    from lacunet.report.appendix import appendix_as_data, appendix_as_text
+
+    lines = appendix_example()
+    print(json.dumps(appendix_as_data(lines)) if options.json else appendix_as_text(lines))
+    return 0
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A live bar on a terminal; elsewhere a line now and then, as runs are long."""
+    import sys
+
+    from lacunet.cli.progress import progress_bar
+
+    if not sys.stderr.isatty():
+        yield _line_now_and_then()
+        return
+    with progress_bar() as progress:
+        yield progress
+
+
+def _line_now_and_then() -> Progress:
+    from time import monotonic
+
+    last = [monotonic()]
+
+    def tell(stage: str, done: float, total: float | None, note: str = "") -> None:
+        if monotonic() - last[0] >= SECONDS_BETWEEN_LINES:
+            last[0] = monotonic()
+            say(f"{done:,.0f} of {total or 0:,.0f} {stage} are done, the last: {note}")
+
+    return tell
+
+
+def positive(text: str) -> int:
+    """A whole number of at least one."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise ArgumentTypeError(f"{text!r} is no whole number of at least one")
+    return value
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers separated by commas, in order and each once.
+
+    Examples
+    --------
+    >>> numbers("1000,100")
+    (100, 1000)
+    """
+    return tuple(sorted({positive(part) for part in text.split(",")}))
+
+
+def repetitions(text: str) -> tuple[int, dict[int, int]]:
+    """A number for all sizes, then ``SIZE:NUMBER`` for single ones.
+
+    Examples
+    --------
+    >>> repetitions("8,1000000:2")
+    (8, {1000000: 2})
+    """
+    every, *others = text.split(",")
+    pairs: Sequence[Sequence[str]] = [part.split(":") for part in others]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ArgumentTypeError(f"{text!r} is not of the form NUMBER,SIZE:NUMBER,...")
+    return positive(every), {positive(size): positive(number) for size, number in pairs}
+
+
+def seconds(text: str) -> tuple[float | None, ...]:
+    """Time limits separated by commas; ``none`` is no limit."""
+    return tuple(dict.fromkeys(map(_limit, text.split(","))))
+
+
+def _limit(text: str) -> float | None:
+    if text.strip() == "none":
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e7:
+        raise ArgumentTypeError(f"{text!r} is no time limit in seconds")
+    return value

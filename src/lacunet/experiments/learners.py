@@ -1,0 +1,97 @@
+"""Who takes part in an experiment: methods with their options, under the paper's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from lacunet.errors import LacunetError
+from lacunet.estimate.method import Method
+from lacunet.estimate.registry import METHODS, method_named
+from lacunet.experiments.errors import ExperimentError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Scope
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A method with its options: ``name`` in keys, ``title`` at the head of a column.
+
+    ``learns_from`` is "complete" for the yardstick that sees the rows before anything was
+    hidden. ``needs`` is "separator" or "missingness" where the method must be told of how
+    the values went missing.
+    """
+
+    name: str
+    title: str
+    method: str
+    options: tuple[tuple[str, Any], ...] = ()
+    learns_from: str = "shown"
+    needs: str = ""
+
+    def build(
+        self, limit: float | None, separator: Scope | None, graph: MissingnessGraph | None
+    ) -> Method:
+        """The method for one learning problem, told its time limit if it can heed one."""
+        options = dict(self.options)
+        if self.needs == "separator":
+            if separator is None:
+                raise ExperimentError.no_separator(self.name, "given")
+            options["separator"] = separator
+        if self.needs == "missingness":
+            options["missingness"] = graph
+        method = method_named(self.method, **options)
+        if limit is not None and heeds_time(method):
+            return method_named(self.method, **options, time_limit=limit)
+        return method
+
+
+def heeds_time(method: Method) -> bool:
+    """Whether the method stops by itself at a time limit, with the best found so far."""
+    return any(one.name == "time_limit" for one in fields(method))  # type: ignore[arg-type]
+
+
+LEARNERS = {
+    one.name: one
+    for one in (
+        Learner("em-1", "EM-1", "em", (("seed", "random"), ("restarts", 1))),
+        Learner("em-10", "EM-10", "em", (("seed", "random"), ("restarts", 10))),
+        Learner("em-bp-10", "EM-BP", "em-bp", (("seed", "random"), ("restarts", 10))),
+        Learner("listwise", "listwise", "listwise"),
+        Learner("direct-mcar", "D-MCAR", "direct-mcar"),
+        Learner("factored-mcar", "F-MCAR", "factored-mcar"),
+        Learner("direct-mar", "D-MAR", "direct-mar"),
+        Learner("factored-mar", "F-MAR", "factored-mar"),
+        Learner("informed-direct", "ID-MAR", "informed-direct", needs="separator"),
+        Learner("informed-factored", "IF-MAR", "informed-factored", needs="separator"),
+        Learner("one-step", "one-step", "one-step"),
+        Learner("em", "F-MAR+EM", "em"),
+        Learner("em-heldout", "F-MAR+EM*", "em", (("stop", "heldout"),)),
+        Learner("em-bp", "F-MAR+EM-BP", "em-bp"),
+        Learner("auto", "auto", "auto"),
+        Learner("mgraph", "mgraph", "mgraph", needs="missingness"),
+        Learner("complete", "(complete)", "direct-mcar", learns_from="complete"),
+    )
+}
+
+CLOSED_FORMS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar")
+NEW = ("one-step", "em", "auto", "complete")
+
+
+def learners_named(names: Sequence[str]) -> tuple[Learner, ...]:
+    """The learners of these names, in this order."""
+    for name in names:
+        if name not in LEARNERS:
+            raise ExperimentError.unknown_learner(name, LEARNERS)
+    return tuple(LEARNERS[name] for name in dict.fromkeys(names))
+
+
+def is_available(learner: Learner) -> bool:
+    """Whether the method behind a learner is among the registered ones."""
+    return learner.method in METHODS
+
+
+def why_not(error: LacunetError) -> str:
+    """The first line of a refusal: what is wrong, without the hint."""
+    return str(error).split("\n", maxsplit=1)[0]
