@@ -15,16 +15,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from lacunet.missingness.fix_and_select import Names, fraction, in_projections, no_self_censoring
 from lacunet.missingness.mixed import MixedGraph
-from lacunet.missingness.nodes import Mechanism
+from lacunet.missingness.nodes import Mechanism, Node
 from lacunet.missingness.plan import Conditioned, Product, SumOut, Term, Widened
 from lacunet.missingness.propensity import closure
-from lacunet.missingness.select import Names, fraction, in_projections, no_self_censoring
 
 Rule = Callable[[MixedGraph, Names, Names], Term | None]
 RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)
 DEPTH = 3
 STEPS = 1500  # queries looked at for one verdict
+STEPS_IF_LARGE = 500
+LARGE = 8  # variables
 
 
 @dataclass
@@ -36,13 +38,19 @@ class Search:
     failed: dict[tuple[Names, Names], int] = field(default_factory=dict)
     steps: int = 0
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the search has looked at as many queries as it may."""
+        large = len(self.graph.variables) > LARGE
+        return self.steps > (STEPS_IF_LARGE if large else STEPS)
+
 
 def find_term(graph: MixedGraph, target: Names, given: Names) -> tuple[Term | None, int]:
     """An estimand of P(target | given) if the rules give one, and the queries looked at."""
     search = Search(graph)
     for depth in range(DEPTH + 1):
         term = _solve(search, target, given, depth)
-        if term is not None or search.steps > STEPS:
+        if term is not None or search.is_over:
             return term, search.steps
     return None, search.steps
 
@@ -57,7 +65,7 @@ def _solve(search: Search, target: Names, given: Names, depth: int) -> Term | No
     key = target, given
     if key in search.solved:
         return search.solved[key]
-    if search.failed.get(key, -1) >= depth or search.steps > STEPS:
+    if search.failed.get(key, -1) >= depth or search.is_over:
         return None
     if any(censors_itself(search.graph, name) for name in target):
         return None
@@ -138,7 +146,8 @@ def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:
     """The variables worth summing over: near the query's mechanisms and near the query."""
     mechanisms = closure(graph, graph.mechanisms_of(query))
     near: set[str] = set()
-    for node in (*mechanisms, *query):
+    nodes: list[Node] = [*mechanisms, *query]
+    for node in nodes:
         around = graph.parents[node] | graph.siblings[node] | graph.children[node]
         near |= {other for other in around if isinstance(other, str)}
     return tuple(name for name in graph.variables if name in near - query)[:6]

@@ -47,8 +47,8 @@ def from_networkx(graph: nx.DiGraph[object], network: Network) -> MissingnessGra
     """The missingness graph of a directed graph; edges among variables must be the network's."""
     hidden_nodes = {
         node
-        for node, kind in graph.nodes(data="kind")
-        if kind == "hidden" or isinstance(node, HiddenCause)
+        for node in graph.nodes
+        if isinstance(node, HiddenCause) or graph.nodes[node].get("kind") == "hidden"
     }
     hidden: list[Pair] = []
     for node in hidden_nodes:
@@ -61,7 +61,9 @@ def from_networkx(graph: nx.DiGraph[object], network: Network) -> MissingnessGra
         if node in hidden_nodes:
             continue
         effect = checked_node(network, node)
-        parents = [checked_node(network, p) for p in graph.predecessors(node) if p not in hidden_nodes]
+        parents = [
+            checked_node(network, p) for p in graph.predecessors(node) if p not in hidden_nodes
+        ]
         if isinstance(effect, Mechanism):
             causes[effect.variable] = parents
         for parent in parents:

@@ -76,7 +76,7 @@ class MissingnessGraph:
 
         pairs = checked_hidden(network, hidden)
         own = checked_causes(network, causes, pairs)
-        parents: dict[Node, Iterable[Node]] = {**network.parents_of}
+        parents: dict[Node, Iterable[Node]] = {n: network.parents_of[n] for n in network.variables}
         parents |= {Mechanism(variable): nodes for variable, nodes in own.items()}
         object.__setattr__(self, "network", network)
         object.__setattr__(self, "causes", MappingProxyType(own))
@@ -167,7 +167,9 @@ class MissingnessGraph:
         without = [name for name in table.partially_observed if name not in self.causes]
         if without:
             raise MissingnessGraphError.no_mechanism(without)
-        idle = [name for name in self.causes if name in table.columns and not table.missing_of[name]]
+        idle = [
+            name for name in self.causes if name in table.columns and not table.missing_of[name]
+        ]
         if idle:
             raise MissingnessGraphError.never_missing(idle)
 

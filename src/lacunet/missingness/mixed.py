@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from lacunet.missingness.nodes import Mechanism, Node, named
 
@@ -20,7 +21,10 @@ _NONE: Nodes = frozenset()
 
 @dataclass(frozen=True, eq=False)
 class MixedGraph:
-    """The parents, children and bidirected neighbours of every node, in a fixed order.
+    """The parents, children and bidirected neighbours of every node.
+
+    ``around`` lists the children, parents and siblings of a node in the order of the graph,
+    so that walks do not depend on hashes.
 
     ``partial`` are the partially observed variables; a graph made from another one may have
     lost the mechanism of some of them, which then cannot be selected on any more.
@@ -32,6 +36,7 @@ class MixedGraph:
     children: Mapping[Node, Nodes]
     rank: Mapping[Node, int]
     partial: frozenset[str]
+    around: Mapping[Node, tuple[tuple[Node, ...], tuple[Node, ...], tuple[Node, ...]]]
 
     @classmethod
     def of(
@@ -53,13 +58,20 @@ class MixedGraph:
         for one, two in hidden:
             siblings[one].add(two)
             siblings[two].add(one)
+        rank = {node: at for at, node in enumerate(nodes)}
+
+        def ordered(chosen: Iterable[Node]) -> tuple[Node, ...]:
+            return tuple(sorted(chosen, key=rank.__getitem__))
+
+        own = {node: frozenset(parents.get(node, ())) for node in nodes}
         return cls(
             nodes,
-            {node: frozenset(parents.get(node, ())) for node in nodes},
+            own,
             {node: frozenset(siblings[node]) for node in nodes},
             {node: frozenset(children[node]) for node in nodes},
-            {node: at for at, node in enumerate(nodes)},
+            rank,
             partial,
+            {n: (ordered(children[n]), ordered(own[n]), ordered(siblings[n])) for n in nodes},
         )
 
     @property
@@ -142,28 +154,41 @@ class MixedGraph:
             parents[node] = above - {node}
         return MixedGraph.of(self.order, parents, (), self.partial)
 
-    def ancestors(self, nodes: Iterable[Node]) -> Nodes:
-        """The nodes and all their ancestors."""
+    def ancestors(self, nodes: Iterable[Node], fixed: Nodes = _NONE) -> Nodes:
+        """The nodes and all their ancestors, on paths without the ``fixed`` nodes."""
         found: set[Node] = set()
         waiting = list(nodes)
         while waiting:
             node = waiting.pop()
-            if node not in found:
+            if node not in found and node not in fixed:
                 found.add(node)
                 waiting.extend(self.parents[node])
         return frozenset(found)
 
-    def separated(self, one: Iterable[Node], two: Iterable[Node], given: Iterable[Node]) -> bool:
-        """Whether ``given`` blocks every path between ``one`` and ``two``."""
-        return self.open_path(one, two, given) is None
+    def separated(
+        self,
+        one: Iterable[Node],
+        two: Iterable[Node],
+        given: Iterable[Node],
+        fixed: Nodes = _NONE,
+    ) -> bool:
+        """Whether ``given`` blocks every path between ``one`` and ``two`` outside ``fixed``."""
+        return self.open_path(one, two, given, fixed) is None
 
     def open_path(
-        self, one: Iterable[Node], two: Iterable[Node], given: Iterable[Node]
+        self,
+        one: Iterable[Node],
+        two: Iterable[Node],
+        given: Iterable[Node],
+        fixed: Nodes = _NONE,
     ) -> tuple[Node, ...] | None:
-        """A shortest path from ``one`` to ``two`` that ``given`` leaves open, or None."""
+        """A shortest path from ``one`` to ``two`` that ``given`` leaves open, or None.
+
+        No path goes through the ``fixed`` nodes: they are constants, as if deleted.
+        """
         blocked = frozenset(given)
         ends = frozenset(two) - blocked
-        above = self.ancestors(blocked)
+        above = self.ancestors(blocked, fixed)
         came_from: dict[tuple[Node, bool], tuple[Node, bool] | None] = {}
         waiting: list[tuple[Node, bool]] = []
         for start in self.sorted(frozenset(one) - blocked):
@@ -173,7 +198,7 @@ class MixedGraph:
             if state[0] in ends:
                 return _trail(state, came_from)
             for following in self._steps(state, blocked, above):
-                if following not in came_from:
+                if following not in came_from and following[0] not in fixed:
                     came_from[following] = state
                     waiting.append(following)
         return None
@@ -183,19 +208,20 @@ class MixedGraph:
     ) -> list[tuple[Node, bool]]:
         """Where an open walk goes on: from a node, and whether it came along an arrowhead."""
         node, by_head = state
+        children, parents, siblings = self.around[node]
         steps: list[tuple[Node, bool]] = []
         passes = node not in blocked
         if passes:
-            steps += [(child, True) for child in self.sorted(self.children[node])]
+            steps += [(child, True) for child in children]
         if (node in above) if by_head else passes:
-            steps += [(parent, False) for parent in self.sorted(self.parents[node])]
-            steps += [(sibling, True) for sibling in self.sorted(self.siblings[node])]
+            steps += [(parent, False) for parent in parents]
+            steps += [(sibling, True) for sibling in siblings]
         return steps
 
     def in_words(self, path: tuple[Node, ...]) -> str:
         """A path written with its arrows."""
         words = named(path[0])
-        for one, two in zip(path, path[1:], strict=False):
+        for one, two in pairwise(path):
             if one in self.parents[two]:
                 arrow = "->"
             elif two in self.parents[one]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-]|-(?!>))+")
 
 
-@dataclass(frozen=True)
-class Mechanism:
+class Mechanism(NamedTuple):
     """The mechanism ``R[X]`` that decides whether a row shows ``variable``; 1 means shown.
 
     Examples

@@ -65,9 +65,9 @@ def _wanted(graph: MixedGraph, chosen: Set) -> Set:
     return frozenset(wanted)
 
 
-def lookup(known: Mapping[tuple[Mechanism, Set], Propensity], i: Mechanism, free: Set) -> (
-    Propensity | None
-):
+def lookup(
+    known: Mapping[tuple[Mechanism, Set], Propensity], i: Mechanism, free: Set
+) -> Propensity | None:
     """The propensity of i with at least ``free`` free, the fewest free first."""
     wider = [key for key in known if key[0] == i and key[1] >= free]
     return known[min(wider, key=lambda key: len(key[1]))] if wider else None
@@ -86,7 +86,10 @@ def weightable(graph: MixedGraph, known: Known, shown: Set) -> dict[Mechanism, P
 
 
 def sample(
-    graph: MixedGraph, shown: Set, weights: Mapping[Mechanism, Propensity], fixed: Iterable[Mechanism]
+    graph: MixedGraph,
+    shown: Set,
+    weights: Mapping[Mechanism, Propensity],
+    fixed: Iterable[Mechanism],
 ) -> Sample:
     """The rows that show ``shown``, weighted by the propensities of ``fixed``."""
     chosen = set(fixed)
@@ -94,9 +97,7 @@ def sample(
     return Sample(tuple(order), tuple(weights[j] for j in order if j in chosen))
 
 
-def shrink(
-    graph: MixedGraph, weights: Iterable[Mechanism], holds: Callable[[Set], bool]
-) -> Set:
+def shrink(graph: MixedGraph, weights: Iterable[Mechanism], holds: Callable[[Set], bool]) -> Set:
     """Drop weights, those with the largest tables first, as long as the condition holds."""
     order = sorted(weights, key=lambda j: (-len(graph.parents[j]), graph.rank[j]))
     left = frozenset(order)
@@ -118,13 +119,18 @@ def known_propensities(graph: MixedGraph) -> Known:
         grew = False
         for i, free in keys:
             if lookup(known, i, free) is None:
-                found = _by_share(graph, known, i, free)
-                if found is None and not free:
-                    found = _by_odds(graph, known, i)
+                found = _found(graph, known, i, free)
                 if found is not None:
                     known[i, free] = found
                     grew = True
     return known
+
+
+def _found(graph: MixedGraph, known: Known, i: Mechanism, free: Set) -> Propensity | None:
+    share = _by_share(graph, known, i, free)
+    if share is None and not free:
+        return _by_odds(graph, known, i)
+    return share
 
 
 def _keys(graph: MixedGraph, i: Mechanism) -> Iterator[tuple[Mechanism, Set]]:
@@ -161,7 +167,7 @@ def _separates(graph: MixedGraph, i: Mechanism, shown: Set, fixed: Set) -> bool:
     selected = shown - fixed - graph.parents[i]
     if not selected:
         return True
-    return graph.without(fixed).separated([i], selected, graph.parents[i] - fixed)
+    return graph.separated([i], selected, graph.parents[i] - fixed, fixed)
 
 
 def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Odds | None:

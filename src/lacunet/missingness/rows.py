@@ -20,14 +20,13 @@ LARGEST_KEY = 2**62
 class Rows:
     """Distinct rows over some variables; a code equal to the cardinality means not shown.
 
-    ``weights`` adds up the weights of the equal rows, ``squares`` their squares, ``counts``
-    their number.
+    ``weights`` adds up the weights of the equal rows, ``counts`` their number. A weight says
+    how often a row counts.
     """
 
     cardinality_of: Mapping[str, int]
     codes: Mapping[str, Codes]
     weights: FloatArray
-    squares: FloatArray
     counts: FloatArray
 
     def shows(self, mechanisms: Sequence[Mechanism]) -> NDArray[np.bool_]:
@@ -55,7 +54,12 @@ class Rows:
         """Add up the weights of the chosen rows in a table over ``scope``."""
         shape = self.shape(scope)
         size = int(np.prod(shape, dtype=np.int64))
-        return np.bincount(self.cells(scope, where), weights, size).reshape(shape)
+        return added_up(self.cells(scope, where), weights, size).reshape(shape)
+
+
+def added_up(cells: Codes, weights: FloatArray, size: int) -> FloatArray:
+    """Add up the weights cell by cell."""
+    return np.bincount(cells, weights, size).astype(np.float64, copy=False)
 
 
 def distinct_rows(table: EncodedTable, variables: Sequence[str]) -> Rows:
@@ -67,9 +71,8 @@ def distinct_rows(table: EncodedTable, variables: Sequence[str]) -> Rows:
     return Rows(
         {name: table.cardinality_of[name] for name in variables},
         {name: column[first] for name, column in zip(variables, columns, strict=True)},
-        np.bincount(groups, weights, size),
-        np.bincount(groups, weights * weights, size),
-        np.bincount(groups, None, size).astype(np.float64),
+        added_up(groups, weights, size),
+        added_up(groups, np.ones(table.rows), size),
     )
 
 

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
 
 import numpy as np
 
-from lacunet.missingness.nodes import Mechanism
+from lacunet.missingness.patterns import pattern, pattern_odds
 from lacunet.missingness.plan import (
     Conditioned,
     Fraction,
     NoSelfCensoring,
     Product,
-    Propensity,
-    Sample,
-    Share,
     SumOut,
     Term,
     Widened,
 )
-from lacunet.missingness.rows import Rows
 from lacunet.missingness.weigh import Run, spread, weigh
 from lacunet.model.network import FloatArray, Scope
 
@@ -48,34 +43,6 @@ class Conditional:
     def scope(self) -> Scope:
         """The axes of the table."""
         return (*self.given, *self.target)
-
-
-def needed(term: Term) -> frozenset[str]:
-    """The variables whose columns a term reads."""
-    match term:
-        case Fraction():
-            return frozenset((*term.target, *term.given)) | _in_sample(term.sample)
-        case NoSelfCensoring():
-            return frozenset(term.scope) | _in_sample(term.sample)
-        case Product():
-            return needed(term.first) | needed(term.second)
-        case Widened():
-            return needed(term.term) | frozenset(term.given)
-        case SumOut() | Conditioned():
-            return needed(term.term)
-
-
-def _in_sample(sample: Sample) -> frozenset[str]:
-    own = frozenset(mechanism.variable for mechanism in sample.selected)
-    return own.union(*map(_in_propensity, sample.weights))
-
-
-def _in_propensity(plan: Propensity) -> frozenset[str]:
-    names = {plan.mechanism.variable, *plan.parents, *(m.variable for m in plan.free)}
-    if isinstance(plan, Share):
-        return frozenset(names) | _in_sample(plan.sample)
-    names |= {*plan.scope, *(m.variable for m in plan.known)}
-    return frozenset(names).union(_in_sample(plan.sample), *map(_in_propensity, plan.others))
 
 
 def compute(run: Run, term: Term) -> Conditional:
@@ -109,16 +76,17 @@ def _normalised(
     )
 
 
-def _effective_size(rows: Rows, run_where: FloatArray, squares: FloatArray) -> float:
-    total = float(squares.sum())
-    return float(run_where.sum()) ** 2 / total if total > 0 else 0.0
+def _effective_size(weights: FloatArray, factors: FloatArray) -> float:
+    r""":math:`(\sum w)^2 / \sum w^2`, a row of weight n counting as n rows of one factor."""
+    squares = float((weights * factors**2).sum())
+    return float((weights * factors).sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def _fraction(run: Run, term: Fraction) -> Conditional:
     r""":math:`P(a \mid b) \propto \sum_{rows} \prod_{j \in F} 1 / \pi_j`."""
     rows, sample = run.rows, weigh(run, term.sample)
     weights = rows.weights[sample.where] * sample.factors
-    size = _effective_size(rows, weights, rows.squares[sample.where] * sample.factors**2)
+    size = _effective_size(rows.weights[sample.where], sample.factors)
     table = rows.tally((*term.given, *term.target), sample.where, weights)
     used = float(rows.counts[sample.where].sum())
     largest = float(sample.factors.max(initial=0.0))
@@ -128,64 +96,24 @@ def _fraction(run: Run, term: Fraction) -> Conditional:
 def _no_self_censoring(run: Run, term: NoSelfCensoring) -> Conditional:
     r""":math:`P(x_S) = D(x) \sum_T \prod_{T' \subseteq T} \theta_{T'}`, then target given given."""
     rows, sample = run.rows, weigh(run, term.sample)
-    complete = _pattern(run, term, ())
-    factor = _pattern_odds(run, term, complete)  # P(x_S) / D(x)
+    complete = pattern(run, term, ())
+    factor = pattern_odds(run, term, complete)  # P(x_S) / D(x)
     joint = complete * factor
     order = (*term.given, *term.target)
     summed = _marginal(joint, term.scope, order)
     shown = sample.where & rows.shows(term.free)
     inside = shown[sample.where]
     at_rows = factor.reshape(-1)[rows.cells(term.scope, shown)] * sample.factors[inside]
-    size = _effective_size(rows, rows.weights[shown] * at_rows, rows.squares[shown] * at_rows**2)
+    size = _effective_size(rows.weights[shown], at_rows)
     used = float(rows.counts[sample.where].sum())
     largest = float(at_rows.max(initial=0.0))
     return _normalised(summed, term.target, term.given, size, used, largest)
 
 
-def _pattern(run: Run, term: NoSelfCensoring, hidden: Sequence[Mechanism]) -> FloatArray:
-    """P(x_{S-T}, R_T = 0, R_{I-T} = 1) in the sample, length one on the axes of T."""
-    rows, sample = run.rows, weigh(run, term.sample)
-    where = sample.where & rows.shows([m for m in term.free if m not in hidden])
-    for mechanism in hidden:
-        where &= ~rows.shows([mechanism])
-    weights = rows.weights[where] * sample.factors[where[sample.where]]
-    gone = {mechanism.variable for mechanism in hidden}
-    scope = tuple(name for name in term.scope if name not in gone)
-    return spread(rows.tally(scope, where, weights), scope, term.scope)
-
-
-def _pattern_odds(run: Run, term: NoSelfCensoring, complete: FloatArray) -> FloatArray:
-    r""":math:`\sum_{T \subseteq I} \prod_{\emptyset \ne T' \subseteq T} \theta_{T'}(x)`."""
-    odds: dict[frozenset[Mechanism], FloatArray] = {}
-    total = np.ones_like(complete)
-    lost = 0.0
-    for hidden in _nonempty_subsets(term.free):
-        inner = np.ones_like(complete)
-        for smaller in _nonempty_subsets(hidden)[:-1]:
-            inner = inner * odds[frozenset(smaller)]
-        axes = tuple(term.scope.index(mechanism.variable) for mechanism in hidden)
-        below = (complete * inner).sum(axis=axes, keepdims=True)
-        above = _pattern(run, term, hidden)
-        lost += float(above[below <= 0].sum())
-        theta = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-        odds[frozenset(hidden)] = theta
-        total = total + inner * theta
-    if lost > 0:
-        run.notes[
-            f"positivity: {lost / run.rows.weights.sum():.3g} of the rows' weight has no "
-            "complete row to stand for it, and is left out"
-        ] = None
-    return total
-
-
-def _nonempty_subsets(items: Sequence[Mechanism]) -> list[tuple[Mechanism, ...]]:
-    return list(chain.from_iterable(combinations(items, k) for k in range(1, len(items) + 1)))
-
-
 def _marginal(table: FloatArray, scope: Sequence[str], onto: Sequence[str]) -> FloatArray:
     gone = tuple(at for at, name in enumerate(scope) if name not in onto)
     left = [name for name in scope if name in onto]
-    return table.sum(axis=gone).transpose([left.index(name) for name in onto])
+    return np.asarray(table.sum(axis=gone)).transpose([left.index(name) for name in onto])
 
 
 def _product(run: Run, first: Conditional, second: Conditional) -> Conditional:

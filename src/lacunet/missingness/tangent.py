@@ -177,9 +177,9 @@ def _gradients(grid: Grid, point: _Point, groups: Integers, count: int) -> Integ
     for node in grid.submodel.nodes:
         rows, states = grid.sizes[node]
         cell = grid.rows[node] * states + grid.value_of[node]
-        block = np.zeros((count, rows * states), dtype=np.int64)
-        np.add.at(block, (groups, cell), point.joint * point.inverse_at[node] % PRIME)
-        block = block.reshape(count, rows, states) % PRIME
+        flat = np.zeros((count, rows * states), dtype=np.int64)
+        np.add.at(flat, (groups, cell), point.joint * point.inverse_at[node] % PRIME)
+        block = flat.reshape(count, rows, states) % PRIME
         blocks.append((block[..., :-1] - block[..., -1:]).reshape(count, rows * (states - 1)))
     return np.concatenate(blocks, axis=1) % PRIME
 

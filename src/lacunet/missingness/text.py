@@ -121,11 +121,11 @@ def _node(tokens: list[_Token], at: int, text: str, source: str) -> tuple[Node, 
 
 
 def _name(token: _Token, text: str, source: str) -> str:
+    if token.kind not in ("bare", "quoted"):
+        _fail("a variable or a mechanism R[...] was expected", text, token.at, source)
     if token.kind == "bare":
         return token.text
-    if token.kind == "quoted":
-        return re.sub(r"\\(.)", lambda match: _ESCAPES[match.group(1)], token.text[1:-1])
-    _fail("a variable or a mechanism R[...] was expected", text, token.at, source)
+    return re.sub(r"\\(.)", lambda match: _ESCAPES[match.group(1)], token.text[1:-1])
 
 
 def _fail(problem: str, text: str, at: int, source: str) -> NoReturn:

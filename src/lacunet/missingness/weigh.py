@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lacunet.missingness.nodes import Mechanism
 from lacunet.missingness.plan import Odds, Propensity, Sample, Share
-from lacunet.missingness.rows import Codes, Rows
+from lacunet.missingness.rows import Codes, Rows, added_up
 from lacunet.model.network import FloatArray
 
 
@@ -96,8 +96,8 @@ def _by_share(run: Run, plan: Share) -> PropensityTable:
     index = _cells(rows, plan.parents, plan.free, weighted.where)
     size = int(np.prod(shape, dtype=np.int64))
     shown = rows.shows([plan.mechanism])[weighted.where]
-    every = np.bincount(index, weights, size).reshape(shape)
-    seen = np.bincount(index[shown], weights[shown], size).reshape(shape)
+    every = added_up(index, weights, size).reshape(shape)
+    seen = added_up(index[shown], weights[shown], size).reshape(shape)
     unit = weights.sum() / max(rows.counts[weighted.where].sum(), 1.0)
     return _filled(seen, every, unit)
 
@@ -126,17 +126,16 @@ def _by_odds(run: Run, plan: Odds) -> PropensityTable:
 
 def _at_zero(values: FloatArray, propensity: Propensity, zero: Mechanism) -> FloatArray:
     """Set one free mechanism to 0 and the others to 1."""
-    index = tuple(0 if mechanism == zero else 1 for mechanism in propensity.free)
-    return values[(..., *index)]
+    for mechanism in reversed(propensity.free):
+        values = values[..., 0 if mechanism == zero else 1]
+    return values
 
 
 def spread(table: FloatArray, scope: Sequence[str], onto: Sequence[str]) -> FloatArray:
     """The table with its axes in the order of ``onto``, length one where it has none."""
     order = sorted(range(len(scope)), key=lambda at: onto.index(scope[at]))
     moved = table.transpose(order) if order else table
-    return moved.reshape(
-        [table.shape[scope.index(name)] if name in scope else 1 for name in onto]
-    )
+    return moved.reshape([table.shape[scope.index(name)] if name in scope else 1 for name in onto])
 
 
 def _filled(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable:

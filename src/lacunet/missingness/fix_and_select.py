@@ -63,10 +63,10 @@ def fraction(graph: MixedGraph, target: Names, given: Names) -> Fraction | None:
 
 def _selects(graph: MixedGraph, target: Names, given: Names, shown: Set, fixed: Set) -> bool:
     selected = shown - fixed
-    return not selected or graph.without(fixed).separated(target, selected, given)
+    return not selected or graph.separated(target, selected, given, fixed)
 
 
-def _ordered(graph: MixedGraph, names: Iterable[str]) -> tuple[str, ...]:
+def _ordered(graph: MixedGraph, names: Iterable[Node]) -> tuple[str, ...]:
     chosen = set(names)
     return tuple(name for name in graph.variables if name in chosen)
 
@@ -139,10 +139,9 @@ def _odds_hold(
 ) -> bool:
     if not _selects(graph, target, given, shown, fixed):
         return False
-    cut = graph.without(fixed)
     selected = shown - fixed
     return all(
-        cut.separated([i.variable], [i], (scope - {i.variable}) | (free - {i}) | selected)
+        graph.separated([i.variable], [i], (scope - {i.variable}) | (free - {i}) | selected, fixed)
         for i in free
     )
 
@@ -215,7 +214,7 @@ def _orders(graph: MixedGraph) -> Iterator[tuple[Node, ...]]:
 def _topological(graph: MixedGraph, preferred: tuple[Mechanism, ...]) -> tuple[Node, ...]:
     """Variables first; among the mechanisms that can come next, the preferred order decides."""
     order: list[Node] = []
-    place = {m: at for at, m in enumerate(preferred)}
+    place: dict[Node, int] = {m: at for at, m in enumerate(preferred)}
     waiting = list(graph.order)
     while waiting:
         ready = [node for node in waiting if graph.parents[node] <= set(order)]

@@ -1,0 +1,131 @@
+r"""Learning with a missingness graph: every family by the estimand that recovers it.
+
+The graph decides for each CPT whether it is recoverable, and how; MNAR graphs included.
+Pseudo-counts go on effective size times estimate,
+
+.. math::
+    \theta(x \mid u) \propto n_{\mathrm{eff}} \, P(u) P(x \mid u) + (\alpha - 1),
+
+so that rows with large weights count for what they tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lacunet.estimate.method import FamilyReport, Learned, Task, posterior_mode
+from lacunet.missingness.errors import NotRecoverableError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.recover import recover_families
+from lacunet.missingness.verdict import Estimation, Verdict, estimate
+from lacunet.model.network import FloatArray
+
+
+@dataclass(frozen=True)
+class Mgraph:
+    """Recover what the missingness graph lets recover.
+
+    ``otherwise`` says what becomes of the other families: "refuse" (an error that names
+    family and reason), "prior" (the CPT holds the prior alone), or the name of a method.
+    Both of the latter are marked in the reports.
+    """
+
+    missingness: MissingnessGraph
+    otherwise: str = "refuse"
+    name: ClassVar[str] = "mgraph"
+
+    def learn(self, task: Task) -> Learned:
+        """Learn the CPT of every variable, or refuse."""
+        self.missingness.check_data(task.table)
+        verdicts = recover_families(self.missingness)
+        lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
+        if lost and self.otherwise == "refuse":
+            first = verdicts[lost[0]]
+            raise NotRecoverableError.family(lost[0], first.status, first.why, len(lost) - 1)
+        stand_in = self._stand_in(task) if lost else None
+        tables, families = {}, {}
+        for at, (name, verdict) in enumerate(verdicts.items()):
+            task.progress("families", at, len(verdicts), name)
+            if verdict.is_recoverable:
+                tables[name], families[name] = recovered(task, verdict)
+            else:
+                tables[name], families[name] = _replaced(task, verdict, self.otherwise, stand_in)
+        task.progress("families", len(verdicts), len(verdicts))
+        return Learned(tables, families)
+
+    def _stand_in(self, task: Task) -> Learned | None:
+        if self.otherwise == "prior":
+            return None
+        from lacunet.estimate.registry import method_named
+
+        return method_named(self.otherwise).learn(task)
+
+
+def recovered(task: Task, verdict: Verdict) -> tuple[FloatArray, FamilyReport]:
+    """The CPT of a recoverable family, and what it rests on."""
+    result = estimate(verdict, task.table)
+    share = result.given_share[..., None]
+    joint = np.where(np.isnan(result.table), 0.0, result.table) * share
+    table, unseen = posterior_mode(joint, result.effective_size, task.prior)
+    return table, _report(task, verdict, result, unseen)
+
+
+def _report(task: Task, verdict: Verdict, result: Estimation, unseen: int) -> FamilyReport:
+    warnings = result.warnings
+    if unseen:
+        warnings += (f"{unseen} parent configurations have no data: their rows are the prior",)
+    return FamilyReport(
+        verdict.target[0],
+        verdict.given,
+        verdict.estimand,
+        verdict.latex,
+        _rows_shown(task, verdict),
+        result.rows_used,
+        result.effective_size,
+        unseen=unseen,
+        warnings=warnings,
+    )
+
+
+def _rows_shown(task: Task, verdict: Verdict) -> int:
+    return int(np.count_nonzero(task.table.is_shown((*verdict.given, *verdict.target))))
+
+
+def _replaced(
+    task: Task, verdict: Verdict, otherwise: str, stand_in: Learned | None
+) -> tuple[FloatArray, FamilyReport]:
+    """The CPT of a family that is not recovered: the prior's, or another method's."""
+    name, parents = verdict.target[0], verdict.given
+    warning = f"{verdict.status}: {verdict.why}"
+    if stand_in is None:
+        shape = task.network.shape((*parents, name))
+        unseen = int(np.prod(shape[:-1], dtype=np.int64))
+        table = np.full(shape, 1 / shape[-1])
+        report = FamilyReport(
+            name,
+            parents,
+            "the prior",
+            "",
+            _rows_shown(task, verdict),
+            0,
+            0.0,
+            1.0,
+            "prior",
+            unseen,
+            (warning,),
+        )
+        return table, report
+    return stand_in.tables[name], _marked(stand_in.families, name, otherwise, warning)
+
+
+def _marked(
+    families: Mapping[str, FamilyReport], name: str, otherwise: str, warning: str
+) -> FamilyReport:
+    from dataclasses import replace
+
+    own = families[name]
+    return replace(own, fallback_mass=1.0, fallback=otherwise, warnings=(warning, *own.warnings))

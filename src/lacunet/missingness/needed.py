@@ -1,0 +1,44 @@
+"""The columns that an estimand reads."""
+
+from __future__ import annotations
+
+from lacunet.missingness.plan import (
+    Conditioned,
+    Fraction,
+    NoSelfCensoring,
+    Product,
+    Propensity,
+    Sample,
+    Share,
+    SumOut,
+    Term,
+    Widened,
+)
+
+
+def needed(term: Term) -> frozenset[str]:
+    """The variables whose columns a term reads."""
+    match term:
+        case Fraction():
+            return frozenset((*term.target, *term.given)) | _in_sample(term.sample)
+        case NoSelfCensoring():
+            return frozenset(term.scope) | _in_sample(term.sample)
+        case Product():
+            return needed(term.first) | needed(term.second)
+        case Widened():
+            return needed(term.term) | frozenset(term.given)
+        case SumOut() | Conditioned():
+            return needed(term.term)
+
+
+def _in_sample(sample: Sample) -> frozenset[str]:
+    own = frozenset(mechanism.variable for mechanism in sample.selected)
+    return own.union(*map(_in_propensity, sample.weights))
+
+
+def _in_propensity(plan: Propensity) -> frozenset[str]:
+    names = {plan.mechanism.variable, *plan.parents, *(m.variable for m in plan.free)}
+    if isinstance(plan, Share):
+        return frozenset(names) | _in_sample(plan.sample)
+    names |= {*plan.scope, *(m.variable for m in plan.known)}
+    return frozenset(names).union(_in_sample(plan.sample), *map(_in_propensity, plan.others))

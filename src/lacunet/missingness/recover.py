@@ -1,0 +1,152 @@
+"""The engine's answers: recoverable with an estimand, not recoverable with a reason, undecided.
+
+"Not recoverable" is said only on a theorem (a variable left of the bar that is joined to its
+own mechanism; Mohan and Pearl 2014) or on a pair of models that agree on everything that can
+be observed and differ in the query. A search that fails leaves the query undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from lacunet.missingness.chain import censors_itself, find_term
+from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.mixed import MixedGraph
+from lacunet.missingness.nodes import Mechanism, named, quoted
+from lacunet.missingness.plan import (
+    Fraction,
+    NoSelfCensoring,
+    Term,
+    Widened,
+)
+from lacunet.missingness.verdict import (
+    NOT_RECOVERABLE,
+    RECOVERABLE,
+    UNDECIDED,
+    Verdict,
+    query_words,
+)
+from lacunet.missingness.witness import Witness, find_witness
+from lacunet.model.network import Scope
+
+
+def recover(
+    graph: MissingnessGraph, target: Iterable[str], given: Iterable[str] = (), effort: float = 1.0
+) -> Verdict:
+    """Decide whether P(target | given) can be recovered from incomplete data.
+
+    Parameters
+    ----------
+    graph
+        The missingness graph.
+    target, given
+        The variables left and right of the bar.
+    effort
+        How long to look for two models that look the same, relative to the usual.
+
+    Examples
+    --------
+    >>> from lacunet.model.network import Network
+    >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    >>> graph = MissingnessGraph.parse("Y -> R[Y]", network)
+    >>> recover(graph, ["Y"], ["X"]).status, recover(graph, ["X"], ["Y"]).estimand
+    ('not recoverable', 'P(X | Y) = P(X | Y, R[Y]=1)')
+    """
+    left, right = _checked_query(graph, target, given)
+    term, steps = find_term(graph.mixed, frozenset(left), frozenset(right))
+    if term is not None:
+        return Verdict(graph, left, right, RECOVERABLE, _why_recoverable(term), term)
+    for name in left:
+        if censors_itself(graph.mixed, name):
+            why = _self_censoring(graph.mixed, name)
+            return Verdict(graph, left, right, NOT_RECOVERABLE, why)
+    witness = _witness(graph.mixed, left, right, effort)
+    if witness is not None:
+        why = _two_models(graph.mixed, witness, left, right)
+        return Verdict(graph, left, right, NOT_RECOVERABLE, why, witness=witness)
+    return Verdict(graph, left, right, UNDECIDED, _tried(steps))
+
+
+_witness = lru_cache(maxsize=1024)(find_witness)
+
+
+def recover_families(graph: MissingnessGraph) -> dict[str, Verdict]:
+    """The verdict on the CPT of every variable, P(X | parents)."""
+    families = {name: graph.network.parents(name) for name in graph.network.variables}
+    partial = sum(bool(graph.mixed.mechanisms_of((x, *u))) for x, u in families.items())
+    effort = min(1.0, 4 / max(partial, 1))
+    return {x: recover(graph, [x], parents, effort) for x, parents in families.items()}
+
+
+def _checked_query(
+    graph: MissingnessGraph, target: Iterable[str], given: Iterable[str]
+) -> tuple[Scope, Scope]:
+    left = (target,) if isinstance(target, str) else tuple(target)
+    right = (given,) if isinstance(given, str) else tuple(given)
+    if not left:
+        raise MissingnessGraphError.bad_query("it has no variable left of the bar")
+    for name in (*left, *right):
+        if name not in graph.network.states_of:
+            raise MissingnessGraphError.unknown_variable(name, graph.network.variables, "")
+    twice = {name for name in (*left, *right) if (*left, *right).count(name) > 1}
+    if twice:
+        raise MissingnessGraphError.bad_query(f"it names {sorted(twice)} more than once")
+    return left, right
+
+
+def _why_recoverable(term: Term) -> str:
+    while isinstance(term, Widened):
+        term = term.term
+    if isinstance(term, NoSelfCensoring):
+        return (
+            "given the others, no variable of the estimand's scope has a say in whether it is "
+            "shown itself, so the odds of the missingness patterns put the law together"
+        )
+    if not isinstance(term, Fraction):
+        return "the chain rule takes it apart into queries that are each recoverable"
+    if not term.sample.selected:
+        return "its variables are always observed"
+    shown = ", ".join(quoted(m.variable) for m in term.sample.selected)
+    if not term.sample.weights:
+        return f"the rows that show {shown} are a fair sample of it"
+    weighted = ", ".join(str(weight.mechanism) for weight in term.sample.weights)
+    return (
+        f"the rows that show {shown} are a fair sample of it once they are weighted by the "
+        f"inverse propensities of {weighted}, which are known"
+    )
+
+
+def _self_censoring(graph: MixedGraph, name: str) -> str:
+    own = Mechanism(name)
+    arrow = "->" if own in graph.children[name] else "<->"
+    return (
+        f"{quoted(name)} {arrow} {own}: whether a row shows {quoted(name)} depends on "
+        f"{'its own value' if arrow == '->' else 'a hidden cause of its value'}, so the values "
+        "not shown could be anything"
+    )
+
+
+def _two_models(graph: MixedGraph, witness: Witness, target: Scope, given: Scope) -> str:
+    states = ", ".join(f"{quoted(n)}: {k}" for n, k in witness.submodel.cardinality_of.items())
+    words = (
+        "two models of this graph agree on everything that can be observed and differ in "
+        f"{query_words(target, given)} by {witness.query_difference:.3f} "
+        f"(number of states {states})"
+    )
+    colluders = [
+        f"{quoted(k.variable)} -> {named(m)} <- {named(k)}"
+        for m in witness.submodel.graph.mechanisms
+        for k in graph.sorted(graph.mechanism_parents(m))
+        if isinstance(k, Mechanism) and k.variable in witness.submodel.graph.parents[m]
+    ]
+    return words + (f"; the graph has the colluder {colluders[0]}" if colluders else "")
+
+
+def _tried(steps: int) -> str:
+    return (
+        f"no estimand was found and no proof that there is none: {steps} queries were tried by "
+        "fix and select, the odds of patterns and latent projections, joined by the chain rule, "
+        "and small submodels were searched for two models that look the same"
+    )
