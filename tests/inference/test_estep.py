@@ -30,12 +30,12 @@ def cells_of(network: Network) -> np.ndarray:
     return np.concatenate([cpt.table.ravel() for cpt in network.cpts])
 
 
-@pytest.mark.parametrize(("dense_clique", "memory"), [(1, MEMORY), (4, 4000), (2**12, MEMORY)])
+@pytest.mark.parametrize(("dense_clique", "index_bytes"), [(1, 8), (4, 10**12), (2**12, 8)])
 @pytest.mark.parametrize("run_steps", [2, 2**17])
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.booleans())
 def test_expected_counts_are_those_of_enumeration(
-    dense_clique: int, memory: int, run_steps: int, data: st.DataObject, weighted: bool
+    dense_clique: int, index_bytes: int, run_steps: int, data: st.DataObject, weighted: bool
 ) -> None:
     network = data.draw(networks(max_variables=6))
     table = data.draw(tables(network, max_rows=12, weighted=weighted))
@@ -44,8 +44,9 @@ def test_expected_counts_are_those_of_enumeration(
     with pytest.MonkeyPatch.context() as patch:  # every way of laying out, on small data
         patch.setattr(estep_plan, "DENSE_CLIQUE", dense_clique)
         patch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
+        patch.setattr(estep_plan, "BYTES_OF_AN_INDEX", index_bytes)
         patch.setattr(estep_plan, "STEPS_OF_A_RUN", run_steps)
-        plan = plan_of(problems, memory)
+        plan = plan_of(problems, MEMORY)
     np.testing.assert_allclose(log_likelihood(plan, cells_of(network)), expected, **EXACT)
     if np.isneginf(expected) and _a_component_is_impossible(network, table):
         with pytest.raises(ImpossibleDataError, match="probability zero"):

@@ -87,7 +87,7 @@ def slice_starts(
     kind = ranges(slices.of_component[component], lengths)
     problem = np.repeat(chosen, lengths)
     seen = slices.boundary_place.places(kind)
-    counts = slices.boundary_place.lengths[kind]
+    counts = slices.boundary_place.lengths_of(kind)
     owner = np.repeat(np.arange(len(kind)), counts)
     state = problems.states.items[
         problems.states.starts[problem[owner]] + slices.boundary_place.items[seen]

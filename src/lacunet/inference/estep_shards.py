@@ -108,15 +108,15 @@ def _stride_kinds(structure: Structure, step: Integers, chosen: NDArray[np.bool_
 
 def _strides(structure: Structure, step: Integers) -> Ragged:
     """How each input of each message moves along each axis of the clique."""
-    axes = 1 + structure.scope.lengths[step]
-    inputs = structure.inputs.lengths[step]
+    axes = 1 + structure.scope.lengths_of(step)
+    inputs = structure.inputs.lengths_of(step)
     blocks = Ragged.of_lengths(axes * inputs, np.zeros(int(axes @ inputs), dtype=np.int64))
     chosen = structure.inputs.places(step)
     message = np.repeat(np.arange(len(step)), inputs)
     slot = np.arange(len(chosen)) - np.repeat(np.cumsum(inputs) - inputs, inputs)
     corner = blocks.starts[message] + slot * axes[message]
     places = structure.axis.places(chosen)
-    lengths = structure.axis.lengths[chosen]
+    lengths = structure.axis.lengths_of(chosen)
     blocks.items[np.repeat(corner, lengths) + structure.axis.items[places]] = structure.stride[
         places
     ]
@@ -159,10 +159,9 @@ def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Gather
 
 def _recipe(stack: _Stack, structure: Structure, start: int, stop: int) -> Recipe:
     """The recipe of a run of messages of one shape."""
-    first = stack.step[start]
-    scope = structure.scope.take(np.array([first])).items
-    sizes = (int(structure.size[first]), *structure.size[scope].tolist())
-    inputs = int(structure.inputs.lengths[first])
+    first = int(stack.step[start])
+    sizes = (int(structure.size[first]), *structure.size[structure.scope.row(first)].tolist())
+    inputs = len(stack.begins.row(start))
     begins = stack.begins.items[stack.begins.starts[start] : stack.begins.starts[stop]]
     strides = stack.strides.items[stack.strides.starts[start] : stack.strides.starts[stop]]
     return Recipe(begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes)

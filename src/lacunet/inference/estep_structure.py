@@ -60,6 +60,7 @@ class Structure:
     variable: Integers
     size: Integers  # states of the eliminated variable
     message_size: FloatArray  # cells of the message; floating, as hopeless cliques overflow
+    cells: FloatArray  # of the clique
     scope: Ragged  # steps whose variables are the message's axes
     level: Integers
     is_scaled: NDArray[np.bool_]
@@ -68,16 +69,6 @@ class Structure:
     stride: Integers
     shape: Integers  # steps of one shape have equal sizes, axes and number of inputs
     slices: Slices
-
-    @property
-    def cells(self) -> FloatArray:
-        """The cells of each step's clique."""
-        return self.message_size * self.size
-
-    @property
-    def component(self) -> Integers:
-        """The component of each step."""
-        return np.repeat(np.arange(len(self.of_component) - 1), np.diff(self.of_component))
 
 
 def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structure:
@@ -104,6 +95,7 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
         variable=variable,
         size=size,
         message_size=message_size,
+        cells=message_size * size,
         scope=scope,
         level=level,
         is_scaled=is_scaled,

@@ -48,11 +48,19 @@ class Ragged:
 
     def places(self, rows: Integers) -> Integers:
         """Where the items of the given rows are, row after row."""
-        return ranges(self.starts[rows], self.lengths[rows])
+        return ranges(self.starts[rows], self.lengths_of(rows))
+
+    def lengths_of(self, rows: Integers) -> Integers:
+        """The lengths of the given rows."""
+        return self.starts[rows + 1] - self.starts[rows]
+
+    def row(self, row: int) -> Integers:
+        """One row."""
+        return self.items[self.starts[row] : self.starts[row + 1]]
 
     def take(self, rows: Integers) -> Ragged:
         """The given rows, in the given order, with repetition."""
-        return Ragged.of_lengths(self.lengths[rows], self.items[self.places(rows)])
+        return Ragged.of_lengths(self.lengths_of(rows), self.items[self.places(rows)])
 
     def matrix(self, width: int) -> NDArray[np.bool_]:
         """Whether row ``i`` lists the number ``j``, for ``j`` below ``width``."""
