@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -165,13 +166,13 @@ def test_expectations_are_the_same_bits_on_one_thread_and_on_many(
     smooth = {name: table * 0.9 + 0.05 for name, table in dict(network.tables_of or {}).items()}
     network = network.with_tables(smooth)
     monkeypatch.setattr(estep_plan, "CELLS_OF_A_SHARD", 2000)
+    monkeypatch.setattr(estep_shards, "DENSE_CLIQUE", 16)
     monkeypatch.setattr(estep_shards, "CELLS_OF_A_GROUP", 500)
     problems = compile_problems(network, holes(network, 40, 0.6, rng))
     plan = plan_of(problems, MEMORY)
     assert len(plan.shards) > 4
-    many = expect(plan, cells_of(network))
-    monkeypatch.setattr("lacunet.inference.estep.cpu_count", lambda: 1)
-    one = expect(plan, cells_of(network))
+    many = expect(replace(plan, threads=4), cells_of(network))
+    one = expect(replace(plan, threads=1), cells_of(network))
     assert (many.counts == one.counts).all()
     assert many.log_likelihood == one.log_likelihood
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 from typing import TypeVar
 
 import numpy as np
@@ -63,7 +62,7 @@ def expect(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> Expecta
         return _evaluate(shard, plan.problems, cells)
 
     found = complete(plan.problems, cells)
-    for part in _side_by_side(of, plan.shards):
+    for part in _side_by_side(of, plan):
         found = found + part
     return found
 
@@ -83,15 +82,15 @@ def log_likelihood(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) ->
         deadline.check()
         return _forward(shard, cells)[2]
 
-    return complete(plan.problems, cells).log_likelihood + sum(_side_by_side(of, plan.shards))
+    return complete(plan.problems, cells).log_likelihood + sum(_side_by_side(of, plan))
 
 
-def _side_by_side(work: Callable[[Shard], T], shards: tuple[Shard, ...]) -> list[T]:
-    """Work on every shard, one on each core; the results are in the shards' order."""
-    if len(shards) < 2:
-        return [work(shard) for shard in shards]
-    with ThreadPoolExecutor(min(len(shards), cpu_count() or 1)) as pool:
-        return list(pool.map(work, shards))
+def _side_by_side(work: Callable[[Shard], T], plan: Plan) -> list[T]:
+    """Work on every shard, several at a time; the results are in the shards' order."""
+    if plan.threads == 1 or len(plan.shards) == 1:
+        return [work(shard) for shard in plan.shards]
+    with ThreadPoolExecutor(plan.threads) as pool:
+        return list(pool.map(work, plan.shards))
 
 
 def _evaluate(shard: Shard, problems: Problems, cells: FloatArray) -> Expectation:

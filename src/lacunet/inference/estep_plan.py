@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import cpu_count
 
 import numpy as np
 
@@ -24,17 +25,23 @@ from lacunet.statistics.problems import Problems
 
 STEPS_OF_A_RUN = 2**17
 CELLS_OF_A_SHARD = 2**24
+CELLS_OF_A_DENSE_SHARD = 2**22  # small, so that there is work for every core
 BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
 BYTES_OF_AN_INDEX = 8
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The problems laid out for evaluation; ``left_out`` are those beyond the budget."""
+    """The problems laid out for evaluation; ``left_out`` are those beyond the budget.
+
+    ``threads`` is how many shards are evaluated at a time. Operations on large tables run side
+    by side; the gathering of small ones does not (it holds the interpreter's lock).
+    """
 
     problems: Problems
     shards: tuple[Shard, ...]
     left_out: Integers
+    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,12 @@ class Run:
     def largest(self) -> FloatArray:
         """The cells of the largest clique of each component."""
         return np.maximum.reduceat(self.structure.cells, self.structure.of_component[:-1])
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether most of the work is in cliques whose messages are computed by themselves."""
+        cells = self.structure.cells
+        return bool(cells[cells > DENSE_CLIQUE].sum() > cells.sum() / 2)
 
 
 def runs_of(problems: Problems) -> Iterator[Run]:
@@ -99,7 +112,9 @@ def plan_of(
     shards: list[Shard] = []
     left_out: list[Integers] = []
     spare = memory / 2
+    is_dense = False
     for run in runs_of(problems):
+        is_dense |= run.is_dense
         too_large = (run.largest > largest_clique_within(memory))[run.component]
         left_out.append(run.problems[too_large])
         for part in _parts(run, np.flatnonzero(~too_large), memory):
@@ -109,12 +124,14 @@ def plan_of(
             shards.append(shard)
         progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
     none = np.zeros(0, dtype=np.int64)
-    return Plan(problems, tuple(shards), np.concatenate([none, *left_out]))
+    threads = (cpu_count() or 1) if is_dense else 1
+    return Plan(problems, tuple(shards), np.concatenate([none, *left_out]), threads)
 
 
 def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
     """Cut the chosen problems of a run so that each part has a bounded number of cells."""
-    limit = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
+    most = CELLS_OF_A_DENSE_SHARD if run.is_dense else CELLS_OF_A_SHARD
+    limit = min(most, memory / (8 * BYTES_OF_A_CELL))
     part = np.cumsum(run.cells[run.component[chosen]]) // limit
     for places in np.split(chosen, np.flatnonzero(np.diff(part)) + 1):
         if len(places):

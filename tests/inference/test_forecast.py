@@ -1,0 +1,46 @@
+"""The forecast counts what the plan will hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.inference.forecast import forecast, seconds_a_read
+from lacunet.model.network import Network
+from lacunet.statistics.problems import compile_problems
+
+CHAIN = Network({name: ["0", "1", "2"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
+
+
+def problems_of(rows: list[list[int]]):  # type: ignore[no-untyped-def]
+    columns = {
+        name: np.array(column, np.uint8)
+        for name, column in zip("ABC", zip(*rows, strict=True), strict=True)
+    }
+    return compile_problems(CHAIN, EncodedTable.of(dict.fromkeys("ABC", 3), columns))
+
+
+def test_components_problems_and_states_of_a_chain_are_those_counted_by_hand() -> None:
+    # {B} at two boundary values: 3 states each. {A, B} at one: 9 to sum one out, then 3.
+    found = forecast(problems_of([[0, 3, 1], [1, 3, 1], [0, 3, 1], [3, 3, 2]]), 2**30)
+    assert (found.components, found.largest_component, found.problems) == (2, 2, 3)
+    assert (found.states, found.largest_clique, found.loopy_problems) == (18.0, 9.0, 0)
+    # P(B|A) and P(C|B) for {B}; P(A) and P(B|A), then the message and P(C|B) for {A, B}.
+    assert found.reads == 2 * 3 * 2 + 9 * 2 + 3 * 2
+    assert found.seconds > 0
+    assert "problems (boundary values)        3" in found.text
+
+
+def test_what_is_beyond_the_budget_is_left_to_loopy_propagation() -> None:
+    found = forecast(problems_of([[0, 3, 1], [3, 3, 2]]), 64 * 4)
+    assert (found.loopy_problems, found.states) == (1, 3.0)
+    assert "left to loopy propagation         1 problems" in found.text
+
+
+def test_complete_data_cost_nothing() -> None:
+    found = forecast(problems_of([[0, 1, 2]]), 2**30)
+    assert (found.problems, found.states, found.bytes_needed) == (0, 0.0, 0.0)
+
+
+def test_a_read_takes_some_nanoseconds() -> None:
+    assert 1e-10 < seconds_a_read() < 1e-6
