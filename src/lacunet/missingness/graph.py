@@ -10,7 +10,7 @@ K. Mohan, J. Pearl and J. Tian, "Graphical models for inference with missing dat
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -64,7 +64,7 @@ class MissingnessGraph:
     network: Network
     causes: Mapping[str, tuple[Node, ...]]
     hidden: tuple[Pair, ...]
-    mixed: MixedGraph
+    mixed: MixedGraph = field(repr=False)
 
     def __init__(
         self,

@@ -152,8 +152,8 @@ def _reported(
     return Estimation(
         verdict.target,
         verdict.given,
-        np.ascontiguousarray(table),
-        np.ascontiguousarray(share),
+        np.array(table, order="C"),
+        np.array(share, order="C"),
         result.effective_size,
         result.largest_weight,
         int(result.rows_used),

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lacunet.data.table import EncodedTable
+from lacunet.estimate.method import Task
+from lacunet.estimate.mgraph import Mgraph
+from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+from manifest_laws import random_model
+
+CHAIN = Network(
+    {"X": ["0", "1"], "Y": ["0", "1", "2"], "Z": ["0", "1"]}, {"Y": ["X"], "Z": ["X", "Y"]}
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "R[Y]",
+        "X -> R[Y]",
+        "X -> R[Y]; Y -> R[X]",
+        "Y -> R[X]; R[X] -> R[Y]",
+        "X -> R[Y]; Y -> R[Z]; Z -> R[X]",
+        "X <-> R[Y]; R[Z]",
+    ],
+)
+def test_every_family_of_an_exact_law_is_recovered(text: str) -> None:
+    graph = MissingnessGraph.parse(text, CHAIN)
+    model = random_model(graph, np.random.default_rng(8))
+    learned = Mgraph(graph).learn(Task(CHAIN, model.manifest(), prior=1.0))
+    for name in CHAIN.variables:
+        truth = model.truth([name], CHAIN.parents(name))
+        np.testing.assert_allclose(learned.tables[name], truth, rtol=0, atol=1e-9)
+        assert learned.families[name].estimand.startswith("P(")
+
+
+def test_complete_data_give_the_plain_frequencies_under_the_prior() -> None:
+    rng = np.random.default_rng(0)
+    codes = {name: rng.integers(0, CHAIN.cardinality(name), 200).astype(np.uint8) for name in "XYZ"}
+    table = EncodedTable.of({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
+    learned = Mgraph(MissingnessGraph(CHAIN, {})).learn(Task(CHAIN, table, prior=2.0))
+    counts = np.ones((2, 3, 2))  # one pseudo-count a cell
+    np.add.at(counts, (codes["X"], codes["Y"], codes["Z"]), 1)
+    expected = counts / counts.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(learned.tables["Z"], expected, rtol=1e-12)
+
+
+def test_pseudo_counts_go_on_the_effective_size() -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    graph = MissingnessGraph.parse("B -> R[A]", network)
+    rows = np.array([[0, 0]] * 6 + [[1, 0]] * 2 + [[0, 1]] + [[1, 1]] * 3 + [[2, 1]] * 4)
+    columns = {"A": rows[:, 0].astype(np.uint8), "B": rows[:, 1].astype(np.uint8)}
+    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    learned = Mgraph(graph).learn(Task(network, table, prior=2.0))
+    # P(A) = (6 + 2 * 1, 2 + 2 * 3) / 16 on an effective size of 16^2 / (8 + 4 * 4).
+    size = 16**2 / 24
+    assert learned.families["A"].effective_size == pytest.approx(size)
+    expected = (size * np.array([0.5, 0.5]) + 1) / (size + 2)
+    np.testing.assert_allclose(learned.tables["A"], expected)
+    assert learned.families["A"].rows_shown == 12
+
+
+CENSORED = MissingnessGraph.parse("Y -> R[Y]", CHAIN)
+
+
+def censored_task() -> Task:
+    return Task(CHAIN, random_model(CENSORED, np.random.default_rng(1)).manifest(), prior=1.0)
+
+
+def test_a_family_that_is_not_recoverable_is_refused_with_its_reason() -> None:
+    with pytest.raises(NotRecoverableError, match=r"CPT of 'Y' is not recoverable.*Y -> R\[Y\]"):
+        Mgraph(CENSORED).learn(censored_task())
+
+
+def test_it_may_be_left_at_the_prior_and_is_marked() -> None:
+    learned = Mgraph(CENSORED, otherwise="prior").learn(censored_task())
+    np.testing.assert_array_equal(learned.tables["Y"], np.full((2, 3), 1 / 3))
+    assert learned.families["Y"].fallback == "prior"
+    assert learned.families["Y"].fallback_mass == 1
+    assert "not recoverable" in learned.families["Y"].warnings[0]
+    assert learned.families["X"].fallback == ""
+
+
+def test_it_may_be_learned_by_another_method_and_is_marked() -> None:
+    task = censored_task()
+    learned = Mgraph(CENSORED, otherwise="direct-mcar").learn(task)
+    assert learned.families["Y"].fallback == "direct-mcar"
+    assert "not recoverable" in learned.families["Y"].warnings[0]
+    shown = task.table.columns["Y"] != 3
+    counts = np.zeros((2, 3))
+    assert task.table.weights is not None
+    np.add.at(
+        counts,
+        (task.table.columns["X"][shown], task.table.columns["Y"][shown]),
+        task.table.weights[shown],
+    )
+    expected = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(learned.tables["Y"], expected, rtol=1e-9)
+
+
+def test_data_that_the_graph_does_not_explain_are_refused() -> None:
+    graph = MissingnessGraph.parse("R[X]", CHAIN)
+    with pytest.raises(MissingnessGraphError, match="missing values of 'Y'"):
+        Mgraph(graph).learn(censored_task())

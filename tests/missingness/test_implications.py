@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from lacunet.data.table import EncodedTable
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.implications import (
+    check_implications,
+    implications,
+    never_testable,
+)
+from lacunet.missingness.nodes import Mechanism
+from lacunet.model.network import Network
+from manifest_laws import random_graph, random_model
+
+CHAIN = Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
+
+
+def sampled(graph: MissingnessGraph, rows: int, seed: int) -> EncodedTable:
+    law = random_model(graph, np.random.default_rng(seed)).manifest()
+    assert law.weights is not None
+    drawn = np.random.default_rng(seed + 1).choice(law.rows, rows, p=law.weights / law.total)
+    columns = {name: column[drawn] for name, column in law.columns.items()}
+    return EncodedTable.of(law.cardinality_of, columns)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_implication_is_a_separation_of_networkx(seed: int) -> None:
+    graph = random_graph(np.random.default_rng(seed), 4, 0.05)
+    directed = graph.to_networkx()
+    for implication in implications(graph, include_network=True):
+        given = {*implication.given, *implication.shown}
+        assert nx.is_d_separator(directed, {implication.one}, {implication.two}, given)
+        shown = {implication.one, implication.two, *implication.given}
+        hidden = {Mechanism(name) for name in shown if name in graph.causes}
+        assert hidden <= {*implication.shown, *implication.given}
+
+
+def test_that_a_variable_does_not_censor_itself_is_never_testable() -> None:
+    graph = MissingnessGraph.parse("A -> R[B]", CHAIN)
+    assert not any(
+        {i.one, i.two} == {"B", Mechanism("B")} for i in implications(graph, include_network=True)
+    )
+    assert never_testable(graph) == [
+        "B ⊥ R[B] | ...: never testable, as no row with R[B]=0 shows B"
+    ]
+    assert never_testable(MissingnessGraph.parse("B -> R[B]", CHAIN)) == []
+
+
+def test_a_true_graph_is_not_refuted_and_a_false_one_is() -> None:
+    true = MissingnessGraph.parse("A -> R[B]; R[C]", CHAIN)
+    table = sampled(true, 20_000, 5)
+    assert all(result.adjusted > 0.01 for result in check_implications(true, table))
+    false = MissingnessGraph.parse("R[B]; R[C]", CHAIN)
+    worst = check_implications(false, table)[0]
+    assert str(worst.implication) == "A ⊥ R[B]"
+    assert worst.adjusted < 1e-6
+    assert 0 < worst.effect <= 1
+
+
+def test_the_statistic_is_that_of_scipy() -> None:
+    from scipy.stats import chi2_contingency
+
+    graph = MissingnessGraph.parse("R[B]; R[C]", CHAIN)
+    table = sampled(MissingnessGraph.parse("A -> R[B]; R[C]", CHAIN), 2000, 5)
+    result = next(r for r in check_implications(graph, table) if str(r.implication) == "A ⊥ R[B]")
+    counts = np.zeros((2, 2))
+    np.add.at(counts, (table.columns["A"], (table.columns["B"] != 2).astype(int)), 1)
+    expected = chi2_contingency(counts, correction=False, lambda_="log-likelihood")
+    assert result.statistic == pytest.approx(expected.statistic)
+    assert result.degrees_of_freedom == expected.dof
+    assert result.p_value == pytest.approx(expected.pvalue)
+    assert result.rows == 2000
+
+
+def test_holm_s_adjustment_by_hand() -> None:
+    graph = MissingnessGraph.parse("R[B]; R[C]", CHAIN)
+    results = check_implications(graph, sampled(graph, 500, 1))
+    highest = 0.0
+    for at, result in enumerate(results):
+        highest = max(highest, min(1.0, result.p_value * (len(results) - at)))
+        assert result.adjusted == highest

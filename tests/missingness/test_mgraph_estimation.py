@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from lacunet.data.table import EncodedTable
+from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+from manifest_laws import random_model
+
+PAIR = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
+FEEDBACK = MissingnessGraph.parse("X -> R[Y]; Y -> R[X]", PAIR)
+AGE = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+SURVEY = MissingnessGraph.parse("Age -> R[Ill]", AGE)
+
+
+def survey() -> pd.DataFrame:
+    """The young all answer; half of the old do, and they are ill more often."""
+    rows = [("young", "no")] * 6 + [("young", "yes")] * 2
+    rows += [("old", "no")] + [("old", "yes")] * 3 + [("old", None)] * 4
+    return pd.DataFrame(rows, columns=["Age", "Ill"])
+
+
+def table_of(rows: list[tuple[int, ...]], weights: list[float] | None = None) -> EncodedTable:
+    codes = np.array(rows, dtype=np.uint8)
+    columns = {"X": codes[:, 0], "Y": codes[:, 1]}
+    return EncodedTable.of(
+        {"X": 2, "Y": 2}, columns, None if weights is None else np.array(weights)
+    )
+
+
+def test_the_rows_that_answer_are_weighted_to_stand_for_all() -> None:
+    # Pr(Ill) = 1/2 * 2/8 + 1/2 * 3/4; the rows that show Ill over-represent the young.
+    np.testing.assert_allclose(SURVEY.recover(["Ill"]).estimate(survey()), [0.5, 0.5])
+
+
+def test_any_dataframe_gives_the_same_estimate() -> None:
+    verdict = SURVEY.recover(["Ill"], ["Age"])
+    pandas, polars = survey(), pl.from_pandas(survey())
+    np.testing.assert_array_equal(verdict.estimate(pandas), verdict.estimate(polars))
+
+
+def test_the_report_says_what_the_estimate_rests_on() -> None:
+    report = SURVEY.recover(["Ill"]).estimate_with_report(survey())
+    assert report.rows_used == 12
+    assert report.share_used == 12 / 16
+    assert report.largest_weight == 2
+    assert report.effective_size == pytest.approx(16**2 / (8 * 1 + 4 * 4))
+    assert report.warnings == ()
+
+
+def test_a_row_of_weight_two_is_two_rows() -> None:
+    frame = survey()
+    frame["w"] = [2.0] * 8 + [1.0] * 8
+    verdict = SURVEY.recover(["Ill"])
+    doubled = pd.concat([survey(), survey()[:8]])
+    weighted = verdict.estimate_with_report(frame, weight="w")
+    repeated = verdict.estimate_with_report(doubled)
+    np.testing.assert_allclose(weighted.table, repeated.table)
+    assert weighted.effective_size == pytest.approx(repeated.effective_size)
+
+
+def test_the_paper_s_mnar_formula_by_hand() -> None:
+    # Complete rows (x, y): 00 x4, 01 x2, 10 x1, 11 x1; only X: 0 x2, 1 x2; only Y: 0 x5, 1 x1.
+    rows = [(0, 0)] * 4 + [(0, 1)] * 2 + [(1, 0)] + [(1, 1)]
+    rows += [(0, 2)] * 2 + [(1, 2)] * 2 + [(2, 0)] * 5 + [(2, 1)]
+    shown_x = np.array([5 / 10, 3 / 4])  # P(R_X = 1 | y, R_Y = 1)
+    shown_y = np.array([6 / 8, 2 / 4])  # P(R_Y = 1 | x, R_X = 1)
+    expected = np.array([[4, 2], [1, 1]]) / (shown_y[:, None] * shown_x[None, :])
+    estimate = FEEDBACK.recover(["X", "Y"]).estimate(table_of(rows))
+    np.testing.assert_allclose(estimate, expected / expected.sum())
+
+
+def test_the_axes_follow_the_query() -> None:
+    table = random_model(FEEDBACK, np.random.default_rng(0)).manifest()
+    one = FEEDBACK.recover(["X", "Y"]).estimate(table)
+    two = FEEDBACK.recover(["Y", "X"]).estimate(table)
+    np.testing.assert_allclose(one, two.T)
+    given = FEEDBACK.recover(["X"], ["Y"]).estimate(table)
+    np.testing.assert_allclose(given, (one / one.sum(axis=0)).T)
+
+
+def test_the_scale_of_the_weights_changes_nothing() -> None:
+    table = random_model(FEEDBACK, np.random.default_rng(0)).manifest()
+    assert table.weights is not None
+    scaled = EncodedTable.of(table.cardinality_of, table.columns, table.weights * 1000)
+    verdict = FEEDBACK.recover(["X", "Y"])
+    np.testing.assert_allclose(verdict.estimate(table), verdict.estimate(scaled), rtol=1e-12)
+
+
+def test_a_cell_without_data_backs_off_and_is_named() -> None:
+    # Rows that show both have Y = 1, but none that shows Y = 1 lacks X or has X = 1 alone.
+    rows = [(0, 0)] * 4 + [(1, 1)] * 2 + [(2, 0)] * 2 + [(0, 2)] * 2
+    full = FEEDBACK.recover(["X", "Y"]).estimate_with_report(table_of(rows))
+    assert full.warnings == ()
+    graph = MissingnessGraph.parse("Y -> R[X]; R[X] -> R[Y]", PAIR)
+    thin = graph.recover(["X", "Y"]).estimate_with_report(table_of([(0, 0), (1, 0), (0, 1)]))
+    assert np.isfinite(thin.table).all()
+
+
+def test_where_the_data_say_nothing_the_estimate_is_not_a_number() -> None:
+    report = SURVEY.recover(["Ill"], ["Age"]).estimate_with_report(survey()[:8])
+    np.testing.assert_array_equal(np.isnan(report.table), [[False, False], [True, True]])
+    assert report.unseen == 1
+
+
+def test_what_is_not_recoverable_is_not_estimated() -> None:
+    graph = MissingnessGraph.parse("Ill -> R[Ill]", AGE)
+    with pytest.raises(NotRecoverableError, match=r"P\(Ill\) is not recoverable .* Ill -> R\[Ill"):
+        graph.recover(["Ill"]).estimate(survey())
+
+
+def test_no_row_that_shows_the_query_is_an_error() -> None:
+    graph = MissingnessGraph.parse("R[X]; R[Y]", PAIR)
+    with pytest.raises(NotRecoverableError, match="no row shows all of 'X', 'Y'"):
+        graph.recover(["X", "Y"]).estimate(table_of([(0, 2), (2, 1)]))
+
+
+def test_missing_values_without_a_mechanism_are_named_with_the_way_out() -> None:
+    graph = MissingnessGraph.parse("R[Age]", AGE)
+    with pytest.raises(MissingnessGraphError, match=r"missing values of 'Ill'.*\n.*add R\[Ill\]"):
+        graph.recover(["Ill"]).estimate(survey())
+
+
+def test_a_mechanism_of_what_is_never_missing_is_refused() -> None:
+    from lacunet.data.read import read_table
+
+    graph = MissingnessGraph.parse("R[Age]; R[Ill]", AGE)
+    with pytest.raises(MissingnessGraphError, match="mechanisms for 'Age', but the data show"):
+        graph.check_data(read_table(survey(), AGE))
+    SURVEY.check_data(read_table(survey(), AGE))
+
+
+def test_estimating_does_not_change_the_data() -> None:
+    table = table_of([(0, 0), (1, 1), (2, 0), (0, 2)], [1.0, 2.0, 3.0, 4.0])
+    before = {name: column.copy() for name, column in table.columns.items()}
+    FEEDBACK.recover(["X", "Y"]).estimate(table)
+    for name, column in table.columns.items():
+        np.testing.assert_array_equal(column, before[name])
+
+
+def test_a_long_row_of_columns_is_packed_without_overflow() -> None:
+    from lacunet.missingness.rows import distinct_rows
+
+    rng = np.random.default_rng(0)
+    names = [f"V{at}" for at in range(45)]
+    columns = {name: rng.integers(0, 8, 50).astype(np.uint8) for name in names}
+    columns = {name: np.concatenate([column, column]) for name, column in columns.items()}
+    rows = distinct_rows(EncodedTable.of(dict.fromkeys(names, 7), columns), names)
+    assert len(rows.weights) == 50
+    np.testing.assert_array_equal(rows.weights, 2)

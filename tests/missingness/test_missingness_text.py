@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.nodes import Mechanism, Node
+from lacunet.model.network import Network
+from strategies import networks
+
+SURVEY = Network(
+    {name: ["no", "yes"] for name in ["Age", "Income", "Job", "Place of birth"]},
+    {"Income": ["Age", "Job"]},
+)
+HOSTILE = st.text(
+    st.sampled_from('abR[]"\\;,#<->: \n\r\t\x85\u2028é'), min_size=1, max_size=6
+) | st.sampled_from(["R", "R[A]", "->", "<->", "#", '"', "a-", "-a", "a->b"])
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> MissingnessGraph:
+    network = draw(networks(names=HOSTILE, max_variables=4))
+    names = list(network.variables)
+    partial = draw(st.lists(st.sampled_from(names), unique=True, max_size=3))
+    causes: dict[str, list[Node]] = {
+        name: [
+            *draw(st.lists(st.sampled_from(names), max_size=2)),
+            *(Mechanism(other) for other in partial[:at] if draw(st.booleans())),
+        ]
+        for at, name in enumerate(partial)
+    }
+    nodes: list[Node] = [*names, *map(Mechanism, partial)]
+    pairs = draw(st.lists(st.tuples(st.sampled_from(nodes), st.sampled_from(nodes)), max_size=3))
+    return MissingnessGraph(network, causes, [pair for pair in pairs if pair[0] != pair[1]])
+
+
+@given(graphs())
+def test_a_graph_reads_back_from_its_text(graph: MissingnessGraph) -> None:
+    assert MissingnessGraph.parse(str(graph), graph.network) == graph
+
+
+@given(graphs())
+def test_a_graph_comes_back_from_networkx(graph: MissingnessGraph) -> None:
+    assert MissingnessGraph.from_networkx(graph.to_networkx(), graph.network) == graph
+
+
+def test_a_graph_is_written_to_a_file_and_read_back(tmp_path: Path) -> None:
+    graph = MissingnessGraph.parse('Age -> R[Income]; "Place of birth" <-> R[Job]', SURVEY)
+    graph.write(tmp_path / "mechanisms.txt")
+    assert MissingnessGraph.read(tmp_path / "mechanisms.txt", SURVEY) == graph
+
+
+def test_several_parents_comments_and_bare_mechanisms_are_understood() -> None:
+    graph = MissingnessGraph.parse(
+        '# why\r\nAge, "Place of birth" -> R[Income]  # two causes\nR[Income]->R[Job];;R["Age"]\n',
+        SURVEY,
+    )
+    assert dict(graph.causes) == {
+        "Age": (),
+        "Income": ("Age", "Place of birth"),
+        "Job": (Mechanism("Income"),),
+    }
+
+
+def test_an_edge_of_the_network_may_be_repeated() -> None:
+    graph = MissingnessGraph.parse("Age -> Income; Age -> R[Income]", SURVEY)
+    assert graph == MissingnessGraph.parse("Age -> R[Income]", SURVEY)
+
+
+def test_two_variables_may_share_a_hidden_cause() -> None:
+    assert MissingnessGraph.parse("Age <-> Job", SURVEY).hidden == (("Age", "Job"),)
+
+
+def test_mechanisms_may_be_given_as_texts_from_python() -> None:
+    graph = MissingnessGraph(SURVEY, {"Job": ["R[Income]", 'R["Place of birth"]']})
+    assert graph.causes["Job"] == (Mechanism("Income"), Mechanism("Place of birth"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Agee -> R[Income]", r"no variable 'Agee'.\nHint: did you mean 'Age'\?"),
+        ("Age -> R[Incom]", r"R\[Incom\]: the network has no variable 'Incom'"),
+        ("R[Income] -> Age", r"a mechanism cannot cause a variable"),
+        ("Income -> Age", r"the network, and it has no such edge"),
+        ("R[Age] -> R[Job]; R[Job] -> R[Age]", r"form a cycle: R\[\w+\] -> R\[\w+\] -> R"),
+        ("R[Age] -> R[Age]", r"R\[Age\] is joined to itself"),
+        ("Age <-> Age", r"Age is joined to itself"),
+        ("R[Age]\nAge -> ", r"line 2, column 8: a variable or a mechanism"),
+        ("Age R[Job]", r"line 1, column 5: an arrow"),
+        ('Age -> R["Job', r"line 1, column 10: this quote is not closed"),
+        ("Age -> R[Job", r"line 1, column 13: a \] was expected"),
+        ("Age -> R[Job] -> R[Income]", r"line 1, column 15: the edge should end here"),
+        ("Age", r"line 1, column 3: an arrow is missing"),
+        ("Age <- R[Job]", r"line 1, column 5: this cannot be read here"),
+    ],
+)
+def test_what_cannot_be_a_graph_is_refused_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(MissingnessGraphError, match=message):
+        MissingnessGraph.parse(text, SURVEY)
+
+
+def test_a_node_of_networkx_that_is_nothing_is_named() -> None:
+    graph = MissingnessGraph.parse("Age -> R[Job]", SURVEY).to_networkx()
+    graph.add_edge(3, Mechanism("Job"))
+    with pytest.raises(MissingnessGraphError, match="the node 3 is neither"):
+        MissingnessGraph.from_networkx(graph, SURVEY)

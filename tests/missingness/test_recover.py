@@ -1,0 +1,272 @@
+"""The verdicts: published cases, all two-variable graphs, random graphs; always sound."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lacunet.missingness.chain import censors_itself
+from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.nodes import Mechanism, Node
+from lacunet.missingness.recover import recover, recover_families
+from lacunet.missingness.separator import separator
+from lacunet.missingness.tangent import Submodel, moves_unseen
+from lacunet.missingness.verdict import Verdict
+from lacunet.model.network import Network
+from manifest_laws import (
+    all_queries,
+    joint_of,
+    random_graph,
+    random_model,
+    two_variable_graphs,
+)
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "mgraph_cases.json").read_text())
+QUERIES = [
+    pytest.param(case, query, id=f"{case['id']}-{''.join(query['target'])}|{query['given']}")
+    for case in CASES
+    for query in case["queries"]
+]
+
+
+def graph_of(case: dict, cards: dict[str, int] | None = None) -> MissingnessGraph:
+    names = [*case["observed"], *case["missing"]]
+    sizes = {name: (cards or case["cards"]).get(name, 2) for name in names}
+
+    def node(text: str) -> Node:
+        return text if text in names else Mechanism(text.removeprefix("R_"))
+
+    parents = {name: [a for a, b in case["edges"] if b == name] for name in names}
+    network = Network({n: [str(k) for k in range(sizes[n])] for n in names}, parents)
+    causes = {n: [node(a) for a, b in case["edges"] if b == f"R_{n}"] for n in case["missing"]}
+    return MissingnessGraph(network, causes, [(node(a), node(b)) for a, b in case["bidirected"]])
+
+
+@pytest.mark.parametrize(("case", "query"), QUERIES)
+def test_the_verdict_is_the_published_one_and_the_estimate_exact(case: dict, query: dict) -> None:
+    graph = graph_of(case)
+    verdict = graph.recover(query["target"], query["given"])
+    assert verdict.status == ("recoverable" if query["recoverable"] else "not recoverable")
+    if verdict.is_recoverable:
+        model = random_model(graph, np.random.default_rng(1))
+        estimate = verdict.estimate(model.manifest())
+        truth = model.truth(query["target"], query["given"])
+        np.testing.assert_allclose(estimate, truth, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_the_category_is_the_published_one(case: dict) -> None:
+    graph = graph_of(case)
+    assert graph.category() == case["category"]
+    assert graph.why().startswith(f"{case['category']}: ")
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if "separator" in c], ids=lambda case: case["id"]
+)
+def test_the_separator_is_the_published_one(case: dict) -> None:
+    graph = graph_of(case)
+    assert list(separator(graph, case["missing"])) == case["separator"]
+
+
+def assert_sound(graph: MissingnessGraph, verdict: Verdict, rng: np.random.Generator) -> None:
+    """An estimand hits the target of random models; a refusal has a reason that holds."""
+    if verdict.is_recoverable:
+        model = random_model(graph, rng)
+        estimate = verdict.estimate(model.manifest())
+        truth = model.truth(verdict.target, verdict.given)
+        np.testing.assert_allclose(estimate, truth, rtol=0, atol=1e-9)
+    elif verdict.witness is not None:
+        assert_two_models_look_the_same(verdict)
+    elif verdict.status == "not recoverable":
+        assert any(censors_itself(graph.mixed, name) for name in verdict.target)
+
+
+def assert_two_models_look_the_same(verdict: Verdict) -> None:
+    """By enumeration, without the code that made them."""
+    witness = verdict.witness
+    assert witness is not None
+    model = witness.submodel
+    assert set(model.graph.order) <= set(verdict.graph.mixed.order)
+    for node in model.graph.order:
+        assert model.graph.parents[node] <= verdict.graph.mixed.parents[node]
+    assert set(model.graph.hidden) <= set(verdict.graph.mixed.hidden)
+    parents = {node: model.parents(node) for node in model.nodes}
+    laws, queries = [], []
+    for tables in (witness.one, witness.two):
+        for table in tables.values():
+            assert (table > 0).all()
+            np.testing.assert_allclose(table.sum(axis=-1), 1, atol=1e-12)
+        joint = joint_of(parents, tables)
+        laws.append(_manifest(model, joint))
+        queries.append(_query(model, joint, verdict))
+    np.testing.assert_allclose(laws[0], laws[1], rtol=0, atol=1e-12)
+    assert np.abs(queries[0] - queries[1]).max() > 1e-4
+
+
+def _manifest(model: Submodel, joint: np.ndarray) -> np.ndarray:
+    law: dict[tuple[object, ...], float] = {}
+    for values in np.ndindex(*joint.shape):
+        at = dict(zip(model.nodes, values, strict=True))
+        seen = [
+            at[node] if at.get(Mechanism(node), 1) == 1 else None for node in model.graph.variables
+        ]
+        key = (*seen, *(at[m] for m in model.graph.mechanisms))
+        law[key] = law.get(key, 0.0) + float(joint[values])
+    return np.array(list(law.values()))
+
+
+def _query(model: Submodel, joint: np.ndarray, verdict: Verdict) -> np.ndarray:
+    nodes = list(model.nodes)
+    scope = [nodes.index(name) for name in (*verdict.given, *verdict.target)]
+    table = np.einsum(joint, list(range(joint.ndim)), scope)
+    axes = tuple(range(len(verdict.given), table.ndim))
+    return table / table.sum(axis=axes, keepdims=True)
+
+
+def test_all_96_graphs_of_two_variables_are_decided_and_soundly() -> None:
+    rng = np.random.default_rng(2)
+    counts: Counter[str] = Counter()
+    graphs = two_variable_graphs()
+    for graph in graphs:
+        for target, given in all_queries("XY"):
+            verdict = graph.recover(target, given)
+            assert_sound(graph, verdict, rng)
+            counts[verdict.status] += 1
+    assert len(graphs) == 96
+    assert counts == {"recoverable": 180, "not recoverable": 300}
+
+
+@pytest.mark.parametrize("hidden_share", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_verdicts_on_random_graphs_of_three_variables_are_sound(
+    seed: int, hidden_share: float
+) -> None:
+    rng = np.random.default_rng([seed, int(100 * hidden_share)])
+    for _ in range(4):
+        graph = random_graph(rng, 3, hidden_share)
+        for target, given in all_queries(graph.network.variables):
+            assert_sound(graph, recover(graph, target, given, effort=0.1), rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("variables", "hidden_share"), [(3, 0.0), (3, 0.12), (4, 0.0), (4, 0.05)])
+def test_verdicts_on_many_random_graphs_are_sound_and_few_stay_undecided(
+    variables: int, hidden_share: float
+) -> None:
+    rng = np.random.default_rng([7, variables, int(100 * hidden_share)])
+    counts: Counter[str] = Counter()
+    for _ in range(40 if variables == 3 else 12):
+        graph = random_graph(rng, variables, hidden_share)
+        for target, given in all_queries(graph.network.variables):
+            verdict = recover(graph, target, given, effort=0.2)
+            assert_sound(graph, verdict, rng)
+            counts[verdict.status] += 1
+    assert counts["undecided"] < 0.05 * counts.total()
+
+
+def test_no_recoverable_query_moves_unseen() -> None:
+    # The rank argument must agree with the estimands: it is what a refusal rests on.
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        graph = random_graph(rng, 3, 0.05)
+        submodel = Submodel(graph.mixed, dict.fromkeys(graph.network.variables, 2))
+        for target, given in all_queries(graph.network.variables):
+            if graph.recover(target, given).is_recoverable:
+                assert not moves_unseen(submodel, target, given)
+
+
+def test_self_censoring_moves_unseen() -> None:
+    network = Network({"X": ["0", "1"], "Y": ["0", "1", "2"]}, {"Y": ["X"]})
+    graph = MissingnessGraph.parse("Y -> R[Y]", network)
+    submodel = Submodel(graph.mixed, {"X": 2, "Y": 3})
+    assert moves_unseen(submodel, ("Y",), ())
+    assert not moves_unseen(submodel, ("X",), ("Y",))
+    # With as many states as Y, X is a shadow variable and pins P(Y) down.
+    assert not moves_unseen(Submodel(graph.mixed, {"X": 2, "Y": 2}), ("Y",), ())
+
+
+def test_the_published_pairs_of_models_look_the_same_to_our_enumeration() -> None:
+    case = next(case for case in CASES if case["id"] == "T08")
+    witness = case["queries"][0]["witness"]
+    laws = []
+    for which in ("model_a", "model_b"):
+        model = witness[which]
+        parents = {node: model[node]["parents"] for node in ("X", "Y", "R_X", "R_Y")}
+        joint = joint_of(parents, {n: np.array(model[n]["table"]) for n in parents})
+        laws.append([joint[:, :, 1, 1], joint.sum(1)[:, 1, 0], joint.sum(0)[:, 0, 1]])
+    for one, two in zip(*laws, strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-12)
+
+
+def large_graph(seed: int) -> MissingnessGraph:
+    """Thirty variables, ten mechanisms with up to three causes, edges among mechanisms."""
+    rng = np.random.default_rng(seed)
+    names = [f"V{at}" for at in range(30)]
+    parents = {
+        name: [str(p) for p in rng.choice(names[:at], min(at, int(rng.integers(0, 4))), False)]
+        for at, name in enumerate(names)
+        if at
+    }
+    partial = [str(name) for name in rng.choice(names, 10, replace=False)]
+    causes: dict[str, list[Node]] = {}
+    for at, name in enumerate(partial):
+        others = [other for other in names if other != name]
+        causes[name] = [str(c) for c in rng.choice(others, int(rng.integers(0, 4)), False)]
+        causes[name] += [Mechanism(other) for other in partial[:at] if rng.random() < 0.2]
+        causes[name] += [name] if rng.random() < 0.2 else []
+    return MissingnessGraph(Network({n: ["0", "1"] for n in names}, parents), causes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_thirty_variables_with_ten_mechanisms_are_decided_in_under_ten_seconds(seed: int) -> None:
+    graph = large_graph(seed)
+    start = time.process_time()
+    verdicts = recover_families(graph)
+    assert time.process_time() - start < 10
+    assert set(verdicts) == set(graph.network.variables)
+    counts = Counter(verdict.status for verdict in verdicts.values())
+    assert counts["recoverable"] >= 20
+
+
+def test_a_query_may_be_asked_by_a_single_name() -> None:
+    graph = graph_of(CASES[0])
+    assert graph.recover("Y", "X").estimand == "P(Y | X) = P(Y | X, R[Y]=1)"
+
+
+@pytest.mark.parametrize(
+    ("target", "given", "message"),
+    [
+        ([], ["X"], "no variable left of the bar"),
+        (["X"], ["X"], r"names \['X'\] more than once"),
+        (["Z"], [], "no variable 'Z'"),
+    ],
+)
+def test_a_query_that_cannot_be_asked_is_refused(
+    target: list[str], given: list[str], message: str
+) -> None:
+    with pytest.raises(MissingnessGraphError, match=message):
+        graph_of(CASES[0]).recover(target, given)
+
+
+def test_the_paper_s_formula_is_what_its_graph_gives() -> None:
+    verdict = graph_of(next(case for case in CASES if case["id"] == "T04")).recover(["X", "Y"])
+    assert verdict.estimand.splitlines() == [
+        "P(X, Y) = P(X, Y, R[X]=1, R[Y]=1) / (π[X] π[Y]), where",
+        "  π[X] = P(R[X]=1 | Y, R[Y]=1)",
+        "  π[Y] = P(R[Y]=1 | X, R[X]=1)",
+    ]
+    assert r"\frac{P(\text{X}, \text{Y}, R_{\text{X}}=1, R_{\text{Y}}=1)}" in verdict.latex
+
+
+def test_a_refusal_names_the_edge_that_forbids_it() -> None:
+    case = next(case for case in CASES if case["id"] == "T16")
+    assert graph_of(case).recover(["X"]).why.startswith("X <-> R[X]:")
+    case = next(case for case in CASES if case["id"] == "T08")
+    assert "the colluder X -> R[Y] <- R[X]" in graph_of(case).recover(["X"]).why
