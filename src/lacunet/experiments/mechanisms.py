@@ -82,7 +82,7 @@ def _choose(
     score = _score(shown, np.zeros(len(shown), np.int64), 1, weight)
     while len(chosen) < MOST_PARENTS:
         scores = {
-            node: _score(shown, *_codes((*chosen, node), columns, network), weight)
+            node: _score(shown, *_codes((*chosen, node), columns, network, len(shown)), weight)
             for node in columns
             if node not in chosen and _cells((*chosen, node), network) <= MOST_CELLS
         }
@@ -114,7 +114,7 @@ def _rates(
     One row's worth of the overall rate is added to every group, so that a configuration the
     data do not show has that rate.
     """
-    codes, cells = _codes(parents, seen, network)
+    codes, cells = _codes(parents, seen, network, len(is_shown))
     counts = np.bincount(2 * codes + is_shown, weights, 2 * cells).reshape(-1, 2)
     overall = counts[:, 0].sum() / counts.sum()
     rates = (counts[:, 0] + overall) / (counts.sum(axis=1) + 1)
@@ -123,10 +123,9 @@ def _rates(
 
 
 def _codes(
-    nodes: Sequence[Node], columns: Mapping[Node, Column], network: Network
+    nodes: Sequence[Node], columns: Mapping[Node, Column], network: Network, rows: int
 ) -> tuple[Column, int]:
     """One number for each configuration of the nodes, the last node fastest."""
-    rows = len(next(iter(columns.values()))) if columns else 0
     codes, cells = np.zeros(rows, np.int64), 1
     for node in nodes:
         codes = codes * _size(node, network) + columns[node]

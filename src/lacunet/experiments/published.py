@@ -56,13 +56,15 @@ def printed(
 ) -> dict[str, Published]:
     """What the paper printed for one row of a table, by method.
 
-    The grid that is made here stands beside the grid of the paper, which it resembles.
+    The grid that is made here stands beside the grid of the paper, which it resembles; so do
+    both settings of the informed experiment beside its one table.
     """
     return {
         one.method: one
         for one in published(study)
         if network.startswith(one.network)
-        and (one.setting, one.rows, one.measure) == (setting, rows, measure)
+        and setting.startswith(one.setting)
+        and (one.rows, one.measure) == (rows, measure)
         and one.limit in (None, limit)
     }
 

@@ -21,6 +21,7 @@ from lacunet.experiments.settings import (
     FIRST,
     IN_A_RING,
     INFORMED,
+    INFORMED_SHOWN,
     ONE_BY_ONE,
     SECOND,
     Setting,
@@ -125,6 +126,7 @@ STUDIES = {
             learners_named(("em-1", "em-10", "em", *CLOSED_FORMS, "one-step", "auto", "complete")),
             (600.0,),
             ("divergence",),
+            test_rows=10_000,
         ),
         Study(
             "figure-alarm",
@@ -156,7 +158,7 @@ STUDIES = {
             "Alarm network with informed MAR data",
             "appendix, Table 'Alarm network with Informed MAR data'",
             (Source("alarm"),),
-            (INFORMED,),
+            (INFORMED, INFORMED_SHOWN),
             SIZES,
             32,
             learners_named(

@@ -15,7 +15,7 @@ from lacunet.experiments.studies import Study
 from lacunet.experiments.summary import summarise
 from lacunet.experiments.tidy import write_tidy
 from lacunet.report.experiment_contest import contest_sheet
-from lacunet.report.experiment_figures import as_svg, can_draw, drawings, write_figures
+from lacunet.report.experiment_figures import can_draw, drawings, picture, write_pictures
 from lacunet.report.experiment_page import page
 from lacunet.report.experiment_tables import as_markdown, as_text, sheets
 
@@ -36,15 +36,15 @@ def report(study: Study, folder: Path) -> Written:
         raise ExperimentError.no_results(folder)
     made = [*sheets(study, outcomes), *contest_sheet(study, outcomes)]
     text = f"{study.title}\n\n{as_text(made)}"
-    to_draw = drawings(study, outcomes) if can_draw() else []
+    pictures = [picture(one) for one in drawings(study, outcomes)] if can_draw() else []
     written = {
         folder / "table.txt": text,
         folder / "table.md": as_markdown(made),
-        folder / "index.html": page(study, made, [as_svg(one) for one in to_draw], outcomes),
+        folder / "index.html": page(study, made, [one.svg for one in pictures], outcomes),
     }
     for path, content in written.items():
         path.write_text(content.rstrip() + "\n", encoding="utf-8")
-    files = (*written, *write_tidy(outcomes, folder), *write_figures(to_draw, folder))
+    files = (*written, *write_tidy(outcomes, folder), *write_pictures(pictures, folder))
     return Written(text, as_data(study, outcomes), files)
 
 

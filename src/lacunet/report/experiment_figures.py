@@ -59,12 +59,22 @@ class Drawing:
     lines: tuple[Line, ...]
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, drawn: SVG as text, PNG as bytes."""
+
+    name: str
+    svg: str
+    png: bytes
+
+
 def drawings(study: Study, outcomes: Sequence[Outcome]) -> list[Drawing]:
     """Every measure against the number of rows and, if times are asked for, against time."""
     made = []
     places = dict.fromkeys((one.network, one.setting) for one in outcomes)
     limits = [one.limit for one in outcomes if one.limit is not None]
     longest = max(limits, default=None)
+    words_of = {setting.name: setting.words for setting in study.settings}
     for network, setting in places:
         own = [
             one
@@ -75,7 +85,8 @@ def drawings(study: Study, outcomes: Sequence[Outcome]) -> list[Drawing]:
             for across in ("rows", "seconds") if "seconds" in study.measures else ("rows",):
                 lines = _lines(methods_in_order(study, own), own, across, measure)
                 name = f"{network}-{setting}-{measure}-{across}".replace("_", "-")
-                made.append(Drawing(name, f"{network}, {setting}", across, measure, lines))
+                title = f"{network}: {words_of.get(setting, setting)}"
+                made.append(Drawing(name, title, across, measure, lines))
     return made
 
 
@@ -133,24 +144,26 @@ def draw(drawing: Drawing) -> Figure:
     return figure
 
 
-def as_svg(drawing: Drawing) -> str:
-    """The drawing as SVG, the same text for the same numbers."""
+def picture(drawing: Drawing) -> Picture:
+    """The drawing as files, the same SVG for the same numbers."""
     from matplotlib import rc_context
 
-    buffer = BytesIO()
+    svg, png = BytesIO(), BytesIO()
+    figure = draw(drawing)
     with rc_context({"svg.hashsalt": drawing.name, "svg.fonttype": "none"}):
-        draw(drawing).savefig(buffer, format="svg", metadata={"Date": None})
-    text = buffer.getvalue().decode()
-    return text[text.index("<svg") :]
+        figure.savefig(svg, format="svg", metadata={"Date": None})
+    figure.savefig(png, format="png", dpi=150)
+    text = svg.getvalue().decode()
+    return Picture(drawing.name, text[text.index("<svg") :], png.getvalue())
 
 
-def write_figures(made: Sequence[Drawing], folder: Path) -> list[Path]:
-    """Write each drawing as ``figure-NAME.svg`` and ``.png``."""
+def write_pictures(made: Sequence[Picture], folder: Path) -> list[Path]:
+    """Write each picture as ``figure-NAME.svg`` and ``.png``."""
     paths = []
-    for drawing in made:
-        svg, png = (folder / f"figure-{drawing.name}{suffix}" for suffix in (".svg", ".png"))
-        svg.write_text(as_svg(drawing), encoding="utf-8")
-        draw(drawing).savefig(png, dpi=150)
+    for one in made:
+        svg, png = (folder / f"figure-{one.name}{suffix}" for suffix in (".svg", ".png"))
+        svg.write_text(one.svg, encoding="utf-8")
+        png.write_bytes(one.png)
         paths += [svg, png]
     return paths
 

@@ -164,10 +164,12 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> duration(300), duration(10)
-    ('5 min', '10 s')
+    >>> duration(300), duration(10), duration(7200)
+    ('5 min', '10 s', '2 h')
     """
-    return f"{seconds / 60:g} min" if seconds >= 60 else f"{seconds:g} s"
+    if seconds >= 7200:
+        return f"{seconds / 3600:.3g} h"
+    return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:g} s"
 
 
 def as_text(made: Sequence[Sheet]) -> str:

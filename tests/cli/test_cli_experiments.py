@@ -1,0 +1,191 @@
+"""Simulating, comparing and experimenting, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from examples import RAIN
+from lacunet.cli import main
+from lacunet.data.read import read_table
+from lacunet.formats.files import read_network, write_network
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.networks.catalogue import catalogue, example
+
+Captured = pytest.CaptureFixture[str]
+
+
+def simulate(tmp_path: Path, *more: str, name: str = "rows.csv", seed: int = 3) -> Path:
+    out = tmp_path / name
+    command = ["simulate", "asia", "--rows", "400", "--seed", str(seed), "-o", str(out), *more]
+    assert main(command) == 0
+    return out
+
+
+def test_a_seed_gives_the_same_file_and_another_seed_another(tmp_path: Path) -> None:
+    one, same = simulate(tmp_path), simulate(tmp_path, name="again.csv")
+    assert one.read_bytes() == same.read_bytes()
+    assert one.read_bytes() != simulate(tmp_path, name="other.csv", seed=4).read_bytes()
+
+
+def test_shown_values_are_those_of_the_complete_rows(tmp_path: Path) -> None:
+    asia, complete = example("asia"), tmp_path / "complete.parquet"
+    shown = read_table(simulate(tmp_path, "--complete-out", str(complete)), asia)
+    whole = read_table(complete, asia)
+    assert not whole.partially_observed
+    for name in asia.variables:
+        is_shown = shown.columns[name] != asia.cardinality(name)
+        np.testing.assert_array_equal(shown.columns[name][is_shown], whole.columns[name][is_shown])
+
+
+@pytest.mark.parametrize("kind", ["mcar", "mar", "informed"])
+def test_the_graph_written_is_that_of_the_data(kind: str, tmp_path: Path) -> None:
+    asia, graph = example("asia"), tmp_path / "graph.txt"
+    rows = simulate(tmp_path, "--missing", kind, "--share", "0.5", "--graph-out", str(graph))
+    read = MissingnessGraph.read(graph, asia)
+    assert len(read.partially_observed) == 4
+    assert set(read_table(rows, asia).partially_observed) <= set(read.partially_observed)
+    assert read.category() == {"mcar": "MCAR"}.get(kind, "MAR")
+
+
+def test_values_go_missing_as_a_graph_file_says(tmp_path: Path, capsys: Captured) -> None:
+    graph, parameters = tmp_path / "mechanisms.txt", tmp_path / "parameters.json"
+    graph.write_text("smoke -> R[smoke]\n")
+    simulate(tmp_path, "--missing", str(graph), "--json", "--graph-out", str(parameters))
+    told = json.loads(capsys.readouterr().out)
+    assert told["category"] == "MNAR"
+    assert list(told["missing"]) == ["smoke"]
+    assert json.loads(parameters.read_text())["mechanisms"]["smoke"]["parents"] == ["smoke"]
+
+
+def test_nothing_need_be_hidden(tmp_path: Path) -> None:
+    rows = simulate(tmp_path, "--missing", "none")
+    assert not read_table(rows, example("asia")).partially_observed
+
+
+def test_an_unknown_way_of_going_missing_lists_the_known(tmp_path: Path, capsys: Captured) -> None:
+    command = [
+        "simulate",
+        "asia",
+        "--rows",
+        "5",
+        "--missing",
+        "mnar",
+        "-o",
+        str(tmp_path / "x.csv"),
+    ]
+    assert main(command) == 1
+    assert "mcar, mar, informed" in capsys.readouterr().err
+
+
+def test_the_catalogue_is_listed(capsys: Captured) -> None:
+    assert main(["networks", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in listed] == [entry.name for entry in catalogue()]
+    assert main(["networks"]) == 0
+    assert "114,005" in capsys.readouterr().out
+
+
+def test_a_bundled_network_is_written_to_a_file(tmp_path: Path) -> None:
+    assert main(["networks", "asia", "-o", str(tmp_path / "asia.bif")]) == 0
+    assert read_network(tmp_path / "asia.bif") == example("asia")
+
+
+def test_no_network_is_not_written(capsys: Captured) -> None:
+    assert main(["networks", "-o", "asia.bif"]) == 1
+    assert "which network" in capsys.readouterr().err
+
+
+def experiment(folder: Path, *more: str) -> list[str]:
+    return [
+        *(
+            "experiment",
+            "table-informed",
+            "--networks",
+            "asia",
+            "--sizes",
+            "100",
+            "--repetitions",
+            "2",
+        ),
+        *(
+            "--settings",
+            "informed",
+            "--methods",
+            "direct-mcar,em-1",
+            "--test-rows",
+            "100",
+            "-o",
+            str(folder),
+            *more,
+        ),
+    ]
+
+
+def test_an_experiment_is_run_reported_and_extended(tmp_path: Path, capsys: Captured) -> None:
+    assert main(experiment(tmp_path, "--json")) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["cells"] == 4
+    assert main(experiment(tmp_path, "--repetitions", "1,200:2", "--sizes", "100,200")) == 0
+    out, err = capsys.readouterr()
+    assert "4 of 6 cells are to be run" in err
+    assert "EM-1" in out
+    assert (tmp_path / "index.html").exists()
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + 8
+
+
+def test_a_forecast_runs_nothing(tmp_path: Path, capsys: Captured) -> None:
+    assert main(experiment(tmp_path / "none", "--forecast")) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "4 of 4 cells are to be run" in err
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_appendix_example_agrees_with_the_paper(capsys: Captured) -> None:
+    assert main(["experiment", "example-appendix"]) == 0
+    assert "6 of 6 lines list the rows that the paper lists" in capsys.readouterr().out
+    assert main(["experiment", "example-appendix", "--json"]) == 0
+    assert all(line["agrees"] for line in json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--sizes", "0"],
+        ["--sizes", "ten"],
+        ["--repetitions", "2,5"],
+        ["--limits", "-1"],
+        ["--processes", "0"],
+    ],
+)
+def test_wrong_numbers_are_wrong_usage(wrong: list[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(experiment(tmp_path, *wrong))
+    assert stopped.value.code == 2
+
+
+def test_an_unknown_method_in_an_experiment_lists_the_known(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    assert main(experiment(tmp_path, "--methods", "magic")) == 1
+    assert "factored-mar" in capsys.readouterr().err
+
+
+def test_compare_says_which_method_is_best(tmp_path: Path, capsys: Captured) -> None:
+    write_network(RAIN, tmp_path / "rain.bif")
+    data = tmp_path / "rows.csv"
+    main(
+        ["simulate", str(tmp_path / "rain.bif"), "--rows", "300", "--parents", "1", "-o", str(data)]
+    )
+    capsys.readouterr()
+    command = ["compare", str(tmp_path / "rain.bif"), str(data), "--repetitions", "2"]
+    more = ["--methods", "listwise,factored-mar", "--json"]
+    assert main([*command, *more]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 300
+    assert found["best"] in ("listwise", "factored-mar")
+    assert {one["method"] for one in found["methods"]} == {"listwise", "factored-mar", "complete"}

@@ -1,0 +1,118 @@
+"""Learning problems and cells: what is drawn depends on the problem's key alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lacunet.data.table import EncodedTable
+from lacunet.experiments.cells import Problem, by_problem, generator
+from lacunet.experiments.errors import ExperimentError
+from lacunet.experiments.learners import LEARNERS, learners_named
+from lacunet.experiments.settings import ALARM_MCAR, FIRST, INFORMED
+from lacunet.experiments.sources import Source
+from lacunet.experiments.studies import STUDIES, Study, study_named, with_settings
+
+ASIA = Problem(Source("asia"), FIRST, 50, 0, test_rows=20)
+
+
+def same(one: EncodedTable, two: EncodedTable) -> bool:
+    return all(np.array_equal(one.columns[name], two.columns[name]) for name in one.variables)
+
+
+def test_a_problem_is_drawn_alike_however_often_and_after_whatever() -> None:
+    first = ASIA.draw()
+    replace(ASIA, rows=70).draw()
+    again = ASIA.draw()
+    assert same(first.table, again.table)
+    assert same(first.test, again.test)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [replace(ASIA, repetition=1), replace(ASIA, seed=1), replace(ASIA, setting=ALARM_MCAR)],
+)
+def test_another_problem_has_other_rows(other: Problem) -> None:
+    assert not same(ASIA.draw().complete, other.draw().complete)
+
+
+def test_the_rows_to_test_on_are_not_the_rows_learned_from() -> None:
+    drawn = replace(ASIA, test_rows=50).draw()
+    assert not same(drawn.test, drawn.complete)
+
+
+def test_the_number_of_rows_to_test_on_leaves_the_problem_alone() -> None:
+    assert same(ASIA.draw().table, replace(ASIA, test_rows=5).draw().table)
+
+
+def test_streams_of_other_words_differ() -> None:
+    draws = {generator(*words).random() for words in [("a",), ("a", ""), ("", "a"), ("b",)]}
+    assert len(draws) == 4
+
+
+def test_an_informed_problem_tells_its_separator() -> None:
+    drawn = Problem(Source("alarm"), INFORMED, 10, 0, test_rows=1).draw()
+    assert drawn.separator is not None
+    assert len(drawn.separator) == 3
+
+
+@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("quick", [True, False])
+def test_no_two_cells_of_a_study_share_a_key(name: str, quick: bool) -> None:
+    cells = study_named(name, quick=quick).cells
+    assert len({cell.key for cell in cells}) == len(cells)
+    assert cells
+
+
+def test_a_study_is_whole_after_every_repetition() -> None:
+    study = replace(study_named("table-mcar"), repetitions=3, repetitions_at={1_000_000: 1})
+    sizes = [[p.rows for p in study.problems if p.repetition == number] for number in range(3)]
+    assert sizes == [[100, 1_000, 10_000, 100_000, 1_000_000], *[[100, 1_000, 10_000, 100_000]] * 2]
+    assert [p.repetition for p in study.problems] == sorted(p.repetition for p in study.problems)
+
+
+def test_a_setting_made_for_one_network_meets_no_other() -> None:
+    pairs = {(p.source.name, p.setting.name) for p in study_named("mnar").problems}
+    assert pairs == {
+        ("pair", "each-the-other"),
+        ("fire-alarm", "in-a-ring"),
+        ("fire-alarm", "one-by-one"),
+    }
+
+
+def test_the_cells_of_a_problem_come_together_small_limits_first() -> None:
+    study = replace(study_named("table-large", quick=True), limits=(None, 5.0, 1.0))
+    for batch in by_problem(study.cells):
+        assert len({cell.problem.key for cell in batch}) == 1
+        limits = [cell.limit for cell in batch]
+        assert [limit for limit in limits if limit] == sorted(limit for limit in limits if limit)
+        assert limits[-1] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "rows", "count"),
+    [("alarm", "first", 200, 11), ("alarm", "second", 200, 33), ("alarm", "mcar", 200, 11)],
+)
+def test_the_settings_hide_values_of_as_many_variables_as_the_paper_says(
+    name: str, setting: str, rows: int, count: int
+) -> None:
+    study: Study = next(s for s in STUDIES.values() if any(t.name == setting for t in s.settings))
+    problem = Problem(Source(name), with_settings(study, [setting]).settings[0], rows, 0)
+    assert len(problem.draw().graph.partially_observed) == count  # type: ignore[union-attr]
+
+
+def test_an_unknown_study_setting_or_method_lists_the_known() -> None:
+    with pytest.raises(ExperimentError, match="table-mcar"):
+        study_named("table-7")
+    with pytest.raises(ExperimentError, match="first, second"):
+        with_settings(study_named("table-large"), ["third"])
+    with pytest.raises(ExperimentError, match="factored-mar"):
+        learners_named(["f-mar"])
+
+
+def test_every_learner_of_every_study_is_a_method_that_exists() -> None:
+    from lacunet.estimate.registry import METHODS
+
+    assert {learner.method for learner in LEARNERS.values()} <= {*METHODS, "auto", "mgraph"}

@@ -1,0 +1,98 @@
+"""Cells in child processes: clocks that are enforced, children that may die."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from lacunet.experiments import pool
+from lacunet.experiments.cells import Cell, Problem, by_problem
+from lacunet.experiments.learners import LEARNERS, Learner
+from lacunet.experiments.outcomes import Outcome
+from lacunet.experiments.pool import solve_all
+from lacunet.experiments.runner import run
+from lacunet.experiments.settings import ALARM_MCAR, EACH_THE_OTHER
+from lacunet.experiments.sources import Source
+from odd_learners import odd
+
+PROBLEM = Problem(Source("asia"), ALARM_MCAR, 50, 0, test_rows=20)
+PLAIN = LEARNERS["direct-mcar"]
+
+
+def solved(learners: list[Learner], limit: float | None, processes: int = 1) -> dict[str, Outcome]:
+    cells = [Cell(PROBLEM, learner, limit) for learner in learners]
+    return {one.method: one for one in solve_all(by_problem(cells), processes)}
+
+
+def test_who_does_not_heed_the_limit_is_killed_and_the_rest_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pool, "GRACE_SECONDS", 0.2)
+    began = monotonic()
+    found = solved([odd("sleeps"), PLAIN], limit=0.5)
+    assert monotonic() - began < 20  # it sleeps for ten minutes
+    assert found["sleeps"].status == "over the limit"
+    assert found["sleeps"].log_likelihood is None
+    assert found["direct-mcar"].status == "ok"
+
+
+def test_who_heeds_the_limit_is_told_of_it() -> None:
+    found = solved([odd("heeds")], limit=0.3)["heeds"]
+    assert found.status == "ok"
+    assert found.seconds is not None
+    assert 0.3 <= found.seconds < 5
+
+
+def test_a_closed_form_that_was_too_slow_is_over_the_limit_though_it_ended() -> None:
+    found = solved([odd("dawdles"), PLAIN], limit=0.2)
+    assert found["dawdles"].status == "over the limit"
+    assert found["dawdles"].seconds is not None
+    assert found["direct-mcar"].status == "ok"
+
+
+def test_a_child_that_dies_takes_nothing_with_it() -> None:
+    found = solved([odd("dies"), PLAIN], limit=None)
+    assert found["dies"].status == "died"
+    assert "code 3" in found["dies"].message
+    assert found["direct-mcar"].status == "ok"
+
+
+def test_what_a_method_refuses_is_told() -> None:
+    promises_nothing = Problem(Source("pair"), EACH_THE_OTHER, 50, 0, test_rows=20)
+    (found,) = solve_all([[Cell(promises_nothing, LEARNERS["informed-direct"], None)]], 1)
+    assert found.status == "refused"
+    assert "separator" in found.message
+
+
+def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
+    problems = [Problem(Source("asia"), ALARM_MCAR, 50, n, test_rows=20) for n in range(4)]
+    cells = [Cell(p, LEARNERS[m], 60.0) for p in problems for m in ("direct-mcar", "em-1")]
+    one, two = (run(cells, tmp_path / str(n), n) for n in (1, 2))
+    assert one.keys() == two.keys() == {cell.key for cell in cells}
+    for key, outcome in one.items():
+        assert outcome.log_likelihood == two[key].log_likelihood
+        assert outcome.divergence == two[key].divergence
+
+
+def test_a_method_that_ended_by_itself_is_not_run_again_under_a_longer_limit(
+    tmp_path: Path,
+) -> None:
+    cells = [Cell(PROBLEM, PLAIN, limit) for limit in (50.0, 100.0, None)]
+    found = run(cells, tmp_path, 1)
+    assert [found[cell.key].run_under for cell in cells] == [50.0] * 3
+    assert [found[cell.key].limit for cell in cells] == [50.0, 100.0, None]
+    assert len({found[cell.key].seconds for cell in cells}) == 1
+
+
+def test_a_method_that_was_stopped_is_run_again_under_a_longer_limit(tmp_path: Path) -> None:
+    cells = [Cell(PROBLEM, odd("dawdles"), limit) for limit in (0.1, 50.0)]
+    found = run(cells, tmp_path, 1)
+    assert [found[cell.key].status for cell in cells] == ["over the limit", "ok"]
+    assert found[cells[1].key].run_under == 50.0
+
+
+def test_a_finished_cell_is_not_run_again(tmp_path: Path) -> None:
+    cells = [Cell(PROBLEM, PLAIN, 60.0)]
+    assert run(cells, tmp_path, 1) == run(cells, tmp_path, 1)

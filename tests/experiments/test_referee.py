@@ -1,0 +1,70 @@
+"""The referee finds the better method on a case where theory says which it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
+from lacunet.experiments.errors import ExperimentError
+from lacunet.experiments.learners import learners_named
+from lacunet.experiments.referee import Comparison, case_of, compare, learners_for
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.report.compared import comparison_as_data, comparison_as_text
+from lacunet.simulate.by_graph import MissingByGraph
+from lacunet.simulate.sampling import sample
+from lacunet.simulate.simulation import simulate
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    graph = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
+    missing = MissingByGraph(graph, NOT_VERIFIED)
+    table = simulate(SCREENING, 5_000, missing, np.random.default_rng(1)).table
+    case = case_of(SCREENING, table)
+    learners = learners_named(["listwise", "direct-mcar", "factored-mar", "em"])
+    return compare(case, learners, repetitions=4)
+
+
+def test_methods_that_hold_under_mar_win_on_mar_data(found: Comparison) -> None:
+    assert found.best.method in ("factored-mar", "em")
+    order = [one.method for one in found.standings]
+    assert order.index("factored-mar") < order.index("direct-mcar")
+    assert order.index("em") < order.index("listwise")
+
+
+def test_who_is_clearly_worse_is_not_called_as_good(found: Comparison) -> None:
+    as_good = comparison_as_data(found)["as_good"]
+    assert found.best.method in as_good
+    assert "listwise" not in as_good
+
+
+def test_the_complete_rows_are_the_yardstick_and_do_not_compete(found: Comparison) -> None:
+    assert found.standings[0].method == "complete"
+    assert found.best.method != "complete"
+
+
+def test_the_draws_miss_as_much_as_the_data(found: Comparison) -> None:
+    mechanism = found.case.missingness.mechanisms["Disease"]
+    assert mechanism.parents == ("Symptoms", "Test")
+    assert found.case.rows == 5_000
+    assert 0 < found.hidden < 0.25
+
+
+def test_the_verdict_names_the_best_and_its_cost(found: Comparison) -> None:
+    text = comparison_as_text(found)
+    assert f"{found.best.method} is the most accurate here" in text
+    assert "KL divergence" in text
+
+
+def test_informed_methods_take_part_if_the_separator_is_known() -> None:
+    table = sample(SCREENING, 50, np.random.default_rng(0))
+    assert "informed-direct" not in [one.name for one in learners_for(case_of(SCREENING, table))]
+    told = case_of(SCREENING, table, separator=("Test",))
+    assert "informed-direct" in [one.name for one in learners_for(told)]
+
+
+def test_if_nobody_learns_the_reasons_are_told() -> None:
+    case = case_of(SCREENING, sample(SCREENING, 50, np.random.default_rng(0)))
+    with pytest.raises(ExperimentError, match="separator"):
+        compare(case, learners_named(["informed-direct"]), repetitions=1)

@@ -1,0 +1,147 @@
+"""Tables, figures and the page of a run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from lacunet.experiments.appendix import PRINTED, Line, appendix_example
+from lacunet.experiments.errors import ExperimentError
+from lacunet.experiments.journal import journal_in
+from lacunet.experiments.outcomes import Outcome
+from lacunet.experiments.studies import study_named
+from lacunet.experiments.tidy import tidy
+from lacunet.report.experiment import Written, report
+from lacunet.report.experiment_contest import contests
+from lacunet.report.experiment_tables import as_markdown, sheets
+
+MCAR = study_named("table-mcar")
+LARGE = study_named("table-large")
+
+
+def outcome(method: str, rows: int, repetition: int, **about: object) -> Outcome:
+    values: dict[str, object] = {
+        "task": "",
+        "network": "alarm",
+        "setting": "mcar",
+        "seed": 0,
+        "limit": 300.0,
+        "status": "ok",
+        "seconds": 0.5,
+        "log_likelihood": -10.0 - repetition,
+        "divergence": 0.25 * (repetition + 1),
+        **about,
+    }
+    key = f"{method} {rows} {repetition} {values['network']} {values['limit']}"
+    return Outcome(key=key, method=method, rows=rows, repetition=repetition, **values)  # type: ignore[arg-type]
+
+
+OUTCOMES = [
+    *(outcome("direct-mcar", rows, n) for rows in (100, 1000) for n in (0, 1, 2)),
+    *(outcome("em-1", rows, n, divergence=0.125) for rows in (100, 1000) for n in (0, 1)),
+    outcome("em-1", 1000, 2, status="over the limit", divergence=None, log_likelihood=None),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    with journal_in(folder) as journal:
+        for one in OUTCOMES:
+            journal.append(one)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def written(folder: Path) -> Written:
+    return report(MCAR, folder)
+
+
+def test_means_stand_above_the_papers_numbers() -> None:
+    sheet = next(one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
+    assert sheet.header == ("rows", "", "EM-1", "D-MCAR")
+    # 0.25, 0.5, 0.75: the mean is 0.5, the standard deviation 0.25, over the root of three.
+    assert sheet.rows[0] == ("10^2", "ours", "0.125 ± 0.000*", "0.500 ± 0.144")
+    assert sheet.rows[1] == ("", "paper", "2.381", "3.037")
+
+
+def test_a_mean_over_some_of_the_repetitions_says_so_and_is_not_the_best() -> None:
+    sheet = next(one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
+    assert sheet.rows[2][2:] == ("0.125 ± 0.000 (2/3)", "0.500 ± 0.144*")
+
+
+def test_the_page_needs_nothing_from_outside(written: Written, folder: Path) -> None:
+    page = (folder / "index.html").read_text()
+    assert "<script" not in page
+    assert not re.search(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//", page)
+    assert "url(http" not in page
+    assert page.count("<svg") == 4  # two measures, against size and against time
+    assert "EM-1" in page
+    assert "2.381" in page
+
+
+def test_every_figure_is_written_as_svg_and_png(written: Written) -> None:
+    svgs = [path for path in written.files if path.suffix == ".svg"]
+    pngs = [path for path in written.files if path.suffix == ".png"]
+    assert len(svgs) == len(pngs) == 4
+    for path in svgs:
+        assert ElementTree.fromstring(path.read_text()).tag.endswith("svg")
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in pngs)
+
+
+def test_the_same_results_give_the_same_files(written: Written, folder: Path) -> None:
+    before = {path: path.read_bytes() for path in written.files if path.suffix != ".png"}
+    report(MCAR, folder)
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_the_tidy_table_has_a_row_a_cell_whatever_order_they_came_in() -> None:
+    assert tidy(OUTCOMES).equals(tidy(OUTCOMES[::-1]))
+    assert tidy(OUTCOMES).num_rows == len(OUTCOMES)
+
+
+def test_parquet_and_csv_hold_the_same(written: Written, folder: Path) -> None:
+    import polars as pl
+
+    parquet = pl.read_parquet(folder / "results.parquet")
+    csv = pl.read_csv(folder / "results.csv")
+    assert parquet["divergence"].to_list() == csv["divergence"].to_list()
+    assert parquet["status"].to_list() == csv["status"].to_list()
+
+
+def test_markdown_tables_have_as_many_cells_in_every_row() -> None:
+    lines = [line for line in as_markdown(sheets(MCAR, OUTCOMES)).splitlines() if line[:1] == "|"]
+    assert {line.count("|") for line in lines} == {5}
+
+
+def test_our_best_meets_the_papers_best_and_the_yardstick_does_not_compete() -> None:
+    place = {"network": "water", "setting": "first", "limit": 60.0}
+    outcomes = [
+        outcome("em", 100, 0, **place, log_likelihood=-18.0),
+        outcome("direct-mcar", 100, 0, **place, log_likelihood=-21.0),
+        outcome("complete", 100, 0, **place, log_likelihood=-15.0),
+        outcome("em", 999, 0, **place, log_likelihood=-10.0),  # the paper has no such size
+    ]
+    (contest,) = contests(LARGE, outcomes)
+    assert (contest.method, contest.paper.method) == ("em", "factored-mar")
+    assert contest.gain == pytest.approx(19.35 - 18.0)
+
+
+def test_a_folder_without_results_has_nothing_to_report(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="no results"):
+        report(MCAR, tmp_path)
+
+
+def test_every_line_of_the_appendix_lists_the_rows_of_the_paper() -> None:
+    lines = appendix_example()
+    assert [line.agrees for line in lines] == [True] * 6
+
+
+def test_other_rows_than_the_papers_are_noticed() -> None:
+    line: Line = appendix_example()[0]
+    wrong = replace(PRINTED[0], rows=((11, 12, 15),))
+    assert not replace(line, printed=wrong).agrees
