@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.inference.estep_structure import Slices, Structure
+from lacunet.inference.estep_slices import Slices
+from lacunet.inference.estep_structure import Structure
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problem_ragged import Integers, Ragged, distinct_rows, joined, ranges
 from lacunet.statistics.problems import Problems
@@ -86,13 +87,13 @@ def slice_starts(
     lengths = np.diff(slices.of_component)[component]
     kind = ranges(slices.of_component[component], lengths)
     problem = np.repeat(chosen, lengths)
-    seen = slices.boundary_place.places(kind)
-    counts = slices.boundary_place.lengths_of(kind)
+    seen = slices.observed.places(kind)
+    counts = slices.observed.lengths_of(kind)
     owner = np.repeat(np.arange(len(kind)), counts)
     state = problems.states.items[
-        problems.states.starts[problem[owner]] + slices.boundary_place.items[seen]
+        problems.states.starts[problem[owner]] + slices.observed.items[seen]
     ]
-    moves = np.bincount(owner, slices.boundary_stride[seen] * state, minlength=len(kind))
+    moves = np.bincount(owner, slices.observed_stride[seen] * state, minlength=len(kind))
     starts = layout.offsets[slices.family[kind]] + moves.astype(np.int64)
     return starts, starts + LABEL * slices.label[kind], np.cumsum(lengths) - lengths
 

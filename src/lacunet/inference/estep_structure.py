@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.inference.batched_elimination import eliminate
+from lacunet.inference.estep_slices import Slices, places_of, slices_of
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problem_layout import Layout
 from lacunet.statistics.problem_ragged import Integers, Ragged, distinct_rows
@@ -27,22 +28,6 @@ from lacunet.statistics.problem_ragged import Integers, Ragged, distinct_rows
 # even probabilities of 1e-9 throughout do not underflow.
 FACTORS_BEFORE_SCALING = 8
 INPUTS_BEFORE_SCALING = 4
-
-
-@dataclass(frozen=True)
-class Slices:
-    """The families that touch each component, in the order of component, then family.
-
-    ``label`` tells families and their missing axes apart; ``boundary_place`` and
-    ``boundary_stride`` list the observed axes: where the boundary holds the state, and how far
-    it moves the beginning of the slice.
-    """
-
-    of_component: Integers  # where the slices of each component begin; one more at the end
-    family: Integers
-    label: Integers
-    boundary_place: Ragged
-    boundary_stride: Integers
 
 
 @dataclass(frozen=True)
@@ -76,23 +61,18 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     sizes = layout.cardinalities[members.items]
     order = np.lexsort((members.items, sizes, members.owners))
     members = Ragged(members.starts, members.items[order])
-    variable = members.items
-    size = layout.cardinalities[variable]
-    place = places_of(layout, members)
-    edges = _edges(layout, members, place)
-    elimination = eliminate(members.lengths, edges, np.log(size))
+    size = layout.cardinalities[members.items]
+    slices = slices_of(layout, members, boundaries)
+    elimination = eliminate(members.lengths, _edges(layout, members), np.log(size))
     rounds, scope = elimination.round, elimination.scope
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
-    slices, ends, strides = slices_of(layout, members, boundaries, place)
-    slice_reader = _first_to_go(ends, rounds)
+    inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
     message_strides, message_size = _message_layout(scope, size)
-    inputs = _inputs(reader, slice_reader, slices, variable)
-    axis, stride = _axes(inputs, scope, message_strides, ends, strides)
-    shape = distinct_rows(Ragged(scope.starts, size[scope.items]), size * 64 + inputs.lengths)[1]
+    axis, stride = _axes(inputs, scope, message_strides, slices)
     level, is_scaled = _levels(rounds, reader, inputs)
     return Structure(
         of_component=members.starts,
-        variable=variable,
+        variable=members.items,
         size=size,
         message_size=message_size,
         cells=message_size * size,
@@ -102,13 +82,20 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
         inputs=inputs,
         axis=axis,
         stride=stride,
-        shape=shape,
+        shape=_shapes(scope, size, inputs),
         slices=slices,
     )
 
 
-def _edges(layout: Layout, members: Ragged, place: NDArray[np.int32]) -> Ragged:
+def _shapes(scope: Ragged, size: Integers, inputs: Ragged) -> Integers:
+    """A number for each combination of sizes and number of inputs."""
+    sizes = Ragged(scope.starts, size[scope.items])
+    return distinct_rows(sizes, size * (1 + int(inputs.lengths.max(initial=0))) + inputs.lengths)[1]
+
+
+def _edges(layout: Layout, members: Ragged) -> Ragged:
     """The neighbours of each step's variable within its component."""
+    place = places_of(layout, members)
     near = Ragged.of_matrix(layout.neighbours).take(members.items)
     owner = near.owners
     other = place[members.owners[owner], near.items]
@@ -125,51 +112,6 @@ def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
         keys = rounds[rows.items] * len(rounds) + rows.items
         first[holds] = np.minimum.reduceat(keys, rows.starts[holds]) % len(rounds)
     return first
-
-
-def places_of(layout: Layout, members: Ragged) -> NDArray[np.int32]:
-    """Where each variable stands among the items of ``members``, for each row; -1 if not."""
-    place = np.full((len(members), len(layout.cardinalities)), -1, dtype=np.int32)
-    place[members.owners, members.items] = np.arange(len(members.items))
-    return place
-
-
-def slices_of(
-    layout: Layout, members: Ragged, boundaries: Ragged, place: NDArray[np.int32]
-) -> tuple[Slices, Ragged, Integers]:
-    """The slices of all components, the places of their missing axes and those axes' strides.
-
-    Parameters
-    ----------
-    place
-        The number that stands for each variable of each component, see `places_of`.
-    """
-    families = layout.families_of().take(members.items)
-    width = len(layout.cardinalities)
-    found = np.unique(members.owners[families.owners] * width + families.items)
-    owner, family = found // width, found % width
-    boundary_place = np.full((len(members), width), -1, dtype=np.int32)
-    at = np.arange(len(boundaries.items)) - boundaries.starts[boundaries.owners]
-    boundary_place[boundaries.owners, boundaries.items] = at
-    axes = layout.axes.take(family)
-    strides = layout.strides[layout.axes.places(family)]
-    whose = axes.owners
-    step = place[owner[whose], axes.items].astype(np.int64)
-    missing = step >= 0
-    bit = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose])
-    mask = np.bincount(whose, bit * missing, minlength=len(family)).astype(np.int64)
-    seen = boundary_place[owner[whose], axes.items].astype(np.int64)
-    slices = Slices(
-        of_component=np.searchsorted(owner, np.arange(len(members) + 1)),
-        family=family,
-        label=np.unique(family + width * mask, return_inverse=True)[1],
-        boundary_place=Ragged.of_lengths(
-            np.bincount(whose[~missing], minlength=len(family)), seen[~missing]
-        ),
-        boundary_stride=strides[~missing],
-    )
-    ends = Ragged.of_lengths(np.bincount(whose[missing], minlength=len(family)), step[missing])
-    return slices, ends, strides[missing]
 
 
 def _message_layout(scope: Ragged, size: Integers) -> tuple[Integers, FloatArray]:
@@ -195,24 +137,23 @@ def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: 
 
 
 def _axes(
-    inputs: Ragged, scope: Ragged, message_strides: Integers, ends: Ragged, strides: Integers
+    inputs: Ragged, scope: Ragged, message_strides: Integers, slices: Slices
 ) -> tuple[Ragged, Integers]:
     """The axes of each input: places in the reading step's clique, and strides."""
     source, step = inputs.items, inputs.owners
-    is_slice = source < 0
-    messages, slices = source[~is_slice], ~source[is_slice]
+    from_message, from_slice = np.flatnonzero(source >= 0), np.flatnonzero(source < 0)
+    messages, chosen = source[from_message], ~source[from_slice]
     lengths = np.empty(len(source), dtype=np.int64)
-    lengths[~is_slice], lengths[is_slice] = scope.lengths[messages], ends.lengths[slices]
+    lengths[from_message] = scope.lengths_of(messages)
+    lengths[from_slice] = slices.missing.lengths_of(chosen)
     axes = Ragged.of_lengths(lengths, np.empty(lengths.sum(), dtype=np.int64))
     stride = np.empty_like(axes.items)
-    to_message, to_slice = (
-        axes.places(np.flatnonzero(~is_slice)),
-        axes.places(np.flatnonzero(is_slice)),
-    )
-    axes.items[to_message] = scope.items[scope.places(messages)]
-    stride[to_message] = message_strides[scope.places(messages)]
-    axes.items[to_slice] = ends.items[ends.places(slices)]
-    stride[to_slice] = strides[ends.places(slices)]
+    there = axes.places(from_message)
+    axes.items[there] = scope.items[scope.places(messages)]
+    stride[there] = message_strides[scope.places(messages)]
+    there = axes.places(from_slice)
+    axes.items[there] = slices.missing.items[slices.missing.places(chosen)]
+    stride[there] = slices.missing_stride[slices.missing.places(chosen)]
     return Ragged(axes.starts, _places_in_clique(axes, step, scope)), stride
 
 

@@ -7,12 +7,13 @@ Factors of one shape, and variables with equally many factors and states, form b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from lacunet.inference.estep_messages import slice_starts
-from lacunet.inference.estep_structure import places_of, slices_of
+from lacunet.inference.estep_slices import slices_of
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problem_ragged import Integers, Ragged, distinct_rows, ranges
 from lacunet.statistics.problems import Problems
@@ -48,7 +49,6 @@ class FactorGraph:
     factors: tuple[Factors, ...]
     variables: tuple[Variables, ...]
     cells: int
-    begins: Integers  # of each edge's messages
     states: Integers  # of each edge's variable
 
 
@@ -57,77 +57,68 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     layout = problems.layout
     kinds, component = np.unique(problems.component[chosen], return_inverse=True)
     members = problems.members.take(kinds)
-    slices, ends, strides = slices_of(
-        layout, members, problems.boundaries.take(kinds), places_of(layout, members)
-    )
+    slices = slices_of(layout, members, problems.boundaries.take(kinds))
     starts, _, _ = slice_starts(problems, slices, chosen, component)
     lengths = np.diff(slices.of_component)[component]
     kind = ranges(slices.of_component[component], lengths)  # of each factor
     problem = np.repeat(np.arange(len(chosen)), lengths)
-    places = ends.places(kind)
-    axes = Ragged.of_lengths(ends.lengths[kind], ends.items[places])
-    factor_of_edge = axes.owners
-    # a variable of a problem, numbered over all problems
-    first = np.cumsum(members.lengths[component]) - members.lengths[component]
-    shift = (first - members.starts[component])[problem]
-    variable = axes.items + shift[factor_of_edge]
+    axes = slices.missing.take(kind)
     states = layout.cardinalities[members.items[axes.items]]
     begins = np.cumsum(states) - states
-    weight = problems.weights[chosen]
+    edges = _Edges(axes, states, slices.missing_stride[slices.missing.places(kind)], begins)
+    weight = problems.weights[chosen][problem]
     return FactorGraph(
-        tuple(
-            _factors(
-                axes, states, strides[places], begins, starts, chosen[problem], weight[problem]
-            )
-        ),
-        tuple(_variables(variable, states, begins, weight[problem][factor_of_edge])),
+        tuple(_factors(edges, starts, chosen[problem], weight)),
+        tuple(_variables(edges, _variable_of(edges, members, component, problem), weight)),
         int(states.sum()),
-        begins,
         states,
     )
 
 
+@dataclass(frozen=True)
+class _Edges:
+    """The edges of each factor: members, states, strides and where messages begin."""
+
+    axes: Ragged
+    states: Integers
+    strides: Integers
+    begins: Integers
+
+
+def _variable_of(
+    edges: _Edges, members: Ragged, component: Integers, problem: Integers
+) -> Integers:
+    """The variable at each edge, numbered over all problems."""
+    lengths = members.lengths_of(component)
+    first = np.cumsum(lengths) - lengths
+    shift = (first - members.starts[component])[problem]
+    return edges.axes.items + shift[edges.axes.owners]
+
+
 def _factors(
-    axes: Ragged,
-    states: Integers,
-    strides: Integers,
-    begins: Integers,
-    starts: Integers,
-    problem: Integers,
-    weight: FloatArray,
-) -> list[Factors]:
+    edges: _Edges, starts: Integers, problem: Integers, weight: FloatArray
+) -> Iterator[Factors]:
     """Blocks of factors with the same numbers of states along their axes."""
-    first, shape = distinct_rows(Ragged(axes.starts, states))
-    found = []
+    first, shape = distinct_rows(Ragged(edges.axes.starts, edges.states))
     for block, one in enumerate(first):
-        members = np.flatnonzero(shape == block)
-        edges = axes.places(members).reshape(len(members), -1)
-        cells = starts[members]
-        sizes = states[axes.starts[one] : axes.starts[one + 1]]
-        for axis, size in enumerate(sizes):
-            cells = cells[..., None] + np.multiply.outer(
-                strides[edges[:, axis]], np.arange(size)
-            ).reshape((len(members), *[1] * axis, size))
-        found.append(Factors(cells, begins[edges], weight[members], problem[members]))
-    return found
+        factors = np.flatnonzero(shape == block)
+        along = edges.axes.places(factors).reshape(len(factors), -1)
+        cells = starts[factors]
+        for axis, size in enumerate(edges.states[along[factors == one][0]]):
+            moves = np.multiply.outer(edges.strides[along[:, axis]], np.arange(size))
+            cells = cells[..., None] + moves.reshape(len(factors), *[1] * axis, size)
+        yield Factors(cells, edges.begins[along], weight[factors], problem[factors])
 
 
-def _variables(
-    variable: Integers, states: Integers, begins: Integers, weight: FloatArray
-) -> list[Variables]:
+def _variables(edges: _Edges, variable: Integers, weight: FloatArray) -> Iterator[Variables]:
     """Blocks of variables with the same numbers of factors and of states."""
-    order = np.argsort(variable, kind="stable")
-    edges = Ragged.of_lengths(np.bincount(variable), order)
-    of_first = edges.items[edges.starts[:-1]]
+    of_variable = Ragged.of_lengths(np.bincount(variable), np.argsort(variable, kind="stable"))
+    first = of_variable.items[of_variable.starts[:-1]]
     alike, block = np.unique(
-        np.stack([edges.lengths, states[of_first]], axis=1), axis=0, return_inverse=True
+        np.stack([of_variable.lengths, edges.states[first]], axis=1), axis=0, return_inverse=True
     )
-    return [
-        Variables(
-            begins[edges.take(members).items].reshape(len(members), -1),
-            int(alike[kind, 1]),
-            weight[of_first[members]],
-        )
-        for kind in range(len(alike))
-        for members in [np.flatnonzero(block.ravel() == kind)]
-    ]
+    weights = weight[edges.axes.owners][first]
+    for kind, (degree, states) in enumerate(alike.tolist()):
+        variables = np.flatnonzero(block.ravel() == kind)
+        along = of_variable.take(variables).items.reshape(len(variables), degree)
+        yield Variables(edges.begins[along], states, weights[variables])
