@@ -9,10 +9,11 @@ import pytest
 
 from lacunet.experiments import pool
 from lacunet.experiments.cells import Cell, Problem, by_problem
+from lacunet.experiments.journal import NAME
 from lacunet.experiments.learners import LEARNERS, Learner
 from lacunet.experiments.outcomes import Outcome
 from lacunet.experiments.pool import solve_all
-from lacunet.experiments.runner import run
+from lacunet.experiments.runner import forecast, run
 from lacunet.experiments.settings import ALARM_MCAR, EACH_THE_OTHER
 from lacunet.experiments.sources import Source
 from odd_learners import odd
@@ -96,3 +97,14 @@ def test_a_method_that_was_stopped_is_run_again_under_a_longer_limit(tmp_path: P
 def test_a_finished_cell_is_not_run_again(tmp_path: Path) -> None:
     cells = [Cell(PROBLEM, PLAIN, 60.0)]
     assert run(cells, tmp_path, 1) == run(cells, tmp_path, 1)
+
+
+def test_what_died_is_run_again_only_if_asked(tmp_path: Path) -> None:
+    cells = [Cell(PROBLEM, odd("dies"), None), Cell(PROBLEM, PLAIN, None)]
+    run(cells, tmp_path, 1)
+    assert forecast(cells, tmp_path, 1).to_run == 0
+    assert forecast(cells, tmp_path, 1, retry=True).to_run == 1
+    run(cells, tmp_path, 1)
+    assert len((tmp_path / NAME).read_text().splitlines()) == 2
+    run(cells, tmp_path, 1, retry=True)
+    assert len((tmp_path / NAME).read_text().splitlines()) == 3

@@ -61,6 +61,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("--processes", type=positive, default=1, metavar="N", help="(default: 1)")
     command.add_argument("--forecast", action="store_true", help="say what would be run, and stop")
     command.add_argument("--report", action="store_true", help="run nothing: report what is there")
+    command.add_argument("--retry", action="store_true", help="run again what died the last time")
     command.add_argument("--json", action="store_true", help="print the means as JSON")
 
 
@@ -74,11 +75,11 @@ def run(options: Namespace) -> int:
     study = study_of(options)
     folder = Path(options.output or f"experiments/{study.name}{'-quick' * options.quick}")
     if not options.report:
-        _tell_forecast(study, folder, options.processes)
+        _tell_forecast(study, folder, options)
         if options.forecast:
             return 0
         with _progress() as progress:
-            run_cells(study.cells, folder, options.processes, progress)
+            run_cells(study.cells, folder, options.processes, progress, retry=options.retry)
     written = report(study, folder)
     print(json.dumps(written.data) if options.json else written.text)
     say(f"{len(written.files)} files are in {folder}; the page is {folder / 'index.html'}")
@@ -110,30 +111,24 @@ def study_of(options: Namespace) -> Study:
 
 
 def checked(study: Study) -> Study:
-    """The study, if there is anything to run and every method is one that exists."""
+    """The study, if there is anything to run."""
     from lacunet.experiments.errors import ExperimentError
-    from lacunet.experiments.learners import is_available
 
-    there = tuple(one for one in study.learners if is_available(one))
-    for one in study.learners:
-        if one not in there:
-            say(f"{one.name} is left out: there is no method {one.method!r} yet")
-    study = replace(study, learners=there)
     if not study.cells:
         raise ExperimentError.nothing_to_run()
     return study
 
 
-def _tell_forecast(study: Study, folder: Path, processes: int) -> None:
+def _tell_forecast(study: Study, folder: Path, options: Namespace) -> None:
     from lacunet.experiments.runner import forecast
     from lacunet.report.experiment_tables import duration
 
-    ahead = forecast(study.cells, folder, processes)
+    ahead = forecast(study.cells, folder, options.processes, retry=options.retry)
     longest = ahead.longest_seconds
     say(
         f"{study.name}: {ahead.to_run:,} of {ahead.cells:,} cells are to be run "
         f"({ahead.problems:,} learning problems, {len(study.learners)} methods, "
-        f"{processes} at a time)"
+        f"{options.processes} at a time)"
         + ("" if longest is None else f"; if all used up their limits, {duration(longest)}")
     )
 

@@ -18,8 +18,8 @@ from lacunet.model.network import Network
 from lacunet.simulate.by_graph import MissingByGraph
 from lacunet.simulate.simulation import simulate
 
-ROWS = 20_000
-SEED = 7
+ROWS = 50_000
+SEED = 1
 METHODS = ("listwise", "factored-mar")
 
 SCREENING = Network(

@@ -8,7 +8,7 @@ from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.estimate.method import Method
-from lacunet.estimate.registry import METHODS, method_named
+from lacunet.estimate.registry import method_named
 from lacunet.experiments.errors import ExperimentError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Scope
@@ -20,7 +20,8 @@ class Learner:
 
     ``learns_from`` is "complete" for the yardstick that sees the rows before anything was
     hidden. ``needs`` is "separator" or "missingness" where the method must be told of how
-    the values went missing.
+    the values went missing. ``limit_decides`` if the limit not only stops the method but
+    tells it what to do: it must be run under each limit.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Learner:
     options: tuple[tuple[str, Any], ...] = ()
     learns_from: str = "shown"
     needs: str = ""
+    limit_decides: bool = False
 
     def build(
         self, limit: float | None, separator: Scope | None, graph: MissingnessGraph | None
@@ -69,7 +71,7 @@ LEARNERS = {
         Learner("em", "F-MAR+EM", "em"),
         Learner("em-heldout", "F-MAR+EM*", "em", (("stop", "heldout"),)),
         Learner("em-bp", "F-MAR+EM-BP", "em-bp"),
-        Learner("auto", "auto", "auto"),
+        Learner("auto", "auto", "auto", limit_decides=True),
         Learner("mgraph", "mgraph", "mgraph", needs="missingness"),
         Learner("complete", "(complete)", "direct-mcar", learns_from="complete"),
     )
@@ -85,11 +87,6 @@ def learners_named(names: Sequence[str]) -> tuple[Learner, ...]:
         if name not in LEARNERS:
             raise ExperimentError.unknown_learner(name, LEARNERS)
     return tuple(LEARNERS[name] for name in dict.fromkeys(names))
-
-
-def is_available(learner: Learner) -> bool:
-    """Whether the method behind a learner is among the registered ones."""
-    return learner.method in METHODS
 
 
 def why_not(error: LacunetError) -> str:

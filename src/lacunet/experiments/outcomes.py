@@ -17,6 +17,7 @@ class Outcome:
 
     ``seconds`` is the time of learning alone. ``ended`` is how an iterative method ended.
     ``log_likelihood`` is that of the test rows, a row; ``divergence`` is KL(truth || learned).
+    ``message`` is why there is no network or, where the method chose for itself, what it chose.
     ``hidden`` is the share of the cells of the table that were not shown. ``run_under`` is the
     limit of the cell that was really run, where a method that ended by itself made running it
     again under another limit needless.
@@ -52,7 +53,7 @@ class Outcome:
 
     def serves(self, cell: Cell) -> bool:
         """Whether the cell, which differs from this one in its limit only, would end the same."""
-        if not self.ended_by_itself:
+        if not self.ended_by_itself or cell.learner.limit_decides:
             return False
         return cell.limit is None or (self.seconds or 0.0) <= cell.limit
 

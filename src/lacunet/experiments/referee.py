@@ -15,7 +15,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import learn
 from lacunet.experiments.cells import Cell, Drawn, by_problem, generator
 from lacunet.experiments.errors import ExperimentError
-from lacunet.experiments.learners import LEARNERS, Learner, is_available
+from lacunet.experiments.learners import LEARNERS, Learner, learners_named
 from lacunet.experiments.mechanisms import fitted_mechanisms
 from lacunet.experiments.outcomes import Outcome
 from lacunet.experiments.pool import solve_all
@@ -135,8 +135,7 @@ def case_of(
 
 def learners_for(case: Case) -> tuple[Learner, ...]:
     """Who can take part: informed methods only if a separator is known."""
-    names = (*USUAL, *(INFORMED if case.separator else ()))
-    return tuple(LEARNERS[name] for name in names if is_available(LEARNERS[name]))
+    return learners_named((*USUAL, *(INFORMED if case.separator else ())))
 
 
 def compare(

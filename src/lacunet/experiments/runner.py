@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,14 +28,15 @@ class Forecast:
         return self.cells - self.finished
 
 
-def forecast(cells: Sequence[Cell], folder: Path, processes: int) -> Forecast:
+def forecast(
+    cells: Sequence[Cell], folder: Path, processes: int, *, retry: bool = False
+) -> Forecast:
     """What running these cells in this folder means; nothing is run.
 
     The longest it can take is the sum of the limits over the processes, unknown if a cell
     has none. It takes as long only if every method uses up its limit.
     """
-    there = read_journal(folder)
-    missing = [cell for cell in cells if cell.key not in there]
+    missing = _missing(cells, read_journal(folder), retry)
     limits = [cell.limit for cell in missing]
     known = [limit for limit in limits if limit is not None]
     longest = sum(known) / processes if len(known) == len(limits) else None
@@ -44,12 +45,18 @@ def forecast(cells: Sequence[Cell], folder: Path, processes: int) -> Forecast:
 
 
 def run(
-    cells: Sequence[Cell], folder: Path, processes: int = 1, progress: Progress = silent
+    cells: Sequence[Cell],
+    folder: Path,
+    processes: int = 1,
+    progress: Progress = silent,
+    *,
+    retry: bool = False,
 ) -> dict[str, Outcome]:
     """Run the cells that the folder does not have yet, and give all that it has then.
 
     Every outcome is on disk before the next is taken. However often a run is killed and
-    started again, a finished cell is neither lost nor run again.
+    started again, a finished cell is neither lost nor run again; with ``retry``, those whose
+    process died are.
     """
     with journal_in(folder) as journal:
         by_task: dict[str, list[Outcome]] = {}
@@ -60,7 +67,7 @@ def run(
             known = by_task.get(cell.task, [])
             return next((one.under(cell) for one in known if one.serves(cell)), None)
 
-        todo = [cell for cell in cells if cell.key not in journal.finished]
+        todo = _missing(cells, journal.finished, retry)
         done = len(cells) - len(todo)
         progress("cells", done, len(cells))
         for outcome in solve_all(by_problem(todo), processes, serve):
@@ -69,3 +76,8 @@ def run(
             done += 1
             progress("cells", done, len(cells), f"{outcome.network} {outcome.rows:,} rows")
         return dict(journal.finished)
+
+
+def _missing(cells: Sequence[Cell], finished: Mapping[str, Outcome], retry: bool) -> list[Cell]:
+    there = {key for key, one in finished.items() if not (retry and one.status == "died")}
+    return [cell for cell in cells if cell.key not in there]

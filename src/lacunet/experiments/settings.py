@@ -88,7 +88,7 @@ IN_A_RING = Setting(
 )
 ONE_BY_ONE = Setting(
     "one-by-one",
-    GraphFromText("R[Fire] -> R[Smoke]; Smoke -> R[Fire]; Alarm -> R[Leaving]", MNAR_BETA),
-    "MNAR: Smoke -> R[Fire] -> R[Smoke], Alarm -> R[Leaving]",
-    "fire-alarm",
+    GraphFromText("Mek -> R[Raf]; R[Raf] -> R[Mek]; Akt -> R[Erk]; R[Erk] -> R[Akt]", MNAR_BETA),
+    "MNAR: Mek -> R[Raf] -> R[Mek], Akt -> R[Erk] -> R[Akt]",
+    "sachs",
 )

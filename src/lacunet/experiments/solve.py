@@ -39,7 +39,7 @@ def _solve(cell: Cell, drawn: Drawn, tell: Callable[[str], None]) -> Outcome:
         return outcome_of(cell, "refused", {"message": why_not(error)})
     seconds = perf_counter() - began
     tell("judging")
-    about = {"seconds": seconds, "hidden": _hidden(result), **_ended(result)}
+    about = {"seconds": seconds, "hidden": _hidden(result), "message": result.why} | _ended(result)
     if cell.limit is not None and seconds > cell.limit and not heeds_time(method):
         return outcome_of(cell, "over the limit", about)
     return outcome_of(cell, "ok", about | judged(cell, drawn, result))

@@ -178,7 +178,7 @@ STUDIES = {
             "mnar",
             "KL divergence from data missing not at random",
             "appendix, section 'Missing Not at Random (MNAR) Data'",
-            (Source("pair"), Source("fire-alarm")),
+            (Source("pair"), Source("fire-alarm"), Source("sachs")),
             (EACH_THE_OTHER, IN_A_RING, ONE_BY_ONE),
             SIZES,
             32,
