@@ -184,7 +184,7 @@ def test_convert_keeps_every_probability(tmp_path: Path) -> None:
 def test_the_demo_is_right_where_dropping_rows_is_wrong(tmp_path: Path, capsys: Captured) -> None:
     assert main(["demo", "-o", str(tmp_path / "demo"), "--json"]) == 0
     for answer in json.loads(capsys.readouterr().out)["answers"]:
-        # 20,000 patients: about three standard errors of the scarcest answer.
+        # 50,000 patients: about two standard errors of the scarcest answer.
         assert abs(answer["factored-mar"] - answer["truth"]) < 0.03
         assert abs(answer["listwise"] - answer["truth"]) > 0.1
     assert read_network(tmp_path / "demo" / "learned.bif").has_cpts

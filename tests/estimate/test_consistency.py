@@ -30,20 +30,23 @@ CONSISTENT_UNDER_MAR = {
     "one-step": True,
     "em": True,
     "em-bp": True,
+    "auto": True,
+    "mgraph": True,
 }
+GRAPH = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
 AGES = np.array([0.6, 0.4])
 
 
 @pytest.fixture(scope="module")
 def patients() -> EncodedTable:
-    graph = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
-    missing = MissingByGraph(graph, NOT_VERIFIED)
+    missing = MissingByGraph(GRAPH, NOT_VERIFIED)
     return simulate(SCREENING, ROWS, missing, np.random.default_rng(11)).table
 
 
 def _errors(name: str, table: EncodedTable) -> np.ndarray:
     """The errors of the CPT of Disease, in standard errors."""
-    result = learned(name, SCREENING, table)
+    options = {"missingness": GRAPH} if name == "mgraph" else {}
+    result = learned(name, SCREENING, table, **options)
     truth = SCREENING.cpt("Disease").table
     size = result.families["Disease"].effective_size * AGES[:, None]
     return np.abs(result.tables["Disease"] - truth) / np.sqrt(truth * (1 - truth) / size)

@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import read_network
 
     network = read_network(options.network)
-    method = method_of(options)
+    method = method_of(options, network)
     if options.rows and not options.query:
         raise MethodError.rows_without_query()
     if options.query and not options.data:

@@ -63,7 +63,7 @@ def run(options: Namespace) -> int:
         result = learn(
             network,
             one_or_many(options.data),
-            method_of(options),
+            method_of(options, network),
             options.prior,
             options.weight,
             missing=options.missing,

@@ -49,14 +49,22 @@ def add_method_arguments(command: ArgumentParser) -> None:
     from lacunet.estimate.registry import METHODS
 
     group = command.add_argument_group("method")
-    group.add_argument(
-        "--method", default="factored-mar", metavar="M", help=f"one of {', '.join(METHODS)}"
-    )
+    group.add_argument("--method", default="auto", metavar="M", help=f"one of {', '.join(METHODS)}")
     group.add_argument(
         "--separator",
         metavar="A,B",
         type=names,
         help="for informed methods: what separates missing values from their mechanisms",
+    )
+    group.add_argument(
+        "--missingness",
+        metavar="GRAPH",
+        help="a file with a missingness graph, for mgraph and the informed methods",
+    )
+    group.add_argument(
+        "--otherwise",
+        metavar="O",
+        help="for mgraph: 'refuse' (default), 'prior', or a method for what is not recoverable",
     )
     group.add_argument(
         "--aggregation", choices=AGGREGATIONS, help="for factored methods: how estimates merge"
@@ -88,11 +96,18 @@ def _add_em_arguments(command: ArgumentParser) -> None:
     )
 
 
-def method_of(options: Namespace) -> Method:
+def method_of(options: Namespace, network: Network) -> Method:
     """The method asked for, with its options."""
+    graph = None
+    if options.missingness:
+        from lacunet.missingness.graph import MissingnessGraph
+
+        graph = MissingnessGraph.read(options.missingness, network)
     return method_named(
         options.method,
         separator=options.separator,
+        missingness=graph,
+        otherwise=options.otherwise,
         aggregation=options.aggregation,
         seed=_start(options.start),
         stop=options.stop,

@@ -8,6 +8,7 @@ from importlib import import_module
 COMMANDS = (
     "learn",
     "explain",
+    "recover",
     "evaluate",
     "compare",
     "simulate",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from lacunet.estimate.direct_mcar import direct_mcar
-from lacunet.estimate.errors import MethodError
 from lacunet.estimate.estimands import Estimand
 from lacunet.estimate.joint import Joint, learn_families
 from lacunet.estimate.method import Learned, Task
@@ -93,11 +92,3 @@ def over_observed(cells: GroupedCounts, counts: Counts, weights: FloatArray) -> 
     ]
     place = cells.groups.place(observed)
     return added_up(place, weights, int(np.prod(shape))).reshape(shape)
-
-
-def check_separator(task: Task, separator: Sequence[str]) -> None:
-    """Refuse a separator with a variable that the network has not or some row does not show."""
-    for name in separator:
-        missing = task.table.missing_of[task.network.known(name)]
-        if missing:
-            raise MethodError.separator_not_observed(name, missing)

@@ -13,16 +13,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimate.by_groups import (
-    GroupedJoint,
-    check_separator,
-    family_place,
-    learn_by_groups,
-    over_observed,
-)
+from lacunet.estimate.by_groups import GroupedJoint, family_place, learn_by_groups, over_observed
 from lacunet.estimate.direct_mcar import direct_mcar
 from lacunet.estimate.estimands import Estimand, direct_mar_estimand
+from lacunet.estimate.informed import check_separator, informed_grouping
 from lacunet.estimate.method import Learned, Task
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Scope
 from lacunet.statistics.counts import Counts, Tally, added_up
 from lacunet.statistics.groups import GroupedCounts
@@ -83,13 +79,14 @@ class InformedDirect:
 
     name: ClassVar[str] = "informed-direct"
     separator: Scope = ()
+    missingness: MissingnessGraph | None = None
 
     def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
         """What is estimated of the joint of ``left``."""
-        given = tuple(name for name in observed if name in left or name in self.separator)
+        given = informed_grouping(left, observed, self.separator, self.missingness)
         return direct_mar_estimand(left, partially, given)
 
     def learn(self, task: Task) -> Learned:
         """Learn every CPT within the groups that agree on its observed part and W."""
-        check_separator(task, self.separator)
+        check_separator(task, self.separator, self.missingness)
         return learn_by_groups(task, self.estimand, direct_mar, True)

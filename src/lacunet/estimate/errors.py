@@ -31,6 +31,13 @@ class MethodError(LacunetError):
         )
 
     @classmethod
+    def forecast_without_data(cls, method: str) -> MethodError:
+        return cls(
+            f"what method {method!r} costs depends on the data, and none are given.\n"
+            "Hint: name a data file."
+        )
+
+    @classmethod
     def not_a_closed_form(cls, method: str) -> MethodError:
         return cls(
             f"method {method!r} has no estimand to write down.\n"
@@ -56,7 +63,15 @@ class MethodError(LacunetError):
     def no_separator(cls, method: str) -> MethodError:
         return cls(
             f"method {method!r} needs to know what separates the missing values from their "
-            "mechanisms.\nHint: name the variables with separator=[...] (--separator A,B)."
+            "mechanisms.\nHint: name the variables with separator=[...] (--separator A,B), or give "
+            "a missingness graph (--missingness FILE)."
+        )
+
+    @classmethod
+    def no_graph(cls) -> MethodError:
+        return cls(
+            "method 'mgraph' needs a missingness graph.\n"
+            "Hint: give one with missingness=MissingnessGraph.read(...) (--missingness FILE)."
         )
 
     @classmethod

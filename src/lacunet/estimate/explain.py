@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
+from lacunet.estimate.auto import Auto
+from lacunet.estimate.direct_mcar import DirectMcar
+from lacunet.estimate.em import EM
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.estimands import Estimand
-from lacunet.estimate.forecast import BYTES_A_CELL
+from lacunet.estimate.factored_mar import FactoredMar
+from lacunet.estimate.forecast import BYTES_A_CELL, memory_budget
 from lacunet.estimate.method import ClosedForm, Method
+from lacunet.estimate.mgraph import Mgraph
+from lacunet.estimate.registry import method_named
 from lacunet.estimate.rows import OrderRows, rows_entering
+from lacunet.inference.forecast import Forecast, forecast
+from lacunet.missingness.recover import recover_families
 from lacunet.model.network import Network, Scope
+from lacunet.statistics.problems import compile_problems
 from lacunet.statistics.superfamilies import superfamilies
 
 NOT_KNOWN: Scope = ("X_o",)  # stands for the fully observed variables while no data are given
@@ -22,13 +31,20 @@ NOT_KNOWN: Scope = ("X_o",)  # stands for the fully observed variables while no 
 
 @dataclass(frozen=True)
 class FamilyPlan:
-    """How one CPT will be estimated."""
+    """How one CPT will be estimated.
+
+    ``given`` are the variables that rows are grouped by. ``verdict`` says, where a
+    missingness graph decides, whether the CPT can be recovered, and why.
+    """
 
     variable: str
     parents: Scope
-    estimand: Estimand
+    estimand: str
+    latex: str
+    given: Scope
     cells: int
     rows_shown: int | None
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,7 +53,8 @@ class Explanation:
 
     ``tables`` are the unions of families that will be counted, ``groupings`` the sets of
     fully observed variables that rows will be grouped by, ``bytes_needed`` what the largest
-    family takes. ``rows`` is None where no data were given.
+    family takes. ``rows`` is None where no data were given, ``expectation`` where the method
+    has no expectation to compute.
     """
 
     method: str
@@ -47,19 +64,23 @@ class Explanation:
     tables: tuple[Scope, ...]
     groupings: tuple[Scope, ...]
     bytes_needed: int
+    expectation: Forecast | None = None
 
 
-def explain(network: Network, method: Method, table: EncodedTable | None = None) -> Explanation:
-    """Say what a closed-form method will count and estimate; nothing is counted yet."""
-    form = closed_form(method)
+def explain(
+    network: Network, method: Method, table: EncodedTable | None = None, memory: int | None = None
+) -> Explanation:
+    """Say what a method will count and estimate; no estimate is made yet.
+
+    Of a method that computes expectations, the closed form it starts from is explained, and
+    the data are compiled to forecast what an expectation will cost.
+    """
+    budget = memory_budget() if memory is None else memory
     partially = network.variables if table is None else table.partially_observed
-    observed = NOT_KNOWN if table is None else table.fully_observed
-    families = tuple(
-        _plan(network, form, name, (partially, observed), table) for name in network.variables
-    )
+    families = tuple(_plans(network, method, table))
     radix_of = {name: network.cardinality(name) + (name in partially) for name in network.variables}
     unions = superfamilies([network.family(name) for name in network.variables], radix_of)
-    groupings = dict.fromkeys(plan.estimand.given for plan in families if plan.estimand.given)
+    groupings = dict.fromkeys(plan.given for plan in families if plan.given)
     return Explanation(
         method.name,
         None if table is None else table.rows,
@@ -68,7 +89,18 @@ def explain(network: Network, method: Method, table: EncodedTable | None = None)
         tuple(union for union, _ in unions),
         tuple(groupings),
         max(plan.cells for plan in families) * BYTES_A_CELL,
+        _expectation(network, method, table, budget),
     )
+
+
+def _expectation(
+    network: Network, method: Method, table: EncodedTable | None, memory: int
+) -> Forecast | None:
+    if not isinstance(method, EM | Auto):
+        return None
+    if table is None:
+        raise MethodError.forecast_without_data(method.name)
+    return forecast(compile_problems(network, table), memory)
 
 
 def explain_rows(
@@ -87,17 +119,36 @@ def closed_form(method: Method) -> ClosedForm:
     return method
 
 
-def _plan(
-    network: Network,
-    method: ClosedForm,
-    name: str,
-    observed_or_not: tuple[Scope, Scope],
-    table: EncodedTable | None,
-) -> FamilyPlan:
-    family = network.family(name)
-    shown = None if table is None else int(np.count_nonzero(table.is_shown(family)))
-    estimand = method.estimand(family, *observed_or_not)
-    return FamilyPlan(name, network.parents(name), estimand, prod(network.shape(family)), shown)
+def _plans(network: Network, method: Method, table: EncodedTable | None) -> Iterator[FamilyPlan]:
+    partially = network.variables if table is None else table.partially_observed
+    observed = NOT_KNOWN if table is None else table.fully_observed
+    verdicts = recover_families(method.missingness) if isinstance(method, Mgraph) else {}
+    start = starting_form(method)
+    for name in network.variables:
+        family = network.family(name)
+        shown = None if table is None else int(np.count_nonzero(table.is_shown(family)))
+        cells = prod(network.shape(family))
+        if verdicts:
+            one = verdicts[name]
+            words = f"{one.status}: {one.why}"
+            yield FamilyPlan(
+                name, network.parents(name), one.estimand, one.latex, (), cells, shown, words
+            )
+        else:
+            found = start.estimand(family, partially, observed)
+            yield FamilyPlan(
+                name, network.parents(name), found.text, found.latex, found.given, cells, shown
+            )
+
+
+def starting_form(method: Method) -> ClosedForm:
+    """The closed form that a method is, or starts from."""
+    if isinstance(method, EM):
+        named = isinstance(method.seed, str) and method.seed != "random"
+        return closed_form(method_named(str(method.seed)) if named else DirectMcar())
+    if isinstance(method, Auto | Mgraph):
+        return FactoredMar()
+    return closed_form(method)
 
 
 def parsed_query(text: str, network: Network) -> dict[str, str]:

@@ -20,16 +20,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimate.by_groups import (
-    GroupedJoint,
-    check_separator,
-    family_place,
-    learn_by_groups,
-    over_observed,
-)
+from lacunet.estimate.by_groups import GroupedJoint, family_place, learn_by_groups, over_observed
 from lacunet.estimate.estimands import Estimand, factored_mar_estimand
 from lacunet.estimate.factored_mcar import factored_mcar
 from lacunet.estimate.forecast import check_lattices
+from lacunet.estimate.informed import check_separator, informed_grouping
 from lacunet.estimate.lattice import (
     CERTAIN,
     Aggregation,
@@ -40,6 +35,7 @@ from lacunet.estimate.lattice import (
     subsets,
 )
 from lacunet.estimate.method import Learned, Task
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Counts, Tally, added_up
 from lacunet.statistics.distinct import Index, Keys, distinct, pack
@@ -210,16 +206,17 @@ class InformedFactored:
 
     name: ClassVar[str] = "informed-factored"
     separator: Scope = ()
+    missingness: MissingnessGraph | None = None
     aggregation: Aggregation = "inverse-variance"
 
     def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
         """What is estimated of the joint of ``left``."""
-        given = tuple(name for name in observed if name in left or name in self.separator)
+        given = informed_grouping(left, observed, self.separator, self.missingness)
         return factored_mar_estimand(left, partially, given)
 
     def learn(self, task: Task) -> Learned:
         """Learn every CPT within the groups that agree on its observed part and W."""
         check_lattices(task.network, task.network.variables)
-        check_separator(task, self.separator)
+        check_separator(task, self.separator, self.missingness)
         estimator = partial(factored_mar, aggregation=self.aggregation)
         return learn_by_groups(task, self.estimand, estimator, False)

@@ -13,6 +13,7 @@ from lacunet.estimate.errors import MethodError
 from lacunet.estimate.forecast import check_families, memory_budget
 from lacunet.estimate.method import Ended, FamilyReport, Method, Task
 from lacunet.estimate.registry import method_named
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 
@@ -51,11 +52,13 @@ class Result:
 def learn(
     network: Network,
     data: Any,
-    method: str | Method = "factored-mar",
+    method: str | Method = "auto",
     prior: float = 2.0,
     weight: Any = None,
     *,
     separator: Sequence[str] | None = None,
+    missingness: MissingnessGraph | None = None,
+    otherwise: str | None = None,
     aggregation: str | None = None,
     missing: Sequence[str] = (),
     unknown: Literal["error", "missing"] = "error",
@@ -81,6 +84,11 @@ def learn(
         The name of the column with the rows' weights, or the weights themselves.
     separator
         For informed methods: variables that separate missing values from their mechanisms.
+    missingness
+        For "mgraph" and the informed methods: how values go missing, as a graph.
+    otherwise
+        For "mgraph": what becomes of a family that cannot be recovered: "refuse", "prior", or
+        a method's name.
     aggregation
         For factored methods: how the factorisations are merged.
     missing
@@ -102,7 +110,13 @@ def learn(
         Something is wrong with the input; the message says what, where and the way out.
     """
     if isinstance(method, str):
-        method = method_named(method, separator=separator, aggregation=aggregation)
+        method = method_named(
+            method,
+            separator=separator,
+            missingness=missingness,
+            otherwise=otherwise,
+            aggregation=aggregation,
+        )
     if not (np.isfinite(prior) and prior >= 1):
         raise MethodError.prior(prior)
     budget = memory_budget() if memory is None else memory

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from lacunet.estimate.auto import Auto
 from lacunet.estimate.direct_mar import DirectMar, InformedDirect
 from lacunet.estimate.direct_mcar import DirectMcar, Listwise
 from lacunet.estimate.em import EM, LoopyEM, OneStep
@@ -13,10 +14,12 @@ from lacunet.estimate.factored_mar import FactoredMar, InformedFactored
 from lacunet.estimate.factored_mcar import FactoredMcar
 from lacunet.estimate.lattice import AGGREGATIONS
 from lacunet.estimate.method import Method
+from lacunet.estimate.mgraph import Mgraph
 
 KINDS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
+        Auto,
         Listwise,
         DirectMcar,
         FactoredMcar,
@@ -27,6 +30,7 @@ KINDS: dict[str, type[Method]] = {
         OneStep,
         EM,
         LoopyEM,
+        Mgraph,
     )
 }
 METHODS = tuple(KINDS)
@@ -52,8 +56,10 @@ def method_named(name: str, **options: Any) -> Method:
             raise MethodError.option(name, option, known)
     if given.get("aggregation", AGGREGATIONS[0]) not in AGGREGATIONS:
         raise MethodError.choice("aggregation", given["aggregation"], AGGREGATIONS)
-    if "separator" in known and "separator" not in given:
+    if "separator" in known and not {"separator", "missingness"} & set(given):
         raise MethodError.no_separator(name)
+    if kind is Mgraph and "missingness" not in given:
+        raise MethodError.no_graph()
     if "separator" in given:
         given["separator"] = tuple(given["separator"])
     return kind(**given)

@@ -16,6 +16,15 @@ class MissingnessGraphError(LacunetError):
     """What is given is no missingness graph over the network, or does not fit the data."""
 
     @classmethod
+    def unreadable(cls, path: str, error: Exception) -> MissingnessGraphError:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        return cls(f"{path}: the missingness graph cannot be read: {reason}.")
+
+    @classmethod
+    def unwritable(cls, path: str, error: OSError) -> MissingnessGraphError:
+        return cls(f"{path}: the missingness graph cannot be written: {error.strerror}.")
+
+    @classmethod
     def syntax(
         cls, problem: str, line: int, column: int, text: str, source: str
     ) -> MissingnessGraphError:

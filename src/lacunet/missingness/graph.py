@@ -108,12 +108,18 @@ class MissingnessGraph:
     @classmethod
     def read(cls, path: str | Path, network: Network) -> MissingnessGraph:
         """Read a graph from a text file."""
-        text = Path(path).read_text(encoding="utf-8-sig")
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise MissingnessGraphError.unreadable(str(path), error) from None
         return cls.parse(text, network, source=str(path))
 
     def write(self, path: str | Path) -> None:
         """Write the graph to a text file."""
-        Path(path).write_text(f"{self}\n", encoding="utf-8")
+        try:
+            Path(path).write_text(f"{self}\n", encoding="utf-8")
+        except OSError as error:
+            raise MissingnessGraphError.unwritable(str(path), error) from None
 
     def __str__(self) -> str:
         statements = [

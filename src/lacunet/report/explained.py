@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from lacunet.estimate.estimands import Estimand
@@ -15,7 +16,8 @@ def explanation_as_text(plan: Explanation) -> str:
     """The estimand of every family, what will be counted, and what it needs."""
     lines = [_heading(plan), ""]
     for family in plan.families:
-        lines += [f"{family.variable}{_given(family)}", f"  {family.estimand.text}"]
+        lines.append(f"{family.variable}{_given(family)}")
+        lines += [f"  {text}" for text in (family.estimand, family.verdict) if text]
         if family.rows_shown is not None and plan.rows:
             share = family.rows_shown / plan.rows
             lines.append(f"  {family.rows_shown:,} rows ({share:.1%}) show the whole family")
@@ -23,6 +25,8 @@ def explanation_as_text(plan: Explanation) -> str:
     for grouping in plan.groupings:
         lines.append(f"rows will be grouped by {_names(grouping)}")
     lines.append(f"the largest family needs {gibibytes(plan.bytes_needed)}")
+    if plan.expectation is not None:
+        lines += ["", "expectation steps:", plan.expectation.text]
     return "\n".join(lines)
 
 
@@ -56,8 +60,9 @@ def explanation_as_data(plan: Explanation) -> dict[str, Any]:
         "families": {
             family.variable: {
                 "parents": list(family.parents),
-                "estimand": family.estimand.text,
-                "latex": family.estimand.latex,
+                "estimand": family.estimand,
+                "latex": family.latex,
+                "verdict": family.verdict,
                 "cells": family.cells,
                 "rows_shown": family.rows_shown,
             }
@@ -66,6 +71,7 @@ def explanation_as_data(plan: Explanation) -> dict[str, Any]:
         "tables": [list(union) for union in plan.tables],
         "groupings": [list(grouping) for grouping in plan.groupings],
         "bytes_needed": plan.bytes_needed,
+        "expectation": None if plan.expectation is None else asdict(plan.expectation),
     }
 
 

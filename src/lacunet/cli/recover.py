@@ -1,0 +1,88 @@
+"""``lacunet recover``: what a missingness graph lets one learn, and how."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, names, note, table_of
+from lacunet.cli.progress import progress_bar
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.verdict import Verdict
+
+HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
+EXAMPLE = """example:
+  lacunet recover net.bif mechanisms.txt
+  lacunet recover net.bif mechanisms.txt --query "X,Y|Z" --data rows.csv
+  lacunet recover net.bif mechanisms.txt --implications --data rows.csv
+
+A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
+"X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random.
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
+    command.add_argument("graph", metavar="GRAPH", help="a text file with the missingness graph")
+    command.add_argument(
+        "--query", metavar="X,Y|Z", action="append", help="a query instead of the families"
+    )
+    command.add_argument(
+        "--data",
+        metavar="DATA",
+        nargs="+",
+        help=f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}",
+    )
+    command.add_argument(
+        "--implications",
+        action="store_true",
+        help="list what the graph implies about the data; with --data, test it",
+    )
+    command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    add_data_arguments(command)
+
+
+def run(options: Namespace) -> int:
+    """Print the category, the verdicts and, with data, the estimates or the tests."""
+    from lacunet.formats.files import read_network
+    from lacunet.missingness.implications import check_implications, implications, never_testable
+    from lacunet.missingness.recover import recover_families
+    from lacunet.report.recovered import (
+        implications_as_data,
+        implications_as_text,
+        verdicts_as_data,
+        verdicts_as_text,
+    )
+
+    graph = MissingnessGraph.read(options.graph, read_network(options.network))
+    table = None
+    if options.data:
+        with progress_bar() as progress:
+            table = table_of(options, graph.network, progress)
+        graph.check_data(table)
+        for text in table.notes:
+            note(text)
+    if options.implications:
+        found = (
+            implications(graph),
+            None if table is None else check_implications(graph, table),
+            never_testable(graph),
+        )
+        as_json = options.json
+        print(json.dumps(implications_as_data(*found)) if as_json else implications_as_text(*found))
+        return 0
+    queries = [_query(graph, text) for text in options.query or ()]
+    verdicts = queries or list(recover_families(graph).values())
+    print(
+        json.dumps(verdicts_as_data(graph, verdicts, table))
+        if options.json
+        else verdicts_as_text(graph, verdicts, table)
+    )
+    return 0
+
+
+def _query(graph: MissingnessGraph, text: str) -> Verdict:
+    """The verdict on ``X,Y|Z``."""
+    target, _, given = text.partition("|")
+    return graph.recover(names(target), names(given) if given.strip() else [])
