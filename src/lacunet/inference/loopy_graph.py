@@ -44,12 +44,11 @@ class Variables:
 
 @dataclass(frozen=True)
 class FactorGraph:
-    """The factor graphs of some problems; messages have ``cells`` cells in all."""
+    """The factor graphs of some problems; edge ``e`` has a variable with ``states[e]`` states."""
 
     factors: tuple[Factors, ...]
     variables: tuple[Variables, ...]
-    cells: int
-    states: Integers  # of each edge's variable
+    states: Integers
 
 
 def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
@@ -70,7 +69,6 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     return FactorGraph(
         tuple(_factors(edges, starts, chosen[problem], weight)),
         tuple(_variables(edges, _variable_of(edges, members, component, problem), weight)),
-        int(states.sum()),
         states,
     )
 

@@ -41,7 +41,9 @@ def boundary_values(
         minlength=len(components.members),
     )
     has_many = rows_of_component >= MANY_ROWS
-    parts = [_of_rare(table, patterns, components, boundaries, ~has_many)]
+    parts = []
+    if not has_many.all():
+        parts.append(_of_rare(table, patterns, components, boundaries, ~has_many))
     occurrences = np.argsort(components.component, kind="stable")
     of_component = Ragged.of_lengths(
         np.bincount(components.component, minlength=len(has_many)),
@@ -51,7 +53,7 @@ def boundary_values(
         rows = patterns.rows.take(of_component.take(np.array([component])).items).items
         boundary = boundaries.take(np.array([component])).items
         parts.append(_of_common(table, int(component), rows, boundary))
-    return _joined([part for part in parts if len(part.weights)])
+    return _joined(parts)
 
 
 def _joined(parts: list[Values]) -> Values:
