@@ -15,6 +15,7 @@ from golden import golden
 from lacunet.data.table import EncodedTable
 from lacunet.estimate import em as em_module
 from lacunet.estimate.em import EM, LoopyEM, OneStep
+from lacunet.estimate.em_heldout import is_settled, steps_supported
 from lacunet.estimate.em_maximise import Rows, maximise
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.method import Ended, Learned, Task, posterior_mode
@@ -145,10 +146,55 @@ def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
 def test_held_out_steps_are_those_that_the_curve_supports() -> None:
     case = golden("asia-mar")
     learned = EM(stop="heldout").learn(Task(case.network, case.table, 2.0))
-    steps = em_module.steps_supported(ended(learned).heldout)
+    steps = steps_supported(ended(learned).heldout)
     assert ended(learned).reason == "held-out peak"
     assert ended(learned).iterations == steps
     assert same_bits(learned, EM(stop=steps).learn(Task(case.network, case.table, 2.0)))
+
+
+@pytest.mark.parametrize(
+    ("curve", "steps"),
+    [
+        ([-9.0], 1),
+        ([-9.0, -10.0], 1),
+        ([-90.0, -70.0, -60.0, -50.0], 3),
+        ([-90.0, -70.0, -60.0, -59.9, -50.0], 3),
+        ([-90.0, -70.0, -60.0, -60.1, -50.0], 2),
+        ([-90.0, -70.0, -np.inf, -60.0], 1),
+        ([-np.inf, -np.inf, -np.inf, -60.0], 1),
+    ],
+)
+def test_steps_go_on_while_they_gain_half_a_nat(curve: list[float], steps: int) -> None:
+    assert steps_supported(curve) == steps
+
+
+@given(st.lists(st.floats(-100, 0), min_size=1, max_size=8))
+def test_once_settled_further_steps_change_nothing(curve: list[float]) -> None:
+    for length in range(1, len(curve) + 1):
+        if is_settled(curve[:length]):
+            assert steps_supported(curve[:length]) == steps_supported(curve)
+            return
+    assert steps_supported(curve) == max(len(curve) - 1, 1)
+
+
+def test_the_scale_of_the_weights_does_not_change_the_steps() -> None:
+    case = golden("asia-mar")
+    table = replace(case.table, weights=np.ones(case.table.rows))
+    heavy = replace(case.table, weights=np.full(case.table.rows, 1000.0))
+    curves = [
+        ended(EM(stop="heldout", seed="random").learn(Task(case.network, one, 1.0))).heldout
+        for one in (table, heavy)
+    ]
+    np.testing.assert_allclose(curves[0], curves[1], rtol=1e-9)
+
+
+def test_cut_short_while_following_rows_put_aside_the_others_are_the_best_so_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = golden("alarm-mcar")
+    monkeypatch.setattr(Engine, "expect", interrupted_after(2, KeyboardInterrupt))
+    learned = EM(stop="heldout").learn(Task(case.network, case.table, 2.0))
+    assert (ended(learned).reason, ended(learned).iterations) == ("interrupted", 1)
 
 
 def test_one_row_cannot_be_put_aside() -> None:

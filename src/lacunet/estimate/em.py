@@ -23,7 +23,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from lacunet.estimate.em_climb import Climb, Limits, climb
-from lacunet.estimate.em_heldout import is_settled, put_aside, steps_supported
+from lacunet.estimate.em_heldout import Followed, is_settled, put_aside, steps_supported
 from lacunet.estimate.em_maximise import Rows, random_cells
 from lacunet.estimate.em_report import family_reports
 from lacunet.estimate.errors import MethodError
@@ -35,6 +35,7 @@ from lacunet.statistics.problem_layout import Layout, layout_of
 from lacunet.statistics.problems import compile_problems
 
 Stop = Literal["converge", "heldout"] | int
+CUT_SHORT = ("time limit", "interrupted")
 SEED_PRIOR = 2.0  # smooths a seed where the prior itself does not: EM never leaves a zero
 
 
@@ -81,20 +82,17 @@ class EM:
         began = monotonic()
         deadline = Deadline.within(self.time_limit)
         start, notes = _seed_cells(self.seed, task)
-        heldout: tuple[float, ...] = ()
-        method = self
+        curve: tuple[float, ...] = ()
         try:
             if self.stop == "heldout":
-                heldout = heldout_curve(self, task, deadline)
-                method = replace(self, stop=steps_supported(heldout))
-            found, engine = _best_climb(method, task, start, deadline)
+                found, engine, curve = _as_supported(self, task, start, deadline)
+            else:
+                found, engine = _best_climb(self, task, start, deadline)
         except OutOfTimeError:
             found, engine = Climb(start, None, "time limit", nan, ()), None
         except KeyboardInterrupt:
             found, engine = Climb(start, None, "interrupted", nan, ()), None
-        if heldout and found.reason == "steps done":
-            found = replace(found, reason="held-out peak")
-        return _learned(task, found, engine, (monotonic() - began, notes, heldout))
+        return _learned(task, found, engine, (monotonic() - began, notes, curve))
 
 
 @dataclass(frozen=True)
@@ -113,23 +111,46 @@ class LoopyEM(EM):
     inference: Inference = "bp"
 
 
-def heldout_curve(method: EM, task: Task, deadline: Deadline) -> tuple[float, ...]:
-    """The log-likelihood of rows put aside, at the seed of the others and after each step."""
+def _as_supported(
+    method: EM, task: Task, start: FloatArray, deadline: Deadline
+) -> tuple[Climb, Engine | None, tuple[float, ...]]:
+    """As many steps on all rows as rows put aside support.
+
+    Cut short before that number is known, the parameters reached without these rows are the
+    best so far.
+    """
+    followed = followed_heldout(method, task, deadline)
+    if followed.climb.reason in CUT_SHORT:
+        return followed.climb, None, followed.curve
+    steps = replace(method, stop=steps_supported(followed.curve))
+    found, engine = _best_climb(steps, task, start, deadline)
+    reason = "held-out peak" if found.reason == "steps done" else found.reason
+    return replace(found, reason=reason), engine, followed.curve
+
+
+def followed_heldout(method: EM, task: Task, deadline: Deadline) -> Followed:
+    """The log-likelihood of rows put aside, at the seed of the others and after each step.
+
+    It is that of as many rows of equal weight, so that it does not depend on the weights'
+    scale.
+    """
     rest, aside = put_aside(task.table, method.heldout_share, task.rng)
     if not (rest.rows and aside.rows):
         raise MethodError.too_few_rows(task.table.rows)
     part = replace(task, table=rest)
     start, _ = _seed_cells(method.seed, part)
     judge = _engine(method, replace(task, table=aside), deadline)
+    scale = aside.rows / aside.total
     curve: list[float] = []
 
     def goes_on(cells: FloatArray) -> bool:
-        curve.append(judge.log_likelihood(cells, deadline))
+        curve.append(scale * judge.log_likelihood(cells, deadline))
         return not is_settled(curve)
 
     limits = Limits(0.0, method.max_iterations, deadline=deadline)
-    climb(_engine(method, part, deadline), start, task.prior, limits, task.progress, goes_on)
-    return tuple(curve)
+    engine = _engine(method, part, deadline)
+    found = climb(engine, start, task.prior, limits, task.progress, goes_on)
+    return Followed(tuple(curve), found)
 
 
 def _engine(method: EM, task: Task, deadline: Deadline) -> Engine:
@@ -150,12 +171,11 @@ def _best_climb(
     limits = Limits(method.tolerance, most, exactly, deadline)
     best = climb(engine, start, task.prior, limits, task.progress)
     for _ in range(1, method.restarts):
-        if best.reason in ("time limit", "interrupted"):
+        if best.reason in CUT_SHORT:
             break
         other = climb(engine, random_cells(rows, task.rng), task.prior, limits, task.progress)
-        cut_short = other.reason in ("time limit", "interrupted")
         winner = other if other.log_posterior > best.log_posterior else best
-        best = replace(winner, reason=other.reason) if cut_short else winner
+        best = replace(winner, reason=other.reason) if other.reason in CUT_SHORT else winner
     return best, engine
 
 
