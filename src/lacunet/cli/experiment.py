@@ -78,8 +78,14 @@ def run(options: Namespace) -> int:
         _tell_forecast(study, folder, options)
         if options.forecast:
             return 0
-        with _progress() as progress:
-            run_cells(study.cells, folder, options.processes, progress, retry=options.retry)
+        try:
+            with _progress() as progress:
+                run_cells(study.cells, folder, options.processes, progress, retry=options.retry)
+        except KeyboardInterrupt:
+            say(
+                f"interrupted; what is finished is in {folder}, the same command goes on from there"
+            )
+            return 130
     written = report(study, folder)
     print(json.dumps(written.data) if options.json else written.text)
     say(f"{len(written.files)} files are in {folder}; the page is {folder / 'index.html'}")

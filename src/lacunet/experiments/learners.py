@@ -69,7 +69,7 @@ LEARNERS = {
         Learner("informed-factored", "IF-MAR", "informed-factored", needs="separator"),
         Learner("one-step", "one-step", "one-step"),
         Learner("em", "F-MAR+EM", "em"),
-        Learner("em-heldout", "F-MAR+EM*", "em", (("stop", "heldout"),)),
+        Learner("em-heldout", "F-MAR+EM/held-out", "em", (("stop", "heldout"),)),
         Learner("em-bp", "F-MAR+EM-BP", "em-bp"),
         Learner("auto", "auto", "auto", limit_decides=True),
         Learner("mgraph", "mgraph", "mgraph", needs="missingness"),

@@ -103,7 +103,8 @@ def _lines(
     network, size = spot
     group = (network, place.setting, place.limit, size)
     own = {name: means[*group, name] for name in place.methods if (*group, name) in means}
-    best = best_method({n: m for n, m in own.items() if n != "complete"}, place.measure)
+    rivals = {name: mean for name, mean in own.items() if name != "complete"}
+    best = None if place.measure == "seconds" else best_method(rivals, place.measure)
     cells = [
         cell_text(own[name], place.measure, name == best) if name in own else ""
         for name in place.methods
