@@ -10,7 +10,9 @@ import pytest
 
 from examples import RAIN
 from lacunet.cli import main
+from lacunet.cli.experiment import NAMES
 from lacunet.data.read import read_table
+from lacunet.experiments.studies import STUDIES
 from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.networks.catalogue import catalogue, example
@@ -135,6 +137,10 @@ def test_an_experiment_is_run_reported_and_extended(tmp_path: Path, capsys: Capt
     assert "EM-1" in out
     assert (tmp_path / "index.html").exists()
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + 8
+
+
+def test_every_study_can_be_named_on_the_command_line() -> None:
+    assert set(NAMES) == {*STUDIES, "example-appendix"}
 
 
 def test_a_forecast_runs_nothing(tmp_path: Path, capsys: Captured) -> None:

@@ -39,6 +39,17 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="HOW",
         help="mcar, mar, informed, none, or the file of a missingness graph (default: mar)",
     )
+    command.add_argument(
+        "--graph-out",
+        metavar="FILE",
+        help="where to write the missingness graph; with all parameters if it ends in .json",
+    )
+    command.add_argument("--complete-out", metavar="FILE", help="where to write the complete rows")
+    command.add_argument("--json", action="store_true", help="print what was hidden as JSON")
+    _add_missing_arguments(command)
+
+
+def _add_missing_arguments(command: ArgumentParser) -> None:
     group = command.add_argument_group("how values go missing")
     group.add_argument(
         "--share",
@@ -62,13 +73,6 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="A,B",
         help="the Beta distribution of the probabilities of being missing (default: 1,0.5)",
     )
-    command.add_argument(
-        "--graph-out",
-        metavar="FILE",
-        help="where to write the missingness graph; with all parameters if it ends in .json",
-    )
-    command.add_argument("--complete-out", metavar="FILE", help="where to write the complete rows")
-    command.add_argument("--json", action="store_true", help="print what was hidden as JSON")
 
 
 def run(options: Namespace) -> int:

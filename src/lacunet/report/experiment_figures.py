@@ -133,6 +133,11 @@ def draw(drawing: Drawing) -> Figure:
             linewidth=1.2,
             capsize=2,
         )
+    _dress(axes, drawing)
+    return figure
+
+
+def _dress(axes: Any, drawing: Drawing) -> None:
     axes.set_xscale("log")
     if drawing.measure == "divergence":
         axes.set_yscale("log")
@@ -141,7 +146,6 @@ def draw(drawing: Drawing) -> Figure:
     axes.set_title(drawing.title, fontsize="medium")
     axes.grid(alpha=0.3, which="major")
     axes.legend(fontsize="x-small", ncols=2)
-    return figure
 
 
 def picture(drawing: Drawing) -> Picture:
