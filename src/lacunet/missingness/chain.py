@@ -3,7 +3,8 @@ r"""The chain rule: queries that take several formulas.
 .. math::
     P(A_1, A_2 \mid B) = P(A_1 \mid A_2, B) \, P(A_2 \mid B), \quad
     P(A \mid B) = \sum_z P(A \mid z, B) P(z \mid B), \quad
-    P(A \mid B_1, B_2) \propto P(A, B_1 \mid B_2)
+    P(A \mid B_1, B_2) \propto P(A, B_1 \mid B_2), \quad
+    P(A \mid B) \propto \frac{P(A \mid B, z)}{P(z \mid A, B)}
 
 and a condition that A does not depend on is dropped. The search deepens step by step and
 remembers what it solved; its size is bounded, so that failing means "not found".
@@ -18,7 +19,7 @@ from itertools import combinations
 from lacunet.missingness.fix_and_select import Names, fraction, in_projections, no_self_censoring
 from lacunet.missingness.mixed import MixedGraph
 from lacunet.missingness.nodes import Mechanism, Node
-from lacunet.missingness.plan import Conditioned, Product, SumOut, Term, Widened
+from lacunet.missingness.plan import Conditioned, Inverted, Product, SumOut, Term, Widened
 from lacunet.missingness.propensity import closure
 
 Rule = Callable[[MixedGraph, Names, Names], Term | None]
@@ -88,6 +89,7 @@ def _attempts(search: Search, target: Names, given: Names, depth: int) -> Iterat
         yield from _split(search, target, given, depth - 1)
         yield from _conditioned(search, target, given, depth - 1)
         yield from _summed(search, target, given, depth - 1)
+        yield from _inverted(search, target, given, depth - 1)
 
 
 def _ordered(search: Search, names: Names) -> tuple[str, ...]:
@@ -140,6 +142,16 @@ def _summed(search: Search, target: Names, given: Names, depth: int) -> Iterator
                 yield SumOut(term, _ordered(search, target))
             for term in _split(search, target | more, given, depth):
                 yield SumOut(term, _ordered(search, target))
+
+
+def _inverted(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
+    for helper in _helpers(search.graph, target | given):
+        more = frozenset({helper})
+        first = _solve(search, target, given | more, depth)
+        if first is not None:
+            second = _solve(search, more, target | given, depth)
+            if second is not None:
+                yield Inverted(first, second, _ordered(search, target), _ordered(search, given))
 
 
 def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lacunet.missingness.plan import (
     Conditioned,
     Fraction,
+    Inverted,
     NoSelfCensoring,
     Product,
     Propensity,
@@ -23,7 +24,7 @@ def needed(term: Term) -> frozenset[str]:
             return frozenset((*term.target, *term.given)) | _in_sample(term.sample)
         case NoSelfCensoring():
             return frozenset(term.scope) | _in_sample(term.sample)
-        case Product():
+        case Product() | Inverted():
             return needed(term.first) | needed(term.second)
         case Widened():
             return needed(term.term) | frozenset(term.given)

@@ -147,4 +147,23 @@ class Widened:
         return self.term.target
 
 
-Term = Fraction | NoSelfCensoring | Product | SumOut | Conditioned | Widened
+@dataclass(frozen=True)
+class Inverted:
+    r"""P(A | B) from P(A | B, z) and P(z | A, B), for any z that every a allows.
+
+    .. math::
+        P(a \mid b) \propto \frac{P(a \mid b, z)}{P(z \mid a, b)}
+    """
+
+    first: Term
+    second: Term
+    target: Scope
+    given: Scope
+
+    @property
+    def helper(self) -> Scope:
+        """The variables Z that are taken in and divided out again."""
+        return self.second.target
+
+
+Term = Fraction | NoSelfCensoring | Product | SumOut | Conditioned | Widened | Inverted

@@ -17,6 +17,7 @@ from lacunet.missingness.mixed import MixedGraph
 from lacunet.missingness.nodes import Mechanism, named, quoted
 from lacunet.missingness.plan import (
     Fraction,
+    Inverted,
     NoSelfCensoring,
     Term,
     Widened,
@@ -64,7 +65,7 @@ def recover(
             return Verdict(graph, left, right, NOT_RECOVERABLE, why)
     witness = _witness(graph.mixed, left, right, effort)
     if witness is not None:
-        why = _two_models(graph.mixed, witness, left, right)
+        why = _two_models(graph.mixed, witness)
         return Verdict(graph, left, right, NOT_RECOVERABLE, why, witness=witness)
     return Verdict(graph, left, right, UNDECIDED, _tried(steps))
 
@@ -104,6 +105,12 @@ def _why_recoverable(term: Term) -> str:
             "given the others, no variable of the estimand's scope has a say in whether it is "
             "shown itself, so the odds of the missingness patterns put the law together"
         )
+    if isinstance(term, Inverted):
+        helpers = ", ".join(map(quoted, term.helper))
+        return (
+            f"taking {helpers} in and dividing it out again leaves two queries that are each "
+            f"recoverable; this needs a value of {helpers} that goes with every value of the target"
+        )
     if not isinstance(term, Fraction):
         return "the chain rule takes it apart into queries that are each recoverable"
     if not term.sample.selected:
@@ -128,17 +135,17 @@ def _self_censoring(graph: MixedGraph, name: str) -> str:
     )
 
 
-def _two_models(graph: MixedGraph, witness: Witness, target: Scope, given: Scope) -> str:
+def _two_models(graph: MixedGraph, witness: Witness) -> str:
     states = ", ".join(f"{quoted(n)}: {k}" for n, k in witness.submodel.cardinality_of.items())
     words = (
         "two models of this graph agree on everything that can be observed and differ in "
-        f"{query_words(target, given)} by {witness.query_difference:.3f} "
-        f"(number of states {states})"
+        f"{query_words(witness.target, witness.given)} by {witness.query_difference:.2g} "
+        f"(number of states {states}; other variables independent)"
     )
     colluders = [
         f"{quoted(k.variable)} -> {named(m)} <- {named(k)}"
         for m in witness.submodel.graph.mechanisms
-        for k in graph.sorted(graph.mechanism_parents(m))
+        for k in graph.sorted(witness.submodel.graph.mechanism_parents(m))
         if isinstance(k, Mechanism) and k.variable in witness.submodel.graph.parents[m]
     ]
     return words + (f"; the graph has the colluder {colluders[0]}" if colluders else "")

@@ -11,6 +11,7 @@ from lacunet.missingness.patterns import pattern, pattern_odds
 from lacunet.missingness.plan import (
     Conditioned,
     Fraction,
+    Inverted,
     NoSelfCensoring,
     Product,
     SumOut,
@@ -54,12 +55,18 @@ def compute(run: Run, term: Term) -> Conditional:
             return _no_self_censoring(run, term)
         case Product():
             return _product(run, compute(run, term.first), compute(run, term.second))
-        case SumOut():
-            return _sum_out(compute(run, term.term), term.target)
-        case Conditioned():
-            return _conditioned(compute(run, term.term), term.target, term.given)
-        case Widened():
-            return _widened(run, compute(run, term.term), term.given)
+        case Inverted():
+            return _inverted(run, compute(run, term.first), compute(run, term.second), term)
+        case SumOut() | Conditioned() | Widened():
+            return _reshaped(run, compute(run, term.term), term)
+
+
+def _reshaped(run: Run, inner: Conditional, term: SumOut | Conditioned | Widened) -> Conditional:
+    if isinstance(term, SumOut):
+        return _sum_out(inner, term.target)
+    if isinstance(term, Conditioned):
+        return _conditioned(inner, term.target, term.given)
+    return _widened(run, inner, term.given)
 
 
 def _normalised(
@@ -167,14 +174,51 @@ def _conditioned(term: Conditional, target: Scope, given: Scope) -> Conditional:
     )
 
 
-def _widened(run: Run, term: Conditional, given: Scope) -> Conditional:
-    """P(A | B) = P(A | B'); the share of each b is that among the rows that show B."""
+def _inverted(run: Run, first: Conditional, second: Conditional, plan: Inverted) -> Conditional:
+    """P(a | b) = sum_z P(a | b, z) P(z | b), with 1 / P(z | b) = sum_a P(a | b, z) / P(z | a, b).
+
+    A value z counts for b only if it is possible with every a; the others are left out.
+    """
+    scope = (*plan.given, *plan.helper, *plan.target)
+    above, below = np.broadcast_arrays(
+        spread(first.table, first.scope, scope), spread(second.table, second.scope, scope)
+    )
+    axes = tuple(range(len(scope) - len(plan.target), len(scope)))
+    usable = ((below > 0) & np.isfinite(above)).all(axis=axes, keepdims=True)
+    ratio = np.divide(above, below, out=np.zeros(above.shape), where=usable & (below > 0))
+    total = ratio.sum(axis=axes, keepdims=True)
+    share = np.divide(1, total, out=np.zeros_like(total), where=total > 0)  # P(z | b)
+    if not usable.all():
+        run.notes[
+            f"positivity: some values of {', '.join(plan.helper)} do not go with every value of "
+            f"{', '.join(plan.target)}, and are left out"
+        ] = None
+    joint = _marginal(np.where(usable, above, 0.0) * share, scope, (*plan.given, *plan.target))
+    size = min(first.effective_size, second.effective_size)
+    used = min(first.rows_used, second.rows_used)
+    largest = max(first.largest_weight, second.largest_weight)
+    result = _normalised(joint, plan.target, plan.given, size, used, largest)
+    return _with_shown_mass(run, result)
+
+
+def _with_shown_mass(run: Run, result: Conditional) -> Conditional:
+    """The same table, the share of each b being that among the rows that show B."""
+    mass = _shown_share(run, result.given)
+    return _replaced(result, result.target, result.given, result.table, mass)
+
+
+def _shown_share(run: Run, given: Scope) -> FloatArray:
     rows = run.rows
-    scope = (*given, *term.target)
     shown = np.ones(len(rows.weights), dtype=bool)
     for name in given:
         shown &= rows.codes[name] != rows.cardinality_of[name]
     mass = rows.tally(given, shown, rows.weights[shown])
     total = mass.sum()
-    table = np.broadcast_to(spread(term.table, term.scope, scope), rows.shape(scope)).copy()
-    return _replaced(term, term.target, given, table, mass / total if total > 0 else mass)
+    return np.asarray(mass / total if total > 0 else mass)
+
+
+def _widened(run: Run, term: Conditional, given: Scope) -> Conditional:
+    """P(A | B) = P(A | B'); the share of each b is that among the rows that show B."""
+    scope = (*given, *term.target)
+    table = np.broadcast_to(spread(term.table, term.scope, scope), run.rows.shape(scope)).copy()
+    return _replaced(term, term.target, given, table, _shown_share(run, given))

@@ -7,6 +7,7 @@ too; what does not determine a query there does not determine it in the graph.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations, permutations
 
 import numpy as np
@@ -17,33 +18,71 @@ from lacunet.missingness.propensity import closure
 from lacunet.missingness.tangent import Submodel
 
 LARGEST_WORK = 1e7  # for one submodel, in rough operations
+MOST_VARIABLES = 4
+MOST_WHEN_THINNED = 3
+Names = frozenset[str]
 
 
-def submodels(graph: MixedGraph, query: Sequence[str]) -> Iterator[Submodel]:
-    """Small models of the graph, or of the graph with nodes or edges left out; smaller first."""
-    for part in _parts(graph, query):
-        for cardinality_of in _cardinalities(part):
-            submodel = Submodel(part, cardinality_of)
-            if work(submodel) < LARGEST_WORK:
-                yield submodel
+def kept_variables(graph: MixedGraph, target: Sequence[str], given: Sequence[str]) -> list[Names]:
+    """The sets of variables to keep, small ones first, each with one of the target's."""
+    universe = [*target, *given, *_near(graph, (*target, *given))]
+    return [
+        frozenset(kept)
+        for size in range(1, MOST_VARIABLES + 1)
+        for kept in combinations(universe, size)
+        if not set(target).isdisjoint(kept)
+        and not graph.partial.isdisjoint(kept)
+        and _is_connected(_part(graph, frozenset(kept)))
+    ]
 
 
-def _parts(graph: MixedGraph, query: Sequence[str]) -> Iterator[MixedGraph]:
-    near = _near(graph, query)
-    full: list[MixedGraph] = []
-    for size in range(min(len(near), 3) + 1):
-        for more in combinations(near, size):
-            kept = {*query, *more}
-            part = graph.without(
-                node
-                for node in graph.order
-                if (node.variable if isinstance(node, Mechanism) else node) not in kept
-            )
-            full.append(part)
-            yield part
-    for part in full:
-        for count in (1, 2):
-            yield from _thinned(part, count)
+@lru_cache(maxsize=512)
+def submodels(graph: MixedGraph, kept: Names) -> tuple[Submodel, ...]:
+    """The submodels over some variables, with all their edges."""
+    return tuple(_sized(_part(graph, kept)))
+
+
+@lru_cache(maxsize=128)
+def thinned(graph: MixedGraph, kept: Names) -> tuple[Submodel, ...]:
+    """The submodels over some variables with one or two edges left out."""
+    if len(kept) > MOST_WHEN_THINNED:
+        return ()
+    part = _part(graph, kept)
+    found: list[Submodel] = []
+    for count in (1, 2):
+        for thin in _thinned(part, count):
+            found += _sized(thin) if _is_connected(thin) else ()
+    return tuple(found)
+
+
+def _sized(part: MixedGraph) -> Iterator[Submodel]:
+    for cardinality_of in _cardinalities(part):
+        submodel = Submodel(part, cardinality_of)
+        if work(submodel) < LARGEST_WORK:
+            yield submodel
+
+
+@lru_cache(maxsize=2048)
+def _part(graph: MixedGraph, kept: Names) -> MixedGraph:
+    return graph.without(
+        node
+        for node in graph.order
+        if (node.variable if isinstance(node, Mechanism) else node) not in kept
+    )
+
+
+def _is_connected(graph: MixedGraph) -> bool:
+    """Whether every variable and its mechanism hang together; parts apart are smaller models."""
+    reached: set[Node] = set()
+    waiting: list[Node] = [graph.variables[0]]
+    while waiting:
+        node = waiting.pop()
+        if node not in reached:
+            reached.add(node)
+            waiting.extend(graph.parents[node] | graph.children[node] | graph.siblings[node])
+            own = Mechanism(node) if isinstance(node, str) else node.variable
+            waiting.extend([own] if own in graph.parents else [])
+    return len(reached) == len(graph.order)
 
 
 def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:
@@ -69,13 +108,13 @@ def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
         parents = {
             node: [p for p in graph.parents[node] if (p, node) not in drop] for node in graph.order
         }
-        yield MixedGraph.of(graph.order, parents, graph.hidden)
+        yield MixedGraph.of(graph.order, parents, graph.hidden, graph.partial)
 
 
 def _cardinalities(graph: MixedGraph) -> Iterator[dict[str, int]]:
     """Two states each; then more for what is missing, so that nothing else can stand for it."""
     names = graph.variables
-    partial = [name for name in names if Mechanism(name) in graph.parents]
+    partial = [name for name in names if name in graph.partial]
     yield dict.fromkeys(names, 2)
     for states in (4, 10):
         for large in partial:
@@ -88,9 +127,7 @@ def work(submodel: Submodel) -> float:
     """About the number of operations that deciding the submodel takes."""
     graph, states = submodel.graph, submodel.states
     configurations = np.prod([states(node) for node in submodel.nodes], dtype=float)
-    cells = np.prod(
-        [states(n) + (Mechanism(n) in graph.parents) for n in graph.variables], dtype=float
-    )
+    cells = np.prod([states(n) + (n in graph.partial) for n in graph.variables], dtype=float)
     free = sum(
         np.prod([states(p) for p in submodel.parents(node)], dtype=float) * (states(node) - 1)
         for node in submodel.nodes

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class Hidden:
 AnyNode = Node | Hidden
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Submodel:
     """A graph with so many states for each variable; hidden causes have ``hidden_states``."""
 
@@ -128,18 +129,24 @@ def _manifest(submodel: Submodel, values: Mapping[AnyNode, Integers], length: in
 
 def moves_unseen(submodel: Submodel, target: Sequence[str], given: Sequence[str]) -> bool:
     """Whether P(target | given) changes along models that look the same, at a generic model."""
-    grid = grid_of(submodel)
     observed = with_query = 0
     for seed in range(POINTS):
-        point = _random_point(grid, np.random.default_rng(seed))
-        manifest = _gradients(grid, point, grid.manifest, int(grid.manifest.max()) + 1)
+        grid, point, basis = _generic(submodel, seed)
         query = _query_gradients(grid, point, target, given)
-        basis = _echelon(manifest)
         observed = max(observed, len(basis))
         with_query = max(with_query, len(_echelon(np.concatenate([basis, query]))))
         if with_query <= observed:
             return False  # at most a witness is overlooked
     return True
+
+
+@lru_cache(maxsize=256)
+def _generic(submodel: Submodel, seed: int) -> tuple[Grid, _Point, Integers]:
+    """A random point, and a basis of the row space of the manifest law's Jacobian there."""
+    grid = grid_of(submodel)
+    point = _random_point(grid, np.random.default_rng(seed))
+    manifest = _gradients(grid, point, grid.manifest, int(grid.manifest.max()) + 1)
+    return grid, point, _echelon(manifest)
 
 
 @dataclass(frozen=True)

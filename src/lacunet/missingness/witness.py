@@ -3,26 +3,28 @@
 Models of a graph with fewer edges, or with some variables constant, are models of the graph
 too; so small submodels are tried. In each, `lacunet.missingness.tangent` decides exactly
 whether the query can move unseen; if it can, a pair of models is made by one step along an
-unseen direction and Newton's method back onto the manifest law, and checked.
+unseen direction and Newton's method (with a fixed slope) back onto the manifest law, and
+checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from lacunet.missingness.mixed import MixedGraph
 from lacunet.missingness.rows import added_up
-from lacunet.missingness.submodels import submodels, work
+from lacunet.missingness.submodels import kept_variables, submodels, thinned, work
 from lacunet.missingness.tangent import AnyNode, Grid, Integers, Submodel, grid_of, moves_unseen
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Scope
 
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-4  # and the query differs by more than this
-FAR = 0.02  # far enough to stop
-STEPS = 20
+FAR = 0.005  # far enough to stop
+STEPS = 12
 MOST_WORK = 6e7  # for one query
 FIXED_WORK = 1e5
 
@@ -32,9 +34,13 @@ class Witness:
     """Two sets of CPTs with one manifest law, within rounding, and different queries.
 
     The tables have one axis for each parent and the node's own last; hidden causes are nodes.
+    The models differ in P(target | given), which the query that was asked would determine:
+    its target holds ``target``, and the variables left out of the submodel do not matter.
     """
 
     submodel: Submodel
+    target: Scope
+    given: Scope
     one: Mapping[AnyNode, FloatArray]
     two: Mapping[AnyNode, FloatArray]
     manifest_difference: float
@@ -46,15 +52,43 @@ def find_witness(
 ) -> Witness | None:
     """Two models that agree on everything observable and not on P(target | given), or None."""
     spent = 0.0
-    for submodel in submodels(graph, (*target, *given)):
-        spent += work(submodel) + FIXED_WORK
-        if spent > MOST_WORK * effort:
-            return None
-        if moves_unseen(submodel, target, given):
-            witness = _pair(submodel, target, given)
+    sets = kept_variables(graph, target, given)
+    for family in (submodels, thinned):
+        for kept in sets:
+            for submodel in family(graph, kept):
+                spent += work(submodel) + FIXED_WORK
+                if spent > MOST_WORK * effort:
+                    return None
+                witness = _in_submodel(submodel, target, given)
+                if witness is not None:
+                    return witness
+    return None
+
+
+def _in_submodel(submodel: Submodel, target: Sequence[str], given: Sequence[str]) -> Witness | None:
+    for left, right in reduced_queries(submodel.graph, target, given):
+        if moves_unseen(submodel, left, right):
+            witness = _pair(submodel, left, right)
             if witness is not None:
                 return witness
     return None
+
+
+def reduced_queries(
+    graph: MixedGraph, target: Sequence[str], given: Sequence[str]
+) -> Iterator[tuple[Scope, Scope]]:
+    """The queries P(a | C) within a part of the graph that P(target | given) determines.
+
+    a is of the target and C holds all that is left of ``given``; more of the target may move
+    to the right of the bar. What is left out of the graph is independent of all the rest.
+    """
+    inside = [name for name in target if name in graph.parents]
+    right = tuple(name for name in given if name in graph.parents)
+    for name in inside:
+        others = [other for other in inside if other != name]
+        for size in range(len(others) + 1):
+            for moved in combinations(others, size):
+                yield (name,), (*right, *moved)
 
 
 @dataclass(frozen=True)
@@ -129,12 +163,12 @@ def _pair(submodel: Submodel, target: Sequence[str], given: Sequence[str]) -> Wi
 
 def _step(one: _Model, two: _Model, target: Sequence[str], given: Sequence[str]) -> _Model | None:
     """A model further along, away from the first in the query, with its manifest law."""
-    direction = _unseen_direction(two, target, given)
+    direction, back = _unseen_direction(two, target, given)
     start = one.query(target, given)
     before = np.abs(two.query(target, given) - start).max()
     for length in (0.2, 0.05, 0.01):
         for sign in (1, -1):
-            model = _restored(one, two.moved(np.multiply(sign * length, direction)))
+            model = _restored(one, two.moved(np.multiply(sign * length, direction)), back)
             if model is not None and np.abs(model.query(target, given) - start).max() > before:
                 return model
     return None
@@ -145,9 +179,17 @@ def _random_rows(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def _unseen_direction(model: _Model, target: Sequence[str], given: Sequence[str]) -> FloatArray:
-    """The direction in the null space of the manifest law that changes the query most."""
-    _, sizes, basis = np.linalg.svd(model.jacobian(model.grid.manifest))
+def _unseen_direction(
+    model: _Model, target: Sequence[str], given: Sequence[str]
+) -> tuple[FloatArray, FloatArray]:
+    """The unseen direction that changes the query most, and the way back to a manifest law.
+
+    The first is in the null space of the manifest law's Jacobian, the second its
+    pseudo-inverse.
+    """
+    left, sizes, basis = np.linalg.svd(
+        model.jacobian(model.grid.manifest).astype(np.float64), full_matrices=True
+    )
     rank = int((sizes > 1e-9 * sizes[0]).sum())
     null = basis[rank:]
     step = 1e-6
@@ -155,21 +197,21 @@ def _unseen_direction(model: _Model, target: Sequence[str], given: Sequence[str]
     slopes = np.array([model.moved(step * row).query(target, given) - base for row in null])
     _, _, best = np.linalg.svd(slopes.T / step)
     direction = best[0] @ null
-    return np.asarray(direction / np.abs(direction).max())
+    back = (basis[:rank].T / sizes[:rank]) @ left[:, :rank].T
+    return np.asarray(direction / np.abs(direction).max()), np.asarray(back)
 
 
-def _restored(one: _Model, moved: _Model) -> _Model | None:
-    """Newton's method from a moved model back to the manifest law of the first."""
+def _restored(one: _Model, moved: _Model, back: FloatArray) -> _Model | None:
+    """Chords back from a moved model to the manifest law of the first, or None."""
     goal = one.manifest()
-    for _ in range(30):
+    for _ in range(60):
         if not moved.is_positive():
             return None
-        gap = moved.manifest() - goal
-        if np.abs(gap).max() < SAME / 100:
-            break
-        step, *_ = np.linalg.lstsq(moved.jacobian(moved.grid.manifest), -gap, rcond=1e-9)
-        moved = moved.moved(step.astype(np.float64))
-    return moved if moved.is_positive() else None
+        gap = goal - moved.manifest()
+        if np.abs(gap).max() < SAME / 1000:
+            return moved
+        moved = moved.moved(back @ gap)
+    return moved
 
 
 def _checked(
@@ -188,4 +230,5 @@ def _checked(
         }
         for model in (one, two)
     ]
-    return Witness(one.grid.submodel, shaped[0], shaped[1], same, apart)
+    left, right = tuple(target), tuple(given)
+    return Witness(one.grid.submodel, left, right, shaped[0], shaped[1], same, apart)

@@ -10,6 +10,7 @@ from lacunet.missingness.notation import LATEX, TEXT, Notation
 from lacunet.missingness.plan import (
     Conditioned,
     Fraction,
+    Inverted,
     NoSelfCensoring,
     Odds,
     Product,
@@ -71,7 +72,7 @@ def _lines(term: Term, signs: Notation) -> list[str]:
 
 
 def _relation(term: Term, signs: Notation) -> str:
-    if isinstance(term, Conditioned):
+    if isinstance(term, Conditioned | Inverted):
         return signs.proportional
     if isinstance(term, Fraction):
         weighted = term.sample.weights
@@ -88,12 +89,12 @@ def _term(writer: _Writer, term: Term) -> str:
             return _no_self_censoring(writer, term)
         case Product():
             return f"{_inner(writer, term.first)}{writer.signs.times}{_inner(writer, term.second)}"
+        case Inverted():
+            return f"{_inner(writer, term.first)} / {_inner(writer, term.second)}"
         case SumOut():
             gone = [name for name in term.term.target if name not in term.target]
             return f"{writer.signs.summed(gone)}{_inner(writer, term.term)}"
-        case Conditioned():
-            return _inner(writer, term.term)
-        case Widened():
+        case Conditioned() | Widened():
             return _inner(writer, term.term)
 
 
