@@ -26,7 +26,7 @@ Rule = Callable[[MixedGraph, Names, Names], Term | None]
 RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)
 DEPTH = 3
 STEPS = 1500  # queries looked at for one verdict
-STEPS_IF_LARGE = 500
+STEPS_IF_LARGE = 250
 LARGE = 8  # variables
 
 

@@ -23,6 +23,7 @@ from itertools import combinations, permutations
 from lacunet.missingness.mixed import MixedGraph
 from lacunet.missingness.nodes import Mechanism, Node
 from lacunet.missingness.plan import Fraction, NoSelfCensoring, Sample, Term
+from lacunet.missingness.projection import directed, projected
 from lacunet.missingness.propensity import (
     Set,
     candidates,
@@ -36,6 +37,7 @@ from lacunet.missingness.propensity import (
 Names = frozenset[str]
 FREE_LIMIT = 8  # mechanisms left free: 2^8 tables
 SCOPE_LIMIT = 9
+NEAREST = 5  # variables outside the query that are tried as hidden
 
 
 @lru_cache(maxsize=4096)
@@ -169,7 +171,7 @@ def in_projections(graph: MixedGraph, target: Names, given: Names) -> Term | Non
             if name not in target | given and local.children[name] & near
         ]
         for size in (0, 1, 2):
-            for hide in combinations(outside[:6], size):
+            for hide in combinations(outside[:NEAREST], size):
                 for hidden in _hidings(local, hide):
                     term = fraction(hidden, target, given)
                     if term is not None:
@@ -185,14 +187,14 @@ def _hidings(graph: MixedGraph, hide: tuple[str, ...]) -> tuple[MixedGraph, ...]
     """
     kept = graph
     for name in hide:
-        kept = kept.project(name)
+        kept = projected(kept, name)
     dropped = kept
     for name in hide:
         if Mechanism(name) in graph.parents:
-            dropped = dropped.project(Mechanism(name))
+            dropped = projected(dropped, Mechanism(name))
     found = [dropped] if dropped is kept else [dropped, kept]
     for one in tuple(found):
-        found += [one.directed(order) for order in _orders(one)]
+        found += [directed(one, order) for order in _orders(one)]
     return tuple(found)
 
 

@@ -24,7 +24,8 @@ class MixedGraph:
     """The parents, children and bidirected neighbours of every node.
 
     ``around`` lists the children, parents and siblings of a node in the order of the graph,
-    so that walks do not depend on hashes.
+    so that walks do not depend on hashes; ``above`` gives for a mechanism the mechanisms of
+    its partially observed parents, and those that are its parents themselves.
 
     ``partial`` are the partially observed variables; a graph made from another one may have
     lost the mechanism of some of them, which then cannot be selected on any more.
@@ -37,6 +38,7 @@ class MixedGraph:
     rank: Mapping[Node, int]
     partial: frozenset[str]
     around: Mapping[Node, tuple[tuple[Node, ...], tuple[Node, ...], tuple[Node, ...]]]
+    above: Mapping[Node, tuple[frozenset[Mechanism], frozenset[Mechanism]]]
 
     @classmethod
     def of(
@@ -72,6 +74,7 @@ class MixedGraph:
             rank,
             partial,
             {n: (ordered(children[n]), ordered(own[n]), ordered(siblings[n])) for n in nodes},
+            {n: _mechanisms_above(own[n], partial) for n in nodes if isinstance(n, Mechanism)},
         )
 
     @property
@@ -106,9 +109,13 @@ class MixedGraph:
         """The parents of a node that are variables, in order."""
         return tuple(p for p in self.sorted(self.parents[node]) if isinstance(p, str))
 
-    def mechanism_parents(self, node: Node) -> frozenset[Mechanism]:
-        """The parents of a node that are mechanisms."""
-        return frozenset(p for p in self.parents[node] if isinstance(p, Mechanism))
+    def mechanism_parents(self, mechanism: Mechanism) -> frozenset[Mechanism]:
+        """The parents of a mechanism that are mechanisms."""
+        return self.above[mechanism][1]
+
+    def parents_shown_by(self, mechanism: Mechanism) -> frozenset[Mechanism]:
+        """The mechanisms that show the partially observed parents of a mechanism."""
+        return self.above[mechanism][0]
 
     def without(self, gone: Iterable[Node]) -> MixedGraph:
         """The graph with some nodes and all their edges deleted."""
@@ -120,39 +127,6 @@ class MixedGraph:
             [(a, b) for a, b in self.hidden if a not in drop and b not in drop],
             self.partial,
         )
-
-    def project(self, node: Node) -> MixedGraph:
-        """The graph of the other nodes when this one is not observed: its latent projection."""
-        children = self.sorted(self.children[node])
-        parents = {
-            other: self.parents[other] - {node}
-            | (self.parents[node] if node in self.parents[other] else _NONE)
-            for other in self.order
-            if other != node
-        }
-        pairs = [pair for pair in self.hidden if node not in pair]
-        pairs += [(a, b) for a in children for b in children if a != b]
-        pairs += [(a, b) for a in self.siblings[node] for b in children if a != b]
-        return MixedGraph.of(parents, parents, pairs, self.partial)
-
-    def directed(self, order: tuple[Node, ...]) -> MixedGraph:
-        """A graph without bidirected edges whose models include all models of this one.
-
-        Along a topological order, each node gets an edge from every earlier node of its
-        district (joined to it by bidirected edges among earlier nodes), and from the
-        parents of these: given them it does not depend on anything else that is earlier.
-        """
-        parents: dict[Node, Nodes] = {}
-        for at, node in enumerate(order):
-            earlier = frozenset(order[:at])
-            district, waiting = {node}, [node]
-            while waiting:
-                new = (self.siblings[waiting.pop()] & earlier) - district
-                district |= new
-                waiting.extend(new)
-            above = frozenset(district).union(*(self.parents[member] for member in district))
-            parents[node] = above - {node}
-        return MixedGraph.of(self.order, parents, (), self.partial)
 
     def ancestors(self, nodes: Iterable[Node], fixed: Nodes = _NONE) -> Nodes:
         """The nodes and all their ancestors, on paths without the ``fixed`` nodes."""
@@ -230,6 +204,15 @@ class MixedGraph:
                 arrow = "<->"
             words += f" {arrow} {named(two)}"
         return words
+
+
+def _mechanisms_above(
+    parents: Nodes, partial: frozenset[str]
+) -> tuple[frozenset[Mechanism], frozenset[Mechanism]]:
+    return (
+        frozenset(Mechanism(node) for node in parents if node in partial),
+        frozenset(node for node in parents if isinstance(node, Mechanism)),
+    )
 
 
 def _trail(

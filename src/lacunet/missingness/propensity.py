@@ -34,7 +34,7 @@ def closure(graph: MixedGraph, mechanisms: Iterable[Mechanism]) -> Set:
         mechanism = waiting.pop()
         if mechanism not in found and mechanism in graph.parents:
             found.add(mechanism)
-            waiting.extend(graph.mechanisms_of(graph.parents[mechanism]))
+            waiting.extend(graph.parents_shown_by(mechanism))
             waiting.extend(graph.mechanism_parents(mechanism))
     return frozenset(found)
 
@@ -60,7 +60,7 @@ def candidates(graph: MixedGraph, need: Set, allowed: Set) -> Iterator[Set]:
 def _wanted(graph: MixedGraph, chosen: Set) -> Set:
     wanted: set[Mechanism] = set()
     for mechanism in chosen:
-        wanted |= graph.mechanisms_of(graph.parents[mechanism])
+        wanted |= graph.parents_shown_by(mechanism)
         wanted |= graph.mechanism_parents(mechanism)
     return frozenset(wanted)
 
@@ -69,6 +69,8 @@ def lookup(
     known: Mapping[tuple[Mechanism, Set], Propensity], i: Mechanism, free: Set
 ) -> Propensity | None:
     """The propensity of i with at least ``free`` free, the fewest free first."""
+    if (i, free) in known:
+        return known[i, free]
     wider = [key for key in known if key[0] == i and key[1] >= free]
     return known[min(wider, key=lambda key: len(key[1]))] if wider else None
 
@@ -77,7 +79,7 @@ def weightable(graph: MixedGraph, known: Known, shown: Set) -> dict[Mechanism, P
     """The mechanisms of ``shown`` whose propensity is known in every row with R_shown = 1."""
     usable = {}
     for mechanism in shown:
-        if graph.mechanisms_of(graph.parents[mechanism]) <= shown:
+        if graph.parents_shown_by(mechanism) <= shown:
             outside = graph.mechanism_parents(mechanism) - shown
             propensity = lookup(known, mechanism, outside)
             if propensity is not None:
@@ -145,7 +147,7 @@ def _keys(graph: MixedGraph, i: Mechanism) -> Iterator[tuple[Mechanism, Set]]:
 
 
 def _by_share(graph: MixedGraph, known: Known, i: Mechanism, free: Set) -> Share | None:
-    need = graph.mechanisms_of(graph.parents[i]) | (graph.mechanism_parents(i) - free)
+    need = graph.parents_shown_by(i) | (graph.mechanism_parents(i) - free)
     allowed = frozenset(graph.mechanisms) - free - {i}
     if not need <= allowed:
         return None
@@ -171,7 +173,7 @@ def _separates(graph: MixedGraph, i: Mechanism, shown: Set, fixed: Set) -> bool:
 
 
 def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Odds | None:
-    others = graph.mechanisms_of(graph.parents[i]) | graph.mechanism_parents(i)  # K
+    others = graph.parents_shown_by(i) | graph.mechanism_parents(i)  # K
     propensities = {}
     if not others <= frozenset(graph.mechanisms):
         return None
