@@ -129,6 +129,16 @@ def test_a_variable_that_no_row_shows_is_a_component_of_every_row() -> None:
     assert not found.fixed.any()
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_the_order_of_the_columns_does_not_matter(data: st.DataObject) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network))
+    columns = {name: table.columns[name] for name in reversed(table.variables)}
+    turned = EncodedTable.of(table.cardinality_of, columns)
+    assert listed(compile_problems(network, turned)) == listed(compile_problems(network, table))
+
+
 def test_complete_rows_leave_no_problem() -> None:
     network = Network({"A": ["0", "1"]})
     table = EncodedTable.of({"A": 2}, {"A": np.array([0, 1, 1], np.uint8)})

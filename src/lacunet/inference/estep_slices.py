@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from lacunet.statistics.problem_layout import Layout
 from lacunet.statistics.problem_ragged import Integers, Ragged
 
+LARGEST_LABEL = 2**24  # leaves room, in one integer, for where the slice begins
+
 
 @dataclass(frozen=True)
 class Slices:
@@ -58,7 +60,7 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     return Slices(
         of_component=np.searchsorted(component, np.arange(len(members) + 1)),
         family=family,
-        label=np.unique(labels, return_inverse=True)[1],
+        label=labels if labels.max(initial=0) < LARGEST_LABEL else _numbered(labels),
         missing=_where(hidden, whose, inside, len(family)),
         missing_stride=strides[hidden],
         observed=_where(~hidden, whose, seen, len(family)),
@@ -69,9 +71,14 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
 def _touching(layout: Layout, members: Ragged) -> tuple[Integers, Integers]:
     """Every component with each family that touches it, in that order."""
     families = layout.families_of().take(members.items)
-    width = len(layout.cardinalities)
-    found = np.unique(members.owners[families.owners] * width + families.items)
-    return found // width, found % width
+    touches = np.zeros((len(members), len(layout.cardinalities)), dtype=bool)
+    touches[members.owners[families.owners], families.items] = True
+    component, family = np.nonzero(touches)
+    return component, family
+
+
+def _numbered(labels: Integers) -> Integers:
+    return np.unique(labels, return_inverse=True)[1]
 
 
 def _where(chosen: NDArray[np.bool_], whose: Integers, items: Integers, rows: int) -> Ragged:

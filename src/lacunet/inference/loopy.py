@@ -101,20 +101,15 @@ def _along(rows: FloatArray, dimensions: int) -> FloatArray:
     return rows.reshape(-1, *[1] * (dimensions - 1))
 
 
-def _places(begins: Integers, states: int) -> Integers:
-    return begins[..., None] + np.arange(states)
-
-
 def _send_to_factors(graph: FactorGraph, to_variables: FloatArray, to_factors: FloatArray) -> None:
     """Each variable tells each factor the product of what the other factors say."""
     for block in graph.variables:
-        places = _places(block.edges, block.states)  # variable, factor, state
-        said = to_variables[places]
+        said = to_variables.take(block.edges)  # variable, factor, state
         others = np.ones_like(said)
         others[:, 1:] = np.cumprod(said[:, :-1], axis=1)
         others[:, :-1] *= np.cumprod(said[:, :0:-1], axis=1)[:, ::-1]
         sums = others.sum(axis=2, keepdims=True)
-        to_factors[places] = others / np.where(sums > 0, sums, 1)
+        to_factors[block.edges] = others / np.where(sums > 0, sums, 1)
 
 
 def _send_to_variables(
@@ -134,15 +129,14 @@ def _send_to_variables(
         said = product.sum(axis=kept)
         sums = said.sum(axis=1, keepdims=True)
         _refuse_zeros(problems, block, sums)
-        to_variables[_places(block.edges[:, axis], table.shape[axis + 1])] = said / sums
+        to_variables[block.edges[axis]] = said / sums
 
 
 def _incoming(block: Factors, table: FloatArray, to_factors: FloatArray, axis: int) -> FloatArray:
     """The messages along one axis, shaped to multiply the tables."""
-    states = table.shape[axis + 1]
     shape = [len(table), *[1] * (table.ndim - 1)]
-    shape[axis + 1] = states
-    return to_factors[_places(block.edges[:, axis], states)].reshape(shape)
+    shape[axis + 1] = table.shape[axis + 1]
+    return to_factors.take(block.edges[axis]).reshape(shape)
 
 
 def _belief(
@@ -163,7 +157,7 @@ def _refuse_zeros(problems: Problems, block: Factors, sums: FloatArray) -> None:
 
 def _variable_part(block: Variables, to_variables: FloatArray) -> float:
     r"""The part :math:`(d - 1) \sum b \log b` of Bethe's approximation, weighted."""
-    product = to_variables[_places(block.edges, block.states)].prod(axis=1)
+    product = to_variables.take(block.edges).prod(axis=1)
     belief = product / product.sum(axis=1, keepdims=True)
     entropy = (belief * np.log(np.where(belief > 0, belief, 1))).sum(axis=1)
     return float((block.edges.shape[1] - 1) * (block.weight @ entropy))

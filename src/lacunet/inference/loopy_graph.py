@@ -23,22 +23,21 @@ from lacunet.statistics.problems import Problems
 class Factors:
     """Factors of one shape, factor ``i`` of the problem ``problem[i]`` with ``weight[i]``.
 
-    ``cells[i, ...]`` are places in the CPTs, ``edges[i, a]`` is where the messages along axis
-    ``a`` begin.
+    ``cells[i, ...]`` are places in the CPTs, ``edges[a][i]`` those of the messages along
+    axis ``a``, a place for each state.
     """
 
     cells: Integers
-    edges: Integers
+    edges: tuple[Integers, ...]
     weight: FloatArray
     problem: Integers
 
 
 @dataclass(frozen=True)
 class Variables:
-    """Variables with ``states`` states: ``edges[i]`` is where its factors' messages begin."""
+    """Variables alike: ``edges[i, f]`` are the places of the messages with factor ``f``."""
 
     edges: Integers
-    states: int
     weight: FloatArray
 
 
@@ -105,7 +104,11 @@ def _factors(
         for axis, size in enumerate(edges.states[along[factors == one][0]]):
             moves = np.multiply.outer(edges.strides[along[:, axis]], np.arange(size))
             cells = cells[..., None] + moves.reshape(len(factors), *[1] * axis, size)
-        yield Factors(cells, edges.begins[along], weight[factors], problem[factors])
+        sizes = cells.shape[1:]
+        places = tuple(
+            edges.begins[along[:, axis], None] + np.arange(size) for axis, size in enumerate(sizes)
+        )
+        yield Factors(cells, places, weight[factors], problem[factors])
 
 
 def _variables(edges: _Edges, variable: Integers, weight: FloatArray) -> Iterator[Variables]:
@@ -119,4 +122,5 @@ def _variables(edges: _Edges, variable: Integers, weight: FloatArray) -> Iterato
     for kind, (degree, states) in enumerate(alike.tolist()):
         variables = np.flatnonzero(block.ravel() == kind)
         along = of_variable.take(variables).items.reshape(len(variables), degree)
-        yield Variables(edges.begins[along], states, weights[variables])
+        places = edges.begins[along][..., None] + np.arange(states)
+        yield Variables(places, weights[variables])

@@ -17,7 +17,7 @@ From then on EM never sees a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -68,6 +68,8 @@ def compile_problems(network: Network, table: EncodedTable) -> Problems:
     ----------
     network
         The structure; CPTs are not looked at.
+    table
+        Its columns may be in any order; those that are no variables are not looked at.
 
     Examples
     --------
@@ -82,6 +84,7 @@ def compile_problems(network: Network, table: EncodedTable) -> Problems:
     [1.0, 1.0]
     """
     layout = layout_of(network.with_tables(None))
+    table = replace(table, columns={name: table.columns[name] for name in network.variables})
     size = max(1, CELLS_AT_A_TIME // (1 + len(table.partially_observed)))
     if table.rows <= size:
         return _compiled(layout, table)
