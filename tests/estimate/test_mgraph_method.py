@@ -105,3 +105,10 @@ def test_data_that_the_graph_does_not_explain_are_refused() -> None:
     graph = MissingnessGraph.parse("R[X]", CHAIN)
     with pytest.raises(MissingnessGraphError, match="missing values of 'Y'"):
         Mgraph(graph).learn(censored_task())
+
+
+def test_a_graph_for_another_network_is_refused() -> None:
+    other = Network({name: ["0", "1"] for name in "XYZ"}, {"Y": ["X"]})
+    graph = MissingnessGraph.parse("Y -> R[Y]", other)
+    with pytest.raises(MissingnessGraphError, match="another network: the states of 'Y' differ"):
+        Mgraph(graph).learn(censored_task())

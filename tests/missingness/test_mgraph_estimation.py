@@ -8,6 +8,11 @@ import pytest
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.nodes import Mechanism
+from lacunet.missingness.plan import Fraction, Sample, Share
+from lacunet.missingness.rows import distinct_rows
+from lacunet.missingness.run import compute
+from lacunet.missingness.weigh import Run, _filled
 from lacunet.model.network import Network
 from manifest_laws import random_model
 
@@ -92,13 +97,29 @@ def test_the_scale_of_the_weights_changes_nothing() -> None:
 
 
 def test_a_cell_without_data_backs_off_and_is_named() -> None:
-    # Rows that show both have Y = 1, but none that shows Y = 1 lacks X or has X = 1 alone.
-    rows = [(0, 0)] * 4 + [(1, 1)] * 2 + [(2, 0)] * 2 + [(0, 2)] * 2
-    full = FEEDBACK.recover(["X", "Y"]).estimate_with_report(table_of(rows))
-    assert full.warnings == ()
-    graph = MissingnessGraph.parse("Y -> R[X]; R[X] -> R[Y]", PAIR)
-    thin = graph.recover(["X", "Y"]).estimate_with_report(table_of([(0, 0), (1, 0), (0, 1)]))
-    assert np.isfinite(thin.table).all()
+    # The propensity of Y given X is to come from rows that show Z, but none of them has X = 1.
+    rows = np.array([[0, 0, 0]] * 3 + [[0, 2, 0]] + [[1, 0, 2], [1, 1, 2], [0, 1, 2]], np.uint8)
+    columns = {name: rows[:, at] for at, name in enumerate("XYZ")}
+    table = EncodedTable.of(dict.fromkeys("XYZ", 2), columns)
+    shown = Sample((Mechanism("Z"),), ())
+    weight = Share(Mechanism("Y"), ("X",), (), (), shown)
+    run = Run(distinct_rows(table, "XYZ"))
+    plan = Fraction(("Y",), ("X",), Sample((Mechanism("Y"),), (weight,)))
+    result = compute(run, plan)
+    assert list(run.notes) == [
+        "positivity: the propensity of R[Y] has no data of its own for 2 of the rows used, "
+        "and backed off"
+    ]
+    # X = 0 has P(R_Y = 1) = 3/4; X = 1 takes Laplace's estimate without X, (3 + 1) / (4 + 2).
+    assert result.largest_weight == pytest.approx(6 / 4)
+
+
+def test_a_propensity_backs_off_to_the_parents_that_tell_most() -> None:
+    # The first parent decides everything, the second nothing: the second is dropped.
+    seen, every = np.array([[9.0, 0.0], [1.0, 2.0]]), np.array([[10.0, 0.0], [10.0, 20.0]])
+    table = _filled(seen, every, 1.0)
+    np.testing.assert_array_equal(table.is_empty, [[False, True], [False, False]])
+    np.testing.assert_allclose(table.values, [[0.9, 10 / 12], [0.1, 0.1]])
 
 
 def test_where_the_data_say_nothing_the_estimate_is_not_a_number() -> None:
@@ -143,8 +164,6 @@ def test_estimating_does_not_change_the_data() -> None:
 
 
 def test_a_long_row_of_columns_is_packed_without_overflow() -> None:
-    from lacunet.missingness.rows import distinct_rows
-
     rng = np.random.default_rng(0)
     names = [f"V{at}" for at in range(45)]
     columns = {name: rng.integers(0, 8, 50).astype(np.uint8) for name in names}
@@ -152,3 +171,21 @@ def test_a_long_row_of_columns_is_packed_without_overflow() -> None:
     rows = distinct_rows(EncodedTable.of(dict.fromkeys(names, 7), columns), names)
     assert len(rows.weights) == 50
     np.testing.assert_array_equal(rows.weights, 2)
+
+
+def test_weights_may_be_given_beside_the_data() -> None:
+    frame = pd.DataFrame({"X": ["0", "1", None, "0"], "Y": ["0", "1", "0", None]})
+    verdict = FEEDBACK.recover(["X", "Y"])
+    apart = verdict.estimate(frame, weight=np.array([1.0, 2.0, 3.0, 4.0]))
+    inside = table_of([(0, 0), (1, 1), (2, 0), (0, 2)], [1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_allclose(apart, verdict.estimate(inside))
+
+
+def test_the_odds_rule_recovers_what_a_feedback_among_mechanisms_hides() -> None:
+    network = Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["A"]})
+    graph = MissingnessGraph.parse("B, C, R[B] -> R[A]; C -> R[B]; A, R[B] -> R[C]", network)
+    verdict = graph.recover(["A", "B", "C"])
+    assert "π[B] = 1 / (1 + P(C, R[C]=1, R[B]=0) / [" in verdict.estimand
+    model = random_model(graph, np.random.default_rng(3))
+    estimate = verdict.estimate(model.manifest())
+    np.testing.assert_allclose(estimate, model.truth(["A", "B", "C"]), rtol=0, atol=1e-12)

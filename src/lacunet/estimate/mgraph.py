@@ -40,6 +40,7 @@ class Mgraph:
 
     def learn(self, task: Task) -> Learned:
         """Learn the CPT of every variable, or refuse."""
+        self.missingness.check_network(task.network)
         self.missingness.check_data(task.table)
         verdicts = recover_families(self.missingness)
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]

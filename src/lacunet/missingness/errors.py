@@ -97,6 +97,13 @@ class MissingnessGraphError(LacunetError):
         )
 
     @classmethod
+    def other_network(cls, problem: str) -> MissingnessGraphError:
+        return cls(
+            f"the missingness graph was made for another network: {problem}.\n"
+            "Hint: make it again, with the network that is learned."
+        )
+
+    @classmethod
     def bad_query(cls, problem: str) -> MissingnessGraphError:
         return cls(f"the query cannot be asked: {problem}.")
 

@@ -47,7 +47,7 @@ def restricted(graph: MixedGraph, mechanisms: Set, names: Names) -> MixedGraph:
     return graph.without(gone) if gone else graph
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def fraction(graph: MixedGraph, target: Names, given: Names) -> Fraction | None:
     """P(target | given) by fix and select, with the fewest mechanisms shown."""
     need = graph.mechanisms_of(target | given)
@@ -73,7 +73,7 @@ def _ordered(graph: MixedGraph, names: Iterable[Node]) -> tuple[str, ...]:
     return tuple(name for name in graph.variables if name in chosen)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def no_self_censoring(graph: MixedGraph, target: Names, given: Names) -> NoSelfCensoring | None:
     """P(target | given) by the odds of patterns over some scope, the smallest that does."""
     for scope in _scopes(graph, target | given):
@@ -153,7 +153,7 @@ def direct(graph: MixedGraph, target: Names, given: Names) -> Term | None:
     return fraction(graph, target, given) or no_self_censoring(graph, target, given)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def in_projections(graph: MixedGraph, target: Names, given: Names) -> Term | None:
     """The same where up to two variables outside the query are taken as hidden.
 

@@ -168,6 +168,17 @@ class MissingnessGraph:
 
         return recover(self, target, given)
 
+    def check_network(self, network: Network) -> None:
+        """Refuse a network with other variables, states or edges than the graph's own."""
+        own = self.network
+        if set(own.variables) != set(network.variables):
+            raise MissingnessGraphError.other_network("the variables differ")
+        for name in own.variables:
+            if own.states(name) != network.states(name):
+                raise MissingnessGraphError.other_network(f"the states of {name!r} differ")
+            if own.parents(name) != network.parents(name):
+                raise MissingnessGraphError.other_network(f"the parents of {name!r} differ")
+
     def check_data(self, table: EncodedTable) -> None:
         """Refuse data whose missing values and mechanisms do not match."""
         without = [name for name in table.partially_observed if name not in self.causes]

@@ -19,7 +19,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mixed import MixedGraph
 from lacunet.missingness.nodes import Mechanism, Node, named
 from lacunet.missingness.rows import Codes, Rows, distinct_rows
-from lacunet.missingness.verdict import as_table
+from lacunet.missingness.verdict import Weight, as_table
 from lacunet.model.network import FloatArray
 
 
@@ -115,7 +115,7 @@ def _conditions(graph: MixedGraph, one: Node, two: Node) -> Iterator[frozenset[N
 def check_implications(
     graph: MissingnessGraph,
     data: object,
-    weight: str | None = None,
+    weight: Weight = None,
     include_network: bool = False,
 ) -> list[TestedImplication]:
     """Test the implications on data, smallest p-value first; Holm-adjusted."""

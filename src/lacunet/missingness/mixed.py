@@ -50,8 +50,6 @@ class MixedGraph:
     ) -> MixedGraph:
         """Build the graph from the parents of each node and the pairs with hidden causes."""
         nodes = tuple(order)
-        if partial is None:
-            partial = frozenset(node.variable for node in nodes if isinstance(node, Mechanism))
         children: dict[Node, set[Node]] = {node: set() for node in nodes}
         siblings: dict[Node, set[Node]] = {node: set() for node in nodes}
         for node in nodes:
@@ -66,6 +64,8 @@ class MixedGraph:
             return tuple(sorted(chosen, key=rank.__getitem__))
 
         own = {node: frozenset(parents.get(node, ())) for node in nodes}
+        if partial is None:
+            partial = frozenset(node.variable for node in nodes if isinstance(node, Mechanism))
         return cls(
             nodes,
             own,

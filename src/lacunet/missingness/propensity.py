@@ -174,15 +174,9 @@ def _separates(graph: MixedGraph, i: Mechanism, shown: Set, fixed: Set) -> bool:
 
 def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Odds | None:
     others = graph.parents_shown_by(i) | graph.mechanism_parents(i)  # K
-    propensities = {}
-    if not others <= frozenset(graph.mechanisms):
+    propensities = _known_where_hidden(graph, known, i, others)
+    if propensities is None:
         return None
-    for k in others:
-        above = graph.mechanism_parents(k)
-        propensity = lookup(known, k, above & {i})
-        if propensity is None or not above <= others | {i}:
-            return None
-        propensities[k] = propensity
     inside = set(graph.variable_parents(i)).union(*map(graph.variable_parents, others))  # D
     need = graph.mechanisms_of(inside) | graph.mechanism_parents(i) | {i}
     if not need <= frozenset(graph.mechanisms):
@@ -201,3 +195,17 @@ def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Odds | None:
                 sample(graph, shown, usable, shown - {i}),
             )
     return None
+
+
+def _known_where_hidden(
+    graph: MixedGraph, known: Known, i: Mechanism, others: Set
+) -> dict[Mechanism, Propensity] | None:
+    """The propensities of K where R_i may be 0 and the rest of K is 1, if all are known."""
+    propensities = {}
+    for k in others & frozenset(graph.mechanisms):
+        above = graph.mechanism_parents(k)
+        propensity = lookup(known, k, above & {i})
+        if propensity is None or not above <= others | {i}:
+            return None
+        propensities[k] = propensity
+    return propensities if others <= propensities.keys() else None

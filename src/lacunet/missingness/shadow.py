@@ -22,7 +22,7 @@ from lacunet.missingness.errors import ShadowError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.nodes import Mechanism
 from lacunet.missingness.rows import distinct_rows
-from lacunet.missingness.verdict import as_table
+from lacunet.missingness.verdict import Weight, as_table
 from lacunet.model.network import FloatArray, Scope
 
 CONDITION_LIMIT = 100.0
@@ -51,7 +51,7 @@ def by_shadow(
     shadow: str,
     data: object,
     given: Sequence[str] = (),
-    weight: str | None = None,
+    weight: Weight = None,
     condition_limit: float = CONDITION_LIMIT,
 ) -> ShadowEstimate:
     """Estimate P(given, shadow, variable) for a self-censoring variable by its shadow.

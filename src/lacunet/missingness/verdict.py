@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
@@ -21,6 +22,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
+Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
 NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
@@ -87,7 +89,7 @@ class Verdict:
         """The estimand in LaTeX."""
         return "" if self.term is None else estimand_latex(self.term)
 
-    def estimate(self, data: object, weight: str | None = None) -> FloatArray:
+    def estimate(self, data: object, weight: Weight = None) -> FloatArray:
         """The table of P(target | given), axes given... then target..., without a prior.
 
         Raises
@@ -97,7 +99,7 @@ class Verdict:
         """
         return self.estimate_with_report(data, weight).table
 
-    def estimate_with_report(self, data: object, weight: str | None = None) -> Estimation:
+    def estimate_with_report(self, data: object, weight: Weight = None) -> Estimation:
         """The estimate together with what it rests on."""
         table = as_table(data, self.graph.network, weight)
         return estimate(self, table)
@@ -109,10 +111,8 @@ def query_words(target: Scope, given: Scope) -> str:
     return f"P({', '.join(target)}{bar})"
 
 
-def as_table(data: object, network: Network, weight: str | None) -> EncodedTable:
+def as_table(data: object, network: Network, weight: Weight) -> EncodedTable:
     """The data as an encoded table, whatever they come as."""
-    if isinstance(data, EncodedTable):
-        return data
     from lacunet.data.read import read_table
 
     return read_table(data, network, weight=weight)

@@ -190,7 +190,9 @@ def _odds(writer: _Writer, plan: Odds) -> str:
     inside = [*map(signs.name, plan.parents), *(signs.shown(k) for k in plan.known)]
     above = signs.probability([*inside, signs.shown(plan.mechanism, "=0")], ())
     gone = [name for name in plan.scope if name not in plan.parents]
-    scope = [*map(signs.name, plan.scope), *_conditions(signs, plan.sample)]
+    extra = _extra(plan.sample, plan.scope)
+    gone += extra
+    scope = [*map(signs.name, (*plan.scope, *extra)), *_conditions(signs, plan.sample)]
     weights = [writer.label(weight) for weight in plan.sample.weights]
     base = signs.divided(signs.probability(scope, ()), weights)
     others = signs.times.join(writer.label(other) for other in plan.others)
