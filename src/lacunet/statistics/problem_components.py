@@ -90,13 +90,13 @@ def _labels(missing: NDArray[np.bool_], layout: Layout) -> tuple[Integers, int]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    one, two = np.nonzero(np.triu(layout.neighbours))
-    sometimes = np.atleast_1d(missing.any(axis=0))
-    relevant = sometimes[one] & sometimes[two]
-    one, two = one[relevant], two[relevant]
+    sometimes = np.flatnonzero(missing.any(axis=0))
+    missing = missing[:, sometimes]
+    one, two = np.nonzero(np.triu(layout.neighbours[np.ix_(sometimes, sometimes)]))
     pattern, edge = np.nonzero(missing[:, one] & missing[:, two])
     nodes = int(np.count_nonzero(missing))
-    node = np.cumsum(missing.ravel()).reshape(missing.shape) - 1
+    node = np.zeros(missing.shape, dtype=np.int32 if nodes < 2**31 else np.int64)
+    node[missing] = np.arange(nodes)
     ends = (node[pattern, one[edge]], node[pattern, two[edge]])
     graph = coo_array((np.ones(len(edge), dtype=np.int8), ends), shape=(nodes, nodes))
     labels, label = connected_components(graph, directed=False)
