@@ -94,13 +94,11 @@ def dense_of(start: int, stop: int, recipe: Recipe, mass: FloatArray | None) -> 
     strides, sizes = recipe.strides[0], recipe.sizes
     holds = strides != 0  # input, axis
     axes = _merged(holds, sizes)
-    shape = tuple(int(np.prod([sizes[axis] for axis in block])) for block in axes)
     order = [axis for block in axes[1:] for axis in block]  # the first is the eliminated one
     places = tuple(
         _places(own, sizes, [block if held[block[0]] else [] for block in axes])
         for own, held in zip(strides, holds, strict=True)
     )
-    assert shape[0] == sizes[0]
     return Dense(
         start,
         stop,

@@ -88,22 +88,18 @@ class Scaling:
 class Gathered:
     """Messages computed together through an index.
 
-    The messages go to the cells from ``start`` to ``stop``. ``kept`` is the index, or None
-    where it is made anew each time from the recipe.
+    The messages go to the cells from ``start`` to ``stop``. ``source`` is the index, or the
+    recipe by which it is made anew each time.
     """
 
     start: int
     stop: int
-    recipe: Recipe | None
-    kept: Integers | None
+    source: Integers | Recipe
     scaling: Scaling | None
 
     def index(self) -> Integers:
         """Where the values of the inputs are."""
-        if self.kept is None:
-            assert self.recipe is not None
-            return self.recipe.index()
-        return self.kept
+        return self.source.index() if isinstance(self.source, Recipe) else self.source
 
     def forward(self, values: FloatArray) -> tuple[list[FloatArray], float]:
         """Write the messages; the products behind them, and the log-likelihood's part."""

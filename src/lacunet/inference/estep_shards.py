@@ -152,9 +152,9 @@ def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Gather
         begins = stack.place[start : stop + 1] - begin
         scaling = Scaling(begins[:-1], np.diff(begins), mass)
     if not stack.keep:
-        return Gathered(begin, end, recipes[0], None, scaling)
+        return Gathered(begin, end, recipes[0], scaling)
     kept = np.concatenate([recipe.index() for recipe in recipes], axis=2)
-    return Gathered(begin, end, None, kept, scaling)
+    return Gathered(begin, end, kept, scaling)
 
 
 def _recipe(stack: _Stack, structure: Structure, start: int, stop: int) -> Recipe:

@@ -58,9 +58,7 @@ class Structure:
 
 def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structure:
     """Order the elimination of every component and lay out its steps."""
-    sizes = layout.cardinalities[members.items]
-    order = np.lexsort((members.items, sizes, members.owners))
-    members = Ragged(members.starts, members.items[order])
+    members = _in_order_of_axes(layout, members)
     size = layout.cardinalities[members.items]
     slices = slices_of(layout, members, boundaries)
     elimination = eliminate(members.lengths, _edges(layout, members), np.log(size))
@@ -85,6 +83,12 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
         shape=_shapes(scope, size, inputs),
         slices=slices,
     )
+
+
+def _in_order_of_axes(layout: Layout, members: Ragged) -> Ragged:
+    sizes = layout.cardinalities[members.items]
+    order = np.lexsort((members.items, sizes, members.owners))
+    return Ragged(members.starts, members.items[order])
 
 
 def _shapes(scope: Ragged, size: Integers, inputs: Ragged) -> Integers:
