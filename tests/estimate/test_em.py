@@ -270,6 +270,22 @@ def test_an_unknown_way_to_stop_is_refused() -> None:
         EM(stop="soon")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"stop": -1}, "stop is -1, but must be at least 0"),
+        ({"restarts": 0}, "restarts is 0, but must be at least 1"),
+        ({"tolerance": float("nan")}, "tolerance is nan"),
+        ({"time_limit": -1.0}, "time_limit is -1.0"),
+        ({"heldout_share": 1.5}, "heldout_share is 1.5, but must be from 0 to 1"),
+        ({"inference": "guess"}, "inference is 'guess'"),
+    ],
+)
+def test_options_out_of_range_are_refused(options: dict, message: str) -> None:
+    with pytest.raises(MethodError, match=message):
+        EM(**options)
+
+
 def test_maximum_likelihood_starts_from_a_smoothed_seed_and_says_so() -> None:
     learned = EM().learn(task(prior=1.0))
     assert any("smoothed" in note for note in ended(learned).notes)

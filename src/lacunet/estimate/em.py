@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import nan
+from math import inf, nan
 from time import monotonic
 from typing import ClassVar, Literal
 
@@ -76,6 +76,17 @@ class EM:
             raise MethodError.choice("stop", self.stop, ("converge", "heldout", "a number"))
         if self.inference not in ("exact", "bp"):
             raise MethodError.choice("inference", self.inference, ("exact", "bp"))
+        steps = self.stop if isinstance(self.stop, int) else 0
+        for option, value, least, most in (
+            ("stop", steps, 0, inf),
+            ("tolerance", self.tolerance, 0, inf),
+            ("max_iterations", self.max_iterations, 0, inf),
+            ("restarts", self.restarts, 1, inf),
+            ("time_limit", self.time_limit or 0, 0, inf),
+            ("heldout_share", self.heldout_share, 0, 1),
+        ):
+            if not least <= value <= most:
+                raise MethodError.out_of_range(option, value, least, most)
 
     def learn(self, task: Task) -> Learned:
         """Learn all CPTs; how it ended is in the result."""

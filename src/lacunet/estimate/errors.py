@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isinf
 
 from lacunet.errors import LacunetError
 
@@ -80,6 +81,11 @@ class MethodError(LacunetError):
             f"the separator holds {variable!r}, which {missing:,} rows do not show.\n"
             "Hint: a separator may hold only variables that are never missing."
         )
+
+    @classmethod
+    def out_of_range(cls, option: str, value: float, least: float, most: float) -> MethodError:
+        bounds = f"at least {least:g}" if isinf(most) else f"from {least:g} to {most:g}"
+        return cls(f"{option} is {value!r}, but must be {bounds}.")
 
     @classmethod
     def too_few_rows(cls, rows: int) -> MethodError:
