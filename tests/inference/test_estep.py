@@ -138,6 +138,26 @@ def test_a_hidden_tree_of_improbable_leaves_does_not_underflow() -> None:
     )
 
 
+@pytest.mark.parametrize("dense_clique", [0, 2**12])
+def test_what_is_too_improbable_for_floating_point_is_refused_not_turned_into_nan(
+    monkeypatch: pytest.MonkeyPatch, dense_clique: int
+) -> None:
+    monkeypatch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
+    rare = [[1 - 1e-160, 1e-160]] * 2
+    network = Network(
+        {name: ["0", "1"] for name in "HAB"},
+        {"A": ["H"], "B": ["H"]},
+        {"H": [0.5, 0.5], "A": rare, "B": rare},
+    )
+    columns = {"H": np.array([2]), "A": np.array([1]), "B": np.array([1])}
+    table = EncodedTable.of(
+        dict.fromkeys("HAB", 2), {v: c.astype(np.uint8) for v, c in columns.items()}
+    )
+    assert np.isneginf(observed_log_likelihood(network, table))
+    with pytest.raises(ImpossibleDataError, match="probability zero"):
+        expect(plan_of(compile_problems(network, table), MEMORY), cells_of(network))
+
+
 def grid(side: int, rng: np.random.Generator) -> Network:
     names = [[f"G{row}_{column}" for column in range(side)] for row in range(side)]
     parents = {

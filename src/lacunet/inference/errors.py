@@ -58,7 +58,7 @@ class ImpossibleDataError(LacunetError):
         states = ", ".join(f"{name}={state}" for name, state in shown.items())
         return cls(
             f"rows that miss {sorted(hidden)} and show {states or 'nothing near them'} "
-            "have the probability zero under the current CPTs.\n"
+            "have the probability zero under the current CPTs (or one below 1e-307).\n"
             "Hint: start from CPTs without zeros, such as those of a closed-form method "
             "with a prior above 1."
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.inference.estep_groups import Recipe, shares
+from lacunet.inference.estep_groups import SMALLEST_SUM, Recipe, shares
 from lacunet.inference.estep_structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problem_ragged import Integers
@@ -81,7 +81,8 @@ def _scaled(product: FloatArray, message: FloatArray, weight: float | None) -> f
     if weight is None:
         return 0.0
     total = float(message.sum())
-    if total <= 0:
+    if total < SMALLEST_SUM:
+        product[...] = message[...] = 0
         return -np.inf
     product /= total
     if message is not product:

@@ -16,6 +16,7 @@ from lacunet.inference.estep_structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problem_ragged import Integers
 
+SMALLEST_SUM = float(np.finfo(np.float64).tiny)
 CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
 
 
@@ -75,10 +76,14 @@ class Scaling:
     mass: FloatArray
 
     def scale(self, product: FloatArray, message: FloatArray) -> float:
-        """Divide products and messages by the messages' sums; the sums' logarithms, weighted."""
+        """Divide products and messages by the messages' sums; the sums' logarithms, weighted.
+
+        A sum too small to divide by counts as zero: the message becomes zero, and so do those
+        that read it.
+        """
         sums = np.add.reduceat(message, self.begins)
-        possible = sums > 0  # where not, the message stays zero, and so do those that read it
-        inverse = np.repeat(1 / np.where(possible, sums, 1), self.lengths)
+        possible = sums >= SMALLEST_SUM
+        inverse = np.repeat(possible / np.where(possible, sums, 1), self.lengths)
         message *= inverse
         product *= inverse
         return float(self.mass @ np.log(sums)) if possible.all() else -np.inf
