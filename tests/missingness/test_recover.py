@@ -170,7 +170,7 @@ def test_verdicts_on_many_random_graphs_are_sound_and_few_stay_undecided(
             verdict = recover(graph, target, given, effort=0.2)
             assert_sound(graph, verdict, rng)
             counts[verdict.status] += 1
-    assert counts["undecided"] < 0.05 * counts.total()
+    assert counts["undecided"] < 0.05 * counts.total(), counts
 
 
 def test_no_recoverable_query_moves_unseen() -> None:

@@ -184,8 +184,10 @@ def _inverted(run: Run, first: Conditional, second: Conditional, plan: Inverted)
         spread(first.table, first.scope, scope), spread(second.table, second.scope, scope)
     )
     axes = tuple(range(len(scope) - len(plan.target), len(scope)))
-    usable = ((below > 0) & np.isfinite(above)).all(axis=axes, keepdims=True)
-    ratio = np.divide(above, below, out=np.zeros(above.shape), where=usable & (below > 0))
+    fits = (below > 0) & np.isfinite(above)
+    absent = np.isnan(below) & (above == 0)  # a never goes with b: it takes no part
+    usable = (fits | absent).all(axis=axes, keepdims=True)
+    ratio = np.divide(above, below, out=np.zeros(above.shape), where=usable & fits)
     total = ratio.sum(axis=axes, keepdims=True)
     share = np.divide(1, total, out=np.zeros_like(total), where=total > 0)  # P(z | b)
     if not usable.all():
@@ -193,7 +195,9 @@ def _inverted(run: Run, first: Conditional, second: Conditional, plan: Inverted)
             f"positivity: some values of {', '.join(plan.helper)} do not go with every value of "
             f"{', '.join(plan.target)}, and are left out"
         ] = None
-    joint = _marginal(np.where(usable, above, 0.0) * share, scope, (*plan.given, *plan.target))
+    joint = _marginal(
+        np.where(usable & fits, above, 0.0) * share, scope, (*plan.given, *plan.target)
+    )
     size = min(first.effective_size, second.effective_size)
     used = min(first.rows_used, second.rows_used)
     largest = max(first.largest_weight, second.largest_weight)

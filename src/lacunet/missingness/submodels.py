@@ -38,8 +38,11 @@ def kept_variables(graph: MixedGraph, target: Sequence[str], given: Sequence[str
 
 @lru_cache(maxsize=512)
 def submodels(graph: MixedGraph, kept: Names) -> tuple[Submodel, ...]:
-    """The submodels over some variables, with all their edges."""
-    return tuple(_sized(_part(graph, kept)))
+    """The submodels over some variables with all their edges; first without hidden causes."""
+    part = _part(graph, kept)
+    plain = MixedGraph.of(part.order, part.parents, (), part.partial)
+    found = list(_sized(plain)) if part.hidden and _is_connected(plain) else []
+    return (*found, *_sized(part))
 
 
 @lru_cache(maxsize=128)
@@ -56,10 +59,11 @@ def thinned(graph: MixedGraph, kept: Names) -> tuple[Submodel, ...]:
 
 
 def _sized(part: MixedGraph) -> Iterator[Submodel]:
-    for cardinality_of in _cardinalities(part):
-        submodel = Submodel(part, cardinality_of)
-        if work(submodel) < LARGEST_WORK:
-            yield submodel
+    for hidden_states in (2, 5) if part.hidden else (2,):
+        for cardinality_of in _cardinalities(part):
+            submodel = Submodel(part, cardinality_of, hidden_states)
+            if work(submodel) < LARGEST_WORK:
+                yield submodel
 
 
 @lru_cache(maxsize=2048)
@@ -102,13 +106,16 @@ def _variables_around(graph: MixedGraph, node: Node) -> set[str]:
 
 
 def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
-    edges = [(p, n) for n in graph.order for p in graph.sorted(graph.parents[n])]
+    edges = [("->", p, n) for n in graph.order for p in graph.sorted(graph.parents[n])]
+    edges += [("<->", one, two) for one, two in graph.hidden]
     for gone in combinations(edges, count):
         drop = set(gone)
         parents = {
-            node: [p for p in graph.parents[node] if (p, node) not in drop] for node in graph.order
+            node: [p for p in graph.parents[node] if ("->", p, node) not in drop]
+            for node in graph.order
         }
-        yield MixedGraph.of(graph.order, parents, graph.hidden, graph.partial)
+        hidden = [pair for pair in graph.hidden if ("<->", *pair) not in drop]
+        yield MixedGraph.of(graph.order, parents, hidden, graph.partial)
 
 
 def _cardinalities(graph: MixedGraph) -> Iterator[dict[str, int]]:
