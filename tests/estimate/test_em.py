@@ -298,6 +298,17 @@ def test_em_bp_names_the_families_it_touched() -> None:
     assert ended(learned).notes == ("loopy belief propagation touched 2 families",)
 
 
+def test_within_a_small_budget_only_large_components_are_loopy_and_the_result_says_so() -> None:
+    # {X} and {Y} have 2 states each, {X, Y} cliques of 4 and 2; 192 bytes hold 3.
+    learned = EM().learn(replace(task(), memory=192))
+    assert ended(learned).notes == ("loopy belief propagation touched 2 families",)
+    exact = EM().learn(task())
+    assert ended(exact).notes == ()
+    np.testing.assert_allclose(  # a tree: loopy propagation is exact up to its tolerance
+        learned.tables["Y"], exact.tables["Y"], atol=1e-3
+    )
+
+
 def test_progress_tells_iteration_and_log_posterior() -> None:
     told: list[tuple[str, float, float | None, str]] = []
 

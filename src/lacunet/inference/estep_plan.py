@@ -61,11 +61,6 @@ class Run:
         return np.add.reduceat(self.structure.cells, self.structure.of_component[:-1])
 
     @property
-    def largest(self) -> FloatArray:
-        """The cells of the largest clique of each component."""
-        return np.maximum.reduceat(self.structure.cells, self.structure.of_component[:-1])
-
-    @property
     def is_dense(self) -> bool:
         """Whether most of the work is in cliques whose messages are computed by themselves."""
         cells = self.structure.cells
@@ -91,8 +86,8 @@ def runs_of(problems: Problems) -> Iterator[Run]:
             yield Run(structure, by_rank[start:stop], ranks[start:stop] - components[0])
 
 
-def largest_clique_within(memory: float) -> float:
-    """The cells of the largest clique that evaluation within ``memory`` bytes can hold."""
+def cells_within(memory: float) -> float:
+    """The cells of a component that evaluation within ``memory`` bytes can hold."""
     return memory / (4 * BYTES_OF_A_CELL)
 
 
@@ -115,7 +110,7 @@ def plan_of(
     is_dense = False
     for run in runs_of(problems):
         is_dense |= run.is_dense
-        too_large = (run.largest > largest_clique_within(memory))[run.component]
+        too_large = (run.cells > cells_within(memory))[run.component]
         left_out.append(run.problems[too_large])
         for part in _parts(run, np.flatnonzero(~too_large), memory):
             deadline.check()

@@ -18,7 +18,7 @@ from lacunet.inference.estep_plan import (
     BYTES_OF_AN_INDEX,
     CELLS_OF_A_SHARD,
     Run,
-    largest_clique_within,
+    cells_within,
     runs_of,
 )
 from lacunet.inference.estep_shards import DENSE_CLIQUE
@@ -94,7 +94,7 @@ def _of_run(run: Run, memory: float) -> FloatArray:
     """States, reads, those by a kept index, loopy problems, groups and the largest clique."""
     structure = run.structure
     times = np.bincount(run.component, minlength=len(structure.of_component) - 1)
-    fits = run.largest <= largest_clique_within(memory)
+    fits = run.cells <= cells_within(memory)
     counted = np.repeat(np.where(fits, times, 0), np.diff(structure.of_component))
     cells = structure.cells * counted
     reads = cells * structure.inputs.lengths
