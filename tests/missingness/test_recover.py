@@ -107,7 +107,7 @@ def assert_two_models_look_the_same(verdict: Verdict) -> None:
         laws.append(_manifest(model, joint))
         queries.append(_query(model, joint, verdict))
     np.testing.assert_allclose(laws[0], laws[1], rtol=0, atol=1e-12)
-    assert np.abs(queries[0] - queries[1]).max() > 1e-6
+    assert np.abs(queries[0] - queries[1]).max() > 1e-7
 
 
 def _manifest(model: Submodel, joint: np.ndarray) -> np.ndarray:

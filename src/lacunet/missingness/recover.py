@@ -77,7 +77,7 @@ def recover_families(graph: MissingnessGraph) -> dict[str, Verdict]:
     """The verdict on the CPT of every variable, P(X | parents)."""
     families = {name: graph.network.parents(name) for name in graph.network.variables}
     partial = sum(bool(graph.mixed.mechanisms_of((x, *u))) for x, u in families.items())
-    effort = min(1.0, 4 / max(partial, 1))
+    effort = min(0.4, 1.5 / max(partial, 1))
     return {x: recover(graph, [x], parents, effort) for x, parents in families.items()}
 
 
@@ -137,10 +137,12 @@ def _self_censoring(graph: MixedGraph, name: str) -> str:
 
 def _two_models(graph: MixedGraph, witness: Witness) -> str:
     states = ", ".join(f"{quoted(n)}: {k}" for n, k in witness.submodel.cardinality_of.items())
+    is_all = len(witness.submodel.cardinality_of) == len(graph.variables)
+    others = "" if is_all else "; the other variables independent of them"
     words = (
         "two models of this graph agree on everything that can be observed and differ in "
         f"{query_words(witness.target, witness.given)} by {witness.query_difference:.2g} "
-        f"(number of states {states}; other variables independent)"
+        f"(number of states {states}{others})"
     )
     colluders = [
         f"{quoted(k.variable)} -> {named(m)} <- {named(k)}"
