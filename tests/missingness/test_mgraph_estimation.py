@@ -189,3 +189,27 @@ def test_the_odds_rule_recovers_what_a_feedback_among_mechanisms_hides() -> None
     model = random_model(graph, np.random.default_rng(3))
     estimate = verdict.estimate(model.manifest())
     np.testing.assert_allclose(estimate, model.truth(["A", "B", "C"]), rtol=0, atol=1e-12)
+
+
+def test_rows_are_grouped_alike_by_marking_and_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    columns = {name: rng.integers(0, 4, 300).astype(np.uint8) for name in "ABC"}
+    table = EncodedTable.of(dict.fromkeys("ABC", 3), columns, rng.random(300))
+    marked = distinct_rows(table, "ABC")
+    monkeypatch.setattr("lacunet.missingness.rows.DENSE_KEYS", 0)
+    by_sorting = distinct_rows(table, "ABC")
+    np.testing.assert_allclose(marked.weights, by_sorting.weights)
+    np.testing.assert_array_equal(marked.counts, by_sorting.counts)
+    for name in "ABC":
+        np.testing.assert_array_equal(marked.codes[name], by_sorting.codes[name])
+
+
+def test_an_estimand_whose_tables_are_too_large_is_refused_before_it_starts() -> None:
+    many = [str(k) for k in range(250)]
+    network = Network(dict.fromkeys("ABCD", many))
+    graph = MissingnessGraph.parse("A, B, C -> R[D]", network)
+    columns = {name: np.zeros(2, np.uint8) for name in "ABC"} | {"D": np.array([0, 250], np.uint8)}
+    table = EncodedTable.of(dict.fromkeys("ABCD", 250), columns)
+    assert graph.recover(["A", "B", "C"], []).estimand == "P(A, B, C) = P(A, B, C)"
+    with pytest.raises(NotRecoverableError, match=r"a table of 3.91e\+09 cells"):
+        graph.recover(["A", "B", "C", "D"]).estimate(table)

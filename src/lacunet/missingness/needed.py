@@ -1,12 +1,15 @@
-"""The columns that an estimand reads."""
+"""What an estimand needs: the columns it reads, the tables it fills."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from lacunet.missingness.plan import (
     Conditioned,
     Fraction,
     Inverted,
     NoSelfCensoring,
+    Odds,
     Product,
     Propensity,
     Sample,
@@ -15,6 +18,7 @@ from lacunet.missingness.plan import (
     Term,
     Widened,
 )
+from lacunet.model.network import Scope
 
 
 def needed(term: Term) -> frozenset[str]:
@@ -43,3 +47,28 @@ def _in_propensity(plan: Propensity) -> frozenset[str]:
         return frozenset(names) | _in_sample(plan.sample)
     names |= {*plan.scope, *(m.variable for m in plan.known)}
     return frozenset(names).union(_in_sample(plan.sample), *map(_in_propensity, plan.others))
+
+
+def scopes(term: Term) -> Iterator[Scope]:
+    """The variables of every table that a term fills."""
+    yield (*term.given, *term.target)
+    match term:
+        case Fraction():
+            yield from _sample_scopes(term.sample)
+        case NoSelfCensoring():
+            yield term.scope
+            yield from _sample_scopes(term.sample)
+        case Product() | Inverted():
+            yield from scopes(term.first)
+            yield from scopes(term.second)
+            yield tuple(dict.fromkeys((*term.first.given, *term.first.target)))
+        case Widened() | SumOut() | Conditioned():
+            yield from scopes(term.term)
+
+
+def _sample_scopes(sample: Sample) -> Iterator[Scope]:
+    for weight in sample.weights:
+        yield weight.parents
+        if isinstance(weight, Odds):
+            yield weight.scope
+        yield from _sample_scopes(weight.sample)

@@ -14,6 +14,7 @@ from lacunet.model.network import FloatArray
 
 Codes = NDArray[np.int64]
 LARGEST_KEY = 2**62
+DENSE_KEYS = 2**22  # up to this many keys are marked in an array instead of sorted
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def distinct_rows(table: EncodedTable, variables: Sequence[str]) -> Rows:
 
 
 def _groups(columns: list[Codes], sizes: list[int], table: EncodedTable) -> tuple[Codes, Codes]:
-    """Number the distinct rows; the key is packed anew before it would overflow."""
+    """The number of each row's group, and a row of each; packed anew before it would overflow."""
     key = np.zeros(table.rows, dtype=np.int64)
     span = 1
     for column, size in zip(columns, sizes, strict=True):
@@ -86,5 +87,13 @@ def _groups(columns: list[Codes], sizes: list[int], table: EncodedTable) -> tupl
             span = len(distinct)
         key = key * size + column
         span *= size
-    _, first, groups = np.unique(key, return_index=True, return_inverse=True)
-    return groups.astype(np.int64), first.astype(np.int64)
+    if span > DENSE_KEYS:
+        _, first, groups = np.unique(key, return_index=True, return_inverse=True)
+        return groups.astype(np.int64), first.astype(np.int64)
+    present = np.zeros(span, dtype=bool)
+    present[key] = True
+    number = np.cumsum(present) - 1
+    groups = number[key]
+    first = np.empty(int(present.sum()), dtype=np.int64)
+    first[groups[::-1]] = np.arange(table.rows)[::-1]
+    return groups, first

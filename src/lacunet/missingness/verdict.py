@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
-from lacunet.missingness.needed import needed
+from lacunet.missingness.needed import needed, scopes
 from lacunet.missingness.plan import Term
 from lacunet.missingness.rows import distinct_rows
 from lacunet.missingness.run import LARGEST_TABLE, Conditional, compute
@@ -137,9 +137,9 @@ def estimate(verdict: Verdict, table: EncodedTable) -> Estimation:
 
 def _check_size(verdict: Verdict, term: Term) -> None:
     network = verdict.graph.network
-    cells = np.prod(network.shape((*term.given, *term.target)), dtype=float)
+    cells = max(float(np.prod(network.shape(scope), dtype=float)) for scope in scopes(term))
     if cells > LARGEST_TABLE:
-        raise NotRecoverableError.too_large(verdict.query, float(cells))
+        raise NotRecoverableError.too_large(verdict.query, cells)
 
 
 def _reported(
