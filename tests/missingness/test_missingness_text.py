@@ -96,12 +96,21 @@ def test_mechanisms_may_be_given_as_texts_from_python() -> None:
         ("Age -> R[Job", r"line 1, column 13: a \] was expected"),
         ("Age -> R[Job] -> R[Income]", r"line 1, column 15: the edge should end here"),
         ("Age", r"line 1, column 3: an arrow is missing"),
-        ("Age <- R[Job]", r"line 1, column 5: this cannot be read here"),
+        ("Age <- R[Job]", r"line 1, column 5: edges are written from cause to effect"),
+        ("Age > R[Job]", r"line 1, column 5: this cannot be read here"),
     ],
 )
 def test_what_cannot_be_a_graph_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(MissingnessGraphError, match=message):
         MissingnessGraph.parse(text, SURVEY)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingnessGraphError, match=r"nowhere.txt' cannot be read: No such file"):
+        MissingnessGraph.read(tmp_path / "nowhere.txt", SURVEY)
+    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(MissingnessGraphError, match="it is no UTF-8 text"):
+        MissingnessGraph.read(tmp_path / "bytes.txt", SURVEY)
 
 
 def test_a_node_of_networkx_that_is_nothing_is_named() -> None:

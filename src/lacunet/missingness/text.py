@@ -79,12 +79,19 @@ def _tokens(text: str, source: str) -> Iterator[_Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            problem = "this quote is not closed" if text[at] == '"' else "this cannot be read here"
-            _fail(problem, text, at, source)
+            _fail(_unreadable(text, at), text, at, source)
         if match.lastgroup != "blank":
             yield _Token(str(match.lastgroup), match.group(), at)
         at = match.end()
     yield _Token("end", "", len(text))
+
+
+def _unreadable(text: str, at: int) -> str:
+    if text[at] == '"':
+        return "this quote is not closed"
+    if text.startswith("<-", at):
+        return "edges are written from cause to effect, as in A -> R[B]"
+    return "this cannot be read here (a name with such a sign goes in quotes)"
 
 
 def _statement(tokens: list[_Token], text: str, source: str) -> Statement:

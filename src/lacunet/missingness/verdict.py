@@ -74,6 +74,9 @@ class Verdict:
         """The query in words."""
         return query_words(self.target, self.given)
 
+    def __str__(self) -> str:
+        return f"{self.query} is {self.status}: {self.estimand or self.why}"
+
     @property
     def is_recoverable(self) -> bool:
         """Whether there is an estimand."""
