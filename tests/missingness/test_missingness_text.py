@@ -106,10 +106,12 @@ def test_what_cannot_be_a_graph_is_refused_with_its_place(text: str, message: st
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingnessGraphError, match=r"nowhere.txt' cannot be read: No such file"):
+    with pytest.raises(
+        MissingnessGraphError, match=r"nowhere.txt: .* cannot be read: No such file"
+    ):
         MissingnessGraph.read(tmp_path / "nowhere.txt", SURVEY)
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(MissingnessGraphError, match="it is no UTF-8 text"):
+    with pytest.raises(MissingnessGraphError, match="it is not a text file"):
         MissingnessGraph.read(tmp_path / "bytes.txt", SURVEY)
 
 

@@ -32,10 +32,6 @@ class MissingnessGraphError(LacunetError):
         return cls(f"{where}: {problem}.\n  {text}\n  {' ' * (column - 1)}^")
 
     @classmethod
-    def unreadable(cls, path: object, reason: object) -> MissingnessGraphError:
-        return cls(f"the missingness graph {str(path)!r} cannot be read: {reason}.")
-
-    @classmethod
     def unknown_variable(cls, name: str, known: Iterable[str], where: str) -> MissingnessGraphError:
         from difflib import get_close_matches
 
