@@ -14,13 +14,14 @@ from examples import APPENDIX, appendix_table
 from golden import golden
 from lacunet.data.table import EncodedTable
 from lacunet.estimate import em as em_module
-from lacunet.estimate.em import EM, LoopyEM, OneStep
-from lacunet.estimate.em_heldout import is_settled, steps_supported
+from lacunet.estimate.em import EM, LoopyEM, OneStep, followed_heldout
+from lacunet.estimate.em_heldout import is_settled, put_aside, steps_supported
 from lacunet.estimate.em_maximise import Rows, maximise
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.method import Ended, Learned, Task, posterior_mode
 from lacunet.inference.engine import Engine
 from lacunet.inference.errors import ImpossibleDataError
+from lacunet.inference.observed import observed_log_likelihood
 from lacunet.model.network import Network
 from lacunet.statistics.problem_layout import layout_of
 from strategies import networks, tables
@@ -143,38 +144,66 @@ def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
     assert ended(runs[0]).heldout == ended(runs[1]).heldout
 
 
-def test_held_out_steps_are_those_that_the_curve_supports() -> None:
+def test_held_out_steps_are_those_that_the_curves_support() -> None:
     case = golden("asia-mar")
-    learned = EM(stop="heldout").learn(Task(case.network, case.table, 2.0))
-    steps = steps_supported(ended(learned).heldout)
+    one = Task(case.network, case.table, 2.0, np.random.default_rng(5))
+    learned = EM(stop="heldout").learn(one)
+    again = Task(case.network, case.table, 2.0, np.random.default_rng(5))
+    followed = followed_heldout(EM(stop="heldout"), again)
+    steps = steps_supported(followed.heldout, followed.learned, followed.rows)
+    assert followed.rows == round(0.2 * case.table.rows)
     assert ended(learned).reason == "held-out peak"
     assert ended(learned).iterations == steps
+    assert ended(learned).heldout == tuple(followed.rows * value for value in followed.heldout)
     assert same_bits(learned, EM(stop=steps).learn(Task(case.network, case.table, 2.0)))
 
 
+def test_the_held_out_curve_is_the_likelihood_of_the_rows_put_aside() -> None:
+    case = golden("asia-mar")
+    followed = followed_heldout(
+        EM(stop="heldout"), Task(case.network, case.table, 2.0, np.random.default_rng(5))
+    )
+    rest, aside = put_aside(case.table, 0.2, np.random.default_rng(5))
+    for steps in (0, 1, 2):
+        learned = EM(stop=steps).learn(Task(case.network, rest, 2.0))
+        network = case.network.with_tables(learned.tables)
+        np.testing.assert_allclose(
+            followed.heldout[steps], observed_log_likelihood(network, aside) / aside.rows
+        )
+        np.testing.assert_allclose(
+            followed.learned[steps], observed_log_likelihood(network, rest) / rest.rows
+        )
+
+
 @pytest.mark.parametrize(
-    ("curve", "steps"),
+    ("heldout", "learned", "steps"),
     [
-        ([-9.0], 1),
-        ([-9.0, -10.0], 1),
-        ([-90.0, -70.0, -60.0, -50.0], 3),
-        ([-90.0, -70.0, -60.0, -59.9, -50.0], 3),
-        ([-90.0, -70.0, -60.0, -60.1, -50.0], 2),
-        ([-90.0, -70.0, -np.inf, -60.0], 1),
-        ([-np.inf, -np.inf, -np.inf, -60.0], 1),
+        ([-9.0], [-9.0], 1),
+        ([-9.0, -10.0], [-9.0, -8.0], 1),
+        ([-9.0, -7.0, -6.0, -5.0], [-9.0, -7.0, -6.0, -5.0], 3),
+        ([-9.0, -7.0, -6.0, -5.999, -5.0], [-9.0, -7.0, -6.0, -5.999, -5.0], 3),  # 0.01 nats
+        ([-9.0, -7.0, -6.0, -6.001, -5.0], [-9.0, -7.0, -6.0, -6.1, -5.0], 2),
+        ([-9.0, -7.0, -6.0, -5.8, -5.0], [-9.0, -7.0, -6.0, -5.0, -4.0], 2),  # 20% of the gain
+        ([-9.0, -7.0, -np.inf, -6.0], [-9.0, -7.0, -6.0, -5.0], 1),
+        ([-np.inf, -np.inf, -np.inf, -6.0], [-9.0, -7.0, -6.0, -5.0], 1),
     ],
 )
-def test_steps_go_on_while_they_gain_half_a_nat(curve: list[float], steps: int) -> None:
-    assert steps_supported(curve) == steps
+def test_steps_go_on_while_they_gain_enough(
+    heldout: list[float], learned: list[float], steps: int
+) -> None:
+    assert steps_supported(heldout, learned, 10) == steps
 
 
-@given(st.lists(st.floats(-100, 0), min_size=1, max_size=8))
-def test_once_settled_further_steps_change_nothing(curve: list[float]) -> None:
-    for length in range(1, len(curve) + 1):
-        if is_settled(curve[:length]):
-            assert steps_supported(curve[:length]) == steps_supported(curve)
+@given(st.lists(st.tuples(st.floats(-100, 0), st.floats(-100, 0)), min_size=1, max_size=8))
+def test_once_settled_further_steps_change_nothing(curves: list[tuple[float, float]]) -> None:
+    heldout, learned = [pair[0] for pair in curves], [pair[1] for pair in curves]
+    for length in range(1, len(curves) + 1):
+        if is_settled(heldout[:length], learned[:length], 10):
+            assert steps_supported(heldout[:length], learned[:length], 10) == steps_supported(
+                heldout, learned, 10
+            )
             return
-    assert steps_supported(curve) == max(len(curve) - 1, 1)
+    assert steps_supported(heldout, learned, 10) == max(len(curves) - 1, 1)
 
 
 def test_the_scale_of_the_weights_does_not_change_the_steps() -> None:

@@ -28,7 +28,7 @@ from lacunet.estimate.em_maximise import Rows, random_cells
 from lacunet.estimate.em_report import family_reports
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.method import Ended, Learned, Task
-from lacunet.inference.deadline import Deadline, OutOfTimeError
+from lacunet.inference.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.inference.engine import Engine, Inference, engine_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.problem_layout import Layout, layout_of
@@ -131,37 +131,35 @@ def _as_supported(
     best so far.
     """
     followed = followed_heldout(method, task, deadline)
+    curve = tuple(followed.rows * value for value in followed.heldout)
     if followed.climb.reason in CUT_SHORT:
-        return followed.climb, None, followed.curve
-    steps = replace(method, stop=steps_supported(followed.curve))
-    found, engine = _best_climb(steps, task, start, deadline)
+        return followed.climb, None, curve
+    steps = steps_supported(followed.heldout, followed.learned, followed.rows)
+    found, engine = _best_climb(replace(method, stop=steps), task, start, deadline)
     reason = "held-out peak" if found.reason == "steps done" else found.reason
-    return replace(found, reason=reason), engine, followed.curve
+    return replace(found, reason=reason), engine, curve
 
 
-def followed_heldout(method: EM, task: Task, deadline: Deadline) -> Followed:
-    """The log-likelihood of rows put aside, at the seed of the others and after each step.
-
-    It is that of as many rows of equal weight, so that it does not depend on the weights'
-    scale.
-    """
+def followed_heldout(method: EM, task: Task, deadline: Deadline = NEVER) -> Followed:
+    """Put rows aside, learn from the others, and follow the likelihood of both."""
     rest, aside = put_aside(task.table, method.heldout_share, task.rng)
     if not (rest.rows and aside.rows):
         raise MethodError.too_few_rows(task.table.rows)
     part = replace(task, table=rest)
     start, _ = _seed_cells(method.seed, part)
     judge = _engine(method, replace(task, table=aside), deadline)
-    scale = aside.rows / aside.total
-    curve: list[float] = []
+    heldout: list[float] = []
+    learned: list[float] = []
 
-    def goes_on(cells: FloatArray) -> bool:
-        curve.append(scale * judge.log_likelihood(cells, deadline))
-        return not is_settled(curve)
+    def goes_on(at: Climb) -> bool:
+        heldout.append(judge.log_likelihood(at.cells, deadline) / aside.total)
+        learned.append(at.log_likelihood / rest.total)
+        return not is_settled(heldout, learned, aside.rows)
 
     limits = Limits(0.0, method.max_iterations, deadline=deadline)
     engine = _engine(method, part, deadline)
     found = climb(engine, start, task.prior, limits, task.progress, goes_on)
-    return Followed(tuple(curve), found)
+    return Followed(tuple(heldout), tuple(learned), aside.rows, found)
 
 
 def _engine(method: EM, task: Task, deadline: Deadline) -> Engine:

@@ -62,7 +62,7 @@ def climb(
     prior: float,
     limits: Limits,
     progress: Progress = silent,
-    goes_on: Callable[[FloatArray], bool] | None = None,
+    goes_on: Callable[[Climb], bool] | None = None,
 ) -> Climb:
     """Iterate from a start.
 
@@ -74,15 +74,18 @@ def climb(
     start
         The cells of all CPTs, end to end.
     goes_on
-        Called with the start and what each iteration gives; False ends the climb.
+        Called with where the climb is, at the start and after each iteration; False ends it.
     """
     report = _Report(limits, progress)
     found = Climb(start, None, "", nan, ())
     reason = ""
     try:
-        for at in _iterates(engine, start, prior, limits, goes_on or _always):
+        for at in _iterates(engine, start, prior, limits):
             found, reason = at, at.reason
             report(at)
+            if goes_on is not None and not goes_on(at):
+                reason = "held-out peak"
+                break
     except OutOfTimeError:
         reason = "time limit"
     except KeyboardInterrupt:
@@ -90,23 +93,13 @@ def climb(
     return replace(found, reason=reason)
 
 
-def _always(_cells: FloatArray) -> bool:
-    return True
-
-
-def _iterates(
-    engine: Engine,
-    start: FloatArray,
-    prior: float,
-    limits: Limits,
-    goes_on: Callable[[FloatArray], bool],
-) -> Iterator[Climb]:
+def _iterates(engine: Engine, start: FloatArray, prior: float, limits: Limits) -> Iterator[Climb]:
     """The climb after each iteration; the last has a reason."""
     rows = Rows.of(engine.problems.layout)
     cells, counts, change, reason = start, None, np.inf, ""
     trace: tuple[float, ...] = ()
     while not reason:
-        reason = _reason(limits, len(trace), change, goes_on(cells))
+        reason = _reason(limits, len(trace), change)
         if reason:  # nothing will be made of the expected counts
             found = Expectation(cells, engine.log_likelihood(cells, limits.deadline))
         else:
@@ -119,14 +112,12 @@ def _iterates(
         cells = after
 
 
-def _reason(limits: Limits, done: int, change: float, goes_on: bool) -> str:
+def _reason(limits: Limits, done: int, change: float) -> str:
     """Why to stop after so many iterations; empty to go on."""
     if limits.exactly and done >= limits.iterations:
         return "steps done"
     if not limits.exactly and change < limits.tolerance:
         return "converged"
-    if not goes_on:
-        return "held-out peak"
     return "iteration limit" if done >= limits.iterations else ""
 
 
