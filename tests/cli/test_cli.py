@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from examples import APPENDIX, RAIN, appendix_rows
 from golden import golden
 from lacunet.cli import main
 from lacunet.formats.files import read_network, write_network
+from lacunet.model.network import Network
 
 Captured = pytest.CaptureFixture[str]
 
@@ -129,7 +132,7 @@ def test_an_informed_method_asks_for_its_separator(rain: tuple[str, str], capsys
 
 def test_a_separator_with_holes_is_refused(rain: tuple[str, str], capsys: Captured) -> None:
     assert main(["learn", *rain, "--method", "informed-direct", "--separator", "Wet"]) == 1
-    assert "'Wet', which 1 rows do not show" in capsys.readouterr().err
+    assert "'Wet', which is missing in 1 row" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -159,7 +162,7 @@ def test_explain_prints_every_estimand_and_the_forecast(
     assert main(["explain", *appendix, "--method", "direct-mar"]) == 0
     out = capsys.readouterr().out
     assert "P(W, Z, X) = P(X | W, Z, R[X]=1) P(W, Z)" in out
-    assert "24 rows (66.7%) show the whole family" in out
+    assert "24 rows (66.7%) of 36 show the whole family" in out
     assert "rows will be grouped by W, Z" in out
 
 
@@ -173,6 +176,56 @@ def test_explain_speaks_json(appendix: list[str], capsys: Captured) -> None:
     plan = json.loads(capsys.readouterr().out)
     assert plan["partially_observed"] == ["X", "Y"]
     assert plan["families"]["X"]["rows_shown"] == 24
+
+
+def test_explain_counts_for_listwise_the_rows_without_a_hole(
+    appendix: list[str], capsys: Captured
+) -> None:
+    assert main(["explain", *appendix, "--method", "listwise"]) == 0
+    assert capsys.readouterr().out.count("16 rows (44.4%) of 36 show every variable") == 4
+
+
+def test_a_query_may_have_blanks_but_not_a_variable_twice(
+    appendix: list[str], capsys: Captured
+) -> None:
+    assert main(["explain", *appendix, "--method", "listwise", "--query", " X = 1 , W=1"]) == 0
+    assert "4 rows" in capsys.readouterr().out
+    assert main(["explain", *appendix, "--method", "listwise", "--query", "X=1,X=0"]) == 1
+    assert "names 'X' more than once" in capsys.readouterr().err
+
+
+def test_a_family_too_large_is_refused_by_name_before_any_data_are_read(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    names = [f"V{at}" for at in range(32)]
+    network = Network({name: ["0", "1"] for name in names}, {"V31": names[:31]})
+    write_network(network, tmp_path / "large.json")
+    for command in (["learn", "no.csv"], ["explain"]):
+        full = [command[0], str(tmp_path / "large.json"), *command[1:], "--memory", "4"]
+        assert main([*full, "--method", "direct-mcar"]) == 1
+        error = capsys.readouterr().err
+        assert "variable 'V31' with parents V0, V1" in error
+        assert "needs 160 GiB, but the memory budget is 4 GiB" in error
+
+
+def test_a_lattice_too_large_to_walk_is_refused_and_the_direct_way_named(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    names = [f"V{at}" for at in range(21)]
+    network = Network({name: ["0", "1"] for name in names}, {"V20": names[:20]})
+    write_network(network, tmp_path / "large.json")
+    assert main(["explain", str(tmp_path / "large.json"), "--method", "factored-mar"]) == 1
+    assert "use a direct method" in capsys.readouterr().err
+    assert main(["explain", str(tmp_path / "large.json"), "--method", "direct-mar"]) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_an_output_that_cannot_be_written_is_told_in_words(appendix: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "lacunet", "explain", *appendix]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "lacunet: the output cannot be written: No space left on device.\n"
 
 
 def test_convert_keeps_every_probability(tmp_path: Path) -> None:

@@ -134,9 +134,9 @@ def test_an_unknown_value_is_named_with_its_count_and_its_first_line(csv_file: P
         "gives 'A' the states ['no', 'yes'].\n"
         f"column 'B' holds '7' (2 rows), first in '{csv_file}', line 5, but the network "
         "gives 'B' the states ['0', '1'].\n"
-        "Hint: rename the values, add the states to the network, name them in missing=[...] if "
-        'they mean "not observed", or read every unknown value as missing with '
-        'unknown="missing".'
+        "Hint: rename the values, add the states to the network, name them in missing=[...] "
+        '(--missing) if they mean "not observed", or read every unknown value as missing with '
+        'unknown="missing" (--unknown missing).'
     )
 
 
@@ -187,8 +187,33 @@ def test_progress_is_told_in_bytes_of_text_and_rows_of_parquet(tmp_path: Path) -
     size = os.path.getsize(tmp_path / "rows.csv")
     assert told == [("reading", size, size, "bytes")]
     told.clear()
-    read_table([tmp_path / "rows.parquet"] * 2, PAIR, progress=lambda *args: told.append(args))
+    pa.parquet.write_table(table, tmp_path / "more.parquet", row_group_size=2)
+    paths = [tmp_path / "rows.parquet", tmp_path / "more.parquet"]
+    read_table(paths, PAIR, progress=lambda *args: told.append(args))
     assert told == [("reading", done, 6, "rows") for done in (2, 3, 5, 6)]
+
+
+@pytest.mark.parametrize("pattern", ["", "*", "**", "**/*", "*/*"])
+def test_every_file_of_a_folder_or_pattern_counts_once(pattern: str, tmp_path: Path) -> None:
+    (tmp_path / "day" / "one").mkdir(parents=True)
+    for name in ("day/a.csv", "day/one/b.csv", "day/one/c.csv"):
+        (tmp_path / name).write_text("A,B\nyes,0\n")
+    expected = 1 if pattern == "*" else 2 if pattern == "*/*" else 3
+    assert read_table(str(tmp_path / "day" / pattern), PAIR).rows == expected
+
+
+def test_a_file_named_twice_is_refused(csv_file: Path) -> None:
+    csv_file.write_text("A,B\nyes,0\n")
+    with pytest.raises(DataError, match="more than once: its rows would count twice"):
+        read_table([csv_file, csv_file.parent / "." / csv_file.name], PAIR)
+    with pytest.raises(DataError, match="more than once"):
+        read_table([csv_file, csv_file.parent], PAIR)
+
+
+def test_what_to_do_with_unknown_values_must_be_known(csv_file: Path) -> None:
+    csv_file.write_text("A,B\nyes,0\n")
+    with pytest.raises(DataError, match="unknown= is 'mising', but must be 'error' or 'missing'"):
+        read_table(csv_file, PAIR, unknown="mising")
 
 
 REFUSED = {

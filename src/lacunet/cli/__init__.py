@@ -6,6 +6,7 @@ input (a message, no traceback), 2 wrong usage, 130 interrupted.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,10 +18,10 @@ from lacunet.errors import LacunetError, LacunetWarning
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
-    from lacunet.cli.parser import parser
-
-    options = parser().parse_args(arguments)
     try:
+        from lacunet.cli.parser import parser
+
+        options = parser().parse_args(arguments)
         with _warnings_as_notes():
             code: int = options.run(options)
         sys.stdout.flush()
@@ -33,6 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, as in `lacunet ... | head`
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if error.filename is not None:  # a file, which should have been refused in words
+            raise
+        print(f"lacunet: the output cannot be written: {error.strerror}.", file=sys.stderr)
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left has nowhere to go
+        return 1
     return code
 
 

@@ -10,6 +10,7 @@ from lacunet.cli.options import (
     NETWORK_HELP,
     add_data_arguments,
     add_method_arguments,
+    gigabytes,
     method_of,
     note,
     table_of,
@@ -35,6 +36,12 @@ def add_arguments(command: ArgumentParser) -> None:
         "--rows", action="store_true", help="list the rows that enter each factor of the query"
     )
     command.add_argument("--json", action="store_true", help="print the plan as JSON")
+    command.add_argument(
+        "--memory",
+        type=gigabytes,
+        metavar="GIB",
+        help="memory budget in GiB (default: half of the memory of the machine)",
+    )
     add_method_arguments(command)
     add_data_arguments(command)
 
@@ -45,11 +52,11 @@ def run(options: Namespace) -> int:
 
     network = read_network(options.network)
     method = method_of(options, network)
-    if options.rows and not options.query:
+    if options.rows and options.query is None:
         raise MethodError.rows_without_query()
-    if options.query and not options.data:
+    if options.query is not None and not options.data:
         raise MethodError.query_without_data()
-    if options.query:
+    if options.query is not None:
         return _explain_query(options, network, method)
     return _explain_families(options, network, method)
 
@@ -64,7 +71,7 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
             table = table_of(options, network, progress)
         for text in table.notes:
             note(text)
-    plan = explain(network, method, table)
+    plan = explain(network, method, table, options.memory)
     print(json.dumps(explanation_as_data(plan)) if options.json else explanation_as_text(plan))
     return 0
 

@@ -21,6 +21,12 @@ HELP = "learn the CPTs of a network from data with holes"
 EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
+
+what is printed for each CPT:
+  rows shown  rows in which the variable and all its parents are observed
+  effective   how many equally weighted rows would know as much, (sum w)^2 / sum w^2
+  fell back   share of the estimate for which a group of rows had no data of its own
+  unseen      parent configurations about which the data say nothing: the prior alone
 """
 
 

@@ -26,7 +26,7 @@ def add_data_arguments(command: ArgumentParser) -> None:
         action="extend",
         nargs="+",
         default=[],
-        help="further texts that mean 'not observed'",
+        help="further texts that mean 'not observed' (after DATA)",
     )
     group.add_argument(
         "--unknown",
@@ -39,7 +39,7 @@ def add_data_arguments(command: ArgumentParser) -> None:
         metavar="A,B",
         type=names,
         default=[],
-        help="variables of the network that the data do not have",
+        help="variables that the data do not have (quote a name with a comma: '\"a,b\",c')",
     )
 
 
@@ -166,8 +166,8 @@ def names(text: str) -> list[str]:
     import csv
 
     (found,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
-    if not found or not all(found):
-        raise ArgumentTypeError("give one or more names, separated by commas")
+    if not all(found):
+        raise ArgumentTypeError("give names separated by commas")
     return found
 
 

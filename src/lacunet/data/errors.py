@@ -47,6 +47,17 @@ class DataError(LacunetError):
         return cls("the list of data files is empty.\nHint: give at least one path.")
 
     @classmethod
+    def named_twice(cls, paths: Sequence[str]) -> DataError:
+        return cls(
+            f"the data name {listed(paths)} more than once: its rows would count twice.\n"
+            "Hint: name each file once, by itself or by its folder or pattern."
+        )
+
+    @classmethod
+    def unknown_option(cls, value: object) -> DataError:
+        return cls(f"unknown= is {value!r}, but must be 'error' or 'missing'.")
+
+    @classmethod
     def unknown_suffix(cls, path: str) -> DataError:
         return cls(
             f"the name of {path!r} does not say what kind of data it holds.\n"
@@ -122,7 +133,7 @@ class DataError(LacunetError):
             "or by a tab (.tsv)."
             if separator
             else "",
-            "rename the columns, or declare what was never observed in latent=[...].",
+            "rename the columns, or declare what was never observed in latent=[...] (--latent).",
         ]
         return cls(
             f"{label} has no column for the variables {listed(variables)}.\n"
@@ -133,7 +144,7 @@ class DataError(LacunetError):
     def latent_in_data(cls, label: str, variables: Sequence[str]) -> DataError:
         return cls(
             f"{listed(variables)} are declared latent, but {label} has columns of these names.\n"
-            "Hint: take them out of latent=[...], or drop the columns."
+            "Hint: take them out of latent=[...] (--latent), or drop the columns."
         )
 
     @classmethod
@@ -187,7 +198,7 @@ class WeightError(DataError):
     def value(cls, where: str, value: object) -> WeightError:
         return cls(
             f"the weight in {where} is {clipped(value)}.\n"
-            "Hint: a weight is a finite number, zero or more, and never missing."
+            "Hint: a weight is zero or a number between 1e-100 and 1e100, and never missing."
         )
 
     @classmethod
@@ -216,8 +227,8 @@ class UnknownStateError(DataError):
             "\n".join(columns[:SHOWN_VALUES])
             + (f"\nand {len(columns) - SHOWN_VALUES} more columns." * (len(columns) > SHOWN_VALUES))
             + "\nHint: rename the values, add the states to the network, name them in "
-            'missing=[...] if they mean "not observed", or read every unknown value as missing '
-            'with unknown="missing".'
+            'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
+            'as missing with unknown="missing" (--unknown missing).'
         )
 
 

@@ -19,7 +19,13 @@ def file_parts(paths: Sequence[AnyPath]) -> list[Part]:
     """One part for each file, in the order given; those of a folder or pattern by name."""
     if not paths:
         raise DataError.no_paths()
-    return [_part(file) for path in paths for file in _files(os.fspath(path))]
+    found: dict[str, str] = {}
+    for path in paths:
+        own = {os.path.realpath(file): str(file) for file in _files(os.fspath(path))}
+        if again := own.keys() & found.keys():
+            raise DataError.named_twice(sorted(own[file] for file in again))
+        found |= own
+    return [_part(Path(file)) for file in found.values()]
 
 
 def _files(path: str) -> list[Path]:
@@ -31,7 +37,9 @@ def _files(path: str) -> list[Path]:
         found = sorted(glob.glob(path, recursive=True))
         if not found:
             raise DataError.nothing_matches(path)
-        return [file for name in found for file in _files(name)]
+        # What a folder holds is matched by itself where it should be, as in **.
+        files = [Path(name) for name in found if os.path.isfile(name)]
+        return files or [file for name in found for file in _files(name)]
     raise DataError.no_such_file(path)
 
 

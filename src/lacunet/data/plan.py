@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,6 +59,8 @@ def plan_reading(
     latent: Sequence[str] = (),
 ) -> Reading:
     """Find the columns that the network needs; the arguments are those of `read_table`."""
+    if unknown not in get_args(Unknown):
+        raise DataError.unknown_option(unknown)
     source = _source(data)
     hidden = _several(latent)
     _check_network(network, hidden)

@@ -12,6 +12,9 @@ from lacunet.data.errors import WeightError
 from lacunet.data.source import Column
 from lacunet.model.network import FloatArray
 
+# Effective sizes need sums of squares, which must neither overflow nor vanish.
+SMALLEST, LARGEST = 1e-100, 1e100
+
 
 def weight_array(weight: ArrayLike) -> FloatArray:
     """The weights given beside the data, checked."""
@@ -48,8 +51,8 @@ def _floats(column: Any) -> FloatArray:
 
 
 def first_wrong(weights: FloatArray) -> int | None:
-    """The first place that holds no finite number from zero upwards."""
-    right = np.isfinite(weights) & (weights >= 0)
+    """The first place that holds neither zero nor a number whose square can be added up."""
+    right = (weights == 0) | ((weights >= SMALLEST) & (weights <= LARGEST))
     return None if right.all() else int(np.argmin(right))
 
 

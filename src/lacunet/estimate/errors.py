@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from math import isinf
 
 from lacunet.errors import LacunetError
+from lacunet.wording import counted
+
+SHOWN = 20
 
 
 class MethodError(LacunetError):
@@ -21,6 +24,21 @@ class MethodError(LacunetError):
         return cls(f"method {method!r} takes no {option!r}; it takes {takes}.")
 
     @classmethod
+    def not_a_network(cls, value: object) -> MethodError:
+        return cls(
+            f"the network is {type(value).__name__}, not a lacunet.Network.\n"
+            "Hint: read it with lacunet.read_network(path)."
+        )
+
+    @classmethod
+    def not_a_method(cls, value: object) -> MethodError:
+        return cls(f"method is {value!r}, but must be a method's name or a method.")
+
+    @classmethod
+    def twice(cls, variable: str) -> MethodError:
+        return cls(f"the query names {variable!r} more than once.")
+
+    @classmethod
     def choice(cls, option: str, value: object, known: Iterable[str]) -> MethodError:
         return cls(f"{option} is {value!r}, but must be one of {', '.join(known)}.")
 
@@ -29,13 +47,6 @@ class MethodError(LacunetError):
         return cls(
             f"prior is {value!r}, but the Dirichlet concentration must be a number of at least 1 "
             "(1: maximum likelihood, 2: one pseudo-count a cell)."
-        )
-
-    @classmethod
-    def forecast_without_data(cls, method: str) -> MethodError:
-        return cls(
-            f"what method {method!r} costs depends on the data, and none are given.\n"
-            "Hint: name a data file."
         )
 
     @classmethod
@@ -48,8 +59,8 @@ class MethodError(LacunetError):
     @classmethod
     def query(cls, item: str, variables: Iterable[str]) -> MethodError:
         return cls(
-            f"the query {item!r} is not of the form VARIABLE=STATE,... "
-            f"with the variables {', '.join(variables)}."
+            f"the query {item!r} is not of the form VARIABLE=STATE,... with variables of the "
+            f"network: {', '.join(list(variables)[:SHOWN])}."
         )
 
     @classmethod
@@ -69,6 +80,13 @@ class MethodError(LacunetError):
         )
 
     @classmethod
+    def separator_not_learned(cls) -> MethodError:
+        return cls(
+            "a separator cannot be learned from the data yet.\n"
+            "Hint: name its variables, or give a missingness graph."
+        )
+
+    @classmethod
     def no_graph(cls) -> MethodError:
         return cls(
             "method 'mgraph' needs a missingness graph.\n"
@@ -78,7 +96,7 @@ class MethodError(LacunetError):
     @classmethod
     def separator_not_observed(cls, variable: str, missing: int) -> MethodError:
         return cls(
-            f"the separator holds {variable!r}, which {missing:,} rows do not show.\n"
+            f"the separator holds {variable!r}, which is missing in {counted(missing, 'row')}.\n"
             "Hint: a separator may hold only variables that are never missing."
         )
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import islice, permutations
 from math import factorial
 
-from lacunet.estimate.lattice import subsets
 from lacunet.model.network import Scope
 
 LONG_LIST = 6
@@ -57,14 +56,13 @@ class Estimand:
 
     Rows are grouped by ``given``, and the sum runs over what of it is not in ``left``.
     ``orders`` holds the products; they estimate one thing and are merged. Where there are
-    more than ``ALL_ORDERS``! of them, only the first two are spelled out, ``order_count``
-    says how many there are, and ``factors`` has every factor that occurs in any of them.
+    more than ``ALL_ORDERS``! of them, only the first two are spelled out; ``order_count``
+    says how many there are.
     """
 
     left: Scope
     given: Scope
     orders: tuple[tuple[Factor, ...], ...]
-    factors: tuple[Factor, ...]
     order_count: int = 1
 
     @property
@@ -79,7 +77,7 @@ class Estimand:
         products = [" ".join(factor.text for factor in order) for order in self.orders]
         right = f"{total}{products[0]}"
         if self.order_count > 1:
-            right += f" (one of {self.order_count} orders of the chain rule, merged by variance)"
+            right += f" (one of {self.order_count:,} orders of the chain rule, merged)"
         return f"P({', '.join(self.left)}) = {right}"
 
     @property
@@ -116,19 +114,18 @@ def _listed(names: Sequence[str], latex: bool = False) -> list[str]:
 def listwise_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
     """Only the rows that show every variable."""
     factor = Factor(left, (), tuple(partially))
-    return Estimand(left, (), ((factor,),), (factor,))
+    return Estimand(left, (), ((factor,),))
 
 
 def direct_mcar_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
     """The rows that show all of ``left``."""
     factor = Factor(left, (), _among(left, partially))
-    return Estimand(left, (), ((factor,),), (factor,))
+    return Estimand(left, (), ((factor,),))
 
 
 def factored_mcar_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
     """Every order of the chain rule over ``left``."""
-    orders, factors = _chain_rule(left, (), partially)
-    return Estimand(left, (), orders, factors, factorial(len(left)))
+    return Estimand(left, (), _chain_rule(left, (), partially), factorial(len(left)))
 
 
 def direct_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> Estimand:
@@ -140,7 +137,7 @@ def direct_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> 
     if not hidden:
         return direct_mcar_estimand(left, partially)
     factors = _with_weight([Factor(hidden, given, hidden)], given)
-    return Estimand(left, given, (factors,), factors)
+    return Estimand(left, given, (factors,))
 
 
 def factored_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> Estimand:
@@ -148,9 +145,9 @@ def factored_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -
     hidden = _among(left, partially)
     if not hidden:
         return direct_mcar_estimand(left, partially)
-    orders, factors = _chain_rule(hidden, given, partially)
+    orders = _chain_rule(hidden, given, partially)
     weighted = tuple(_with_weight(order, given) for order in orders)
-    return Estimand(left, given, weighted, _with_weight(factors, given), factorial(len(hidden)))
+    return Estimand(left, given, weighted, factorial(len(hidden)))
 
 
 def _with_weight(factors: Sequence[Factor], given: Scope) -> tuple[Factor, ...]:
@@ -159,21 +156,17 @@ def _with_weight(factors: Sequence[Factor], given: Scope) -> tuple[Factor, ...]:
 
 def _chain_rule(
     left: Scope, given: Scope, partially: Sequence[str]
-) -> tuple[tuple[tuple[Factor, ...], ...], tuple[Factor, ...]]:
+) -> tuple[tuple[Factor, ...], ...]:
+    """The orders of the chain rule: all of them, or the first two where there are too many."""
+
     def factor(target: str, rest: Scope) -> Factor:
         return Factor((target,), (*rest, *given), _among((target, *rest), partially))
 
-    orders = []
-    for order in permutations(left):
-        orders.append(tuple(factor(one, order[at + 1 :]) for at, one in enumerate(order)))
-        if len(left) > ALL_ORDERS and len(orders) == 2:
-            break
-    edges = [
-        factor(left[target], tuple(left[other] for other in subset if other != target))
-        for subset in subsets(len(left))
-        for target in subset
-    ]
-    return tuple(orders), tuple(edges)
+    most = None if len(left) <= ALL_ORDERS else 2
+    return tuple(
+        tuple(factor(one, order[at + 1 :]) for at, one in enumerate(order))
+        for order in islice(permutations(left), most)
+    )
 
 
 def _among(names: Sequence[str], partially: Sequence[str]) -> Scope:

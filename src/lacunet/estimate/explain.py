@@ -15,7 +15,7 @@ from lacunet.estimate.em import EM
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.estimands import Estimand
 from lacunet.estimate.factored_mar import FactoredMar
-from lacunet.estimate.forecast import BYTES_A_CELL, memory_budget
+from lacunet.estimate.forecast import bytes_a_cell, check_size, family_bytes, memory_budget
 from lacunet.estimate.method import ClosedForm, Method
 from lacunet.estimate.mgraph import Mgraph
 from lacunet.estimate.registry import method_named
@@ -76,6 +76,7 @@ def explain(
     the data are compiled to forecast what an expectation will cost.
     """
     budget = memory_budget() if memory is None else memory
+    check_size(network, method, budget)
     partially = network.variables if table is None else table.partially_observed
     families = tuple(_plans(network, method, table))
     radix_of = {name: network.cardinality(name) + (name in partially) for name in network.variables}
@@ -88,7 +89,7 @@ def explain(
         families,
         tuple(union for union, _ in unions),
         tuple(groupings),
-        max(plan.cells for plan in families) * BYTES_A_CELL,
+        max(family_bytes(network, name, bytes_a_cell(method)) for name in network.variables),
         _expectation(network, method, table, budget),
     )
 
@@ -96,10 +97,8 @@ def explain(
 def _expectation(
     network: Network, method: Method, table: EncodedTable | None, memory: int
 ) -> Forecast | None:
-    if not isinstance(method, EM | Auto):
+    if not isinstance(method, EM | Auto) or table is None:
         return None
-    if table is None:
-        raise MethodError.forecast_without_data(method.name)
     return forecast(compile_problems(network, table), memory)
 
 
@@ -126,19 +125,23 @@ def _plans(network: Network, method: Method, table: EncodedTable | None) -> Iter
     start = starting_form(method)
     for name in network.variables:
         family = network.family(name)
-        shown = None if table is None else int(np.count_nonzero(table.is_shown(family)))
         cells = prod(network.shape(family))
         if verdicts:
-            one = verdicts[name]
+            one, shown = verdicts[name], _rows_showing(table, family)
             words = f"{one.status}: {one.why}"
             yield FamilyPlan(
                 name, network.parents(name), one.estimand, one.latex, (), cells, shown, words
             )
         else:
             found = start.estimand(family, partially, observed)
+            shown = _rows_showing(table, (*family, *found.orders[0][0].shown))
             yield FamilyPlan(
                 name, network.parents(name), found.text, found.latex, found.given, cells, shown
             )
+
+
+def _rows_showing(table: EncodedTable | None, variables: Scope) -> int | None:
+    return None if table is None else int(np.count_nonzero(table.is_shown(variables)))
 
 
 def starting_form(method: Method) -> ClosedForm:
@@ -161,12 +164,25 @@ def parsed_query(text: str, network: Network) -> dict[str, str]:
     (items,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
     query = {}
     for item in items:
-        names = [name for name in network.variables if item.startswith(f"{name}=")]
+        names = [name for name in network.variables if _is_about(item, name)]
         if not names:
             raise MethodError.query(item, network.variables)
         name = max(names, key=len)
-        network.state_index(name, item[len(name) + 1 :])
-        query[name] = item[len(name) + 1 :]
+        if name in query:
+            raise MethodError.twice(name)
+        query[name] = _state(network, name, item)
     if not query:
         raise MethodError.query(text, network.variables)
     return query
+
+
+def _is_about(item: str, name: str) -> bool:
+    return item.startswith(name) and item[len(name) :].lstrip().startswith("=")
+
+
+def _state(network: Network, name: str, item: str) -> str:
+    """The state that an item asks for, blanks around it aside unless they belong to it."""
+    state = item[len(name) :].lstrip()[1:]
+    state = state if state in network.states(name) else state.strip()
+    network.state_index(name, state)
+    return state

@@ -23,7 +23,6 @@ import numpy as np
 from lacunet.estimate.by_groups import GroupedJoint, family_place, learn_by_groups, over_observed
 from lacunet.estimate.estimands import Estimand, factored_mar_estimand
 from lacunet.estimate.factored_mcar import factored_mcar
-from lacunet.estimate.forecast import check_lattices
 from lacunet.estimate.informed import check_separator, informed_grouping
 from lacunet.estimate.lattice import (
     CERTAIN,
@@ -105,7 +104,7 @@ def _lattice(cells: GroupedCounts, aggregation: Aggregation) -> FloatArray:
             whole = total(others, rows, weights)[whole_family]
             factor = conditional(part, whole, sizes[axis])
             candidates.append(candidate(factor, estimate_of[others]))
-        estimate_of[subset] = merged(candidates, aggregation)
+        estimate_of[subset] = merged(iter(candidates), aggregation)
     return estimate_of[tuple(range(len(sizes)))].mean
 
 
@@ -195,7 +194,6 @@ class FactoredMar:
 
     def learn(self, task: Task) -> Learned:
         """Learn every CPT within the groups that agree on all fully observed variables."""
-        check_lattices(task.network, task.network.variables)
         estimator = partial(factored_mar, aggregation=self.aggregation)
         return learn_by_groups(task, self.estimand, estimator, False)
 
@@ -216,7 +214,6 @@ class InformedFactored:
 
     def learn(self, task: Task) -> Learned:
         """Learn every CPT within the groups that agree on its observed part and W."""
-        check_lattices(task.network, task.network.variables)
         check_separator(task, self.separator, self.missingness)
         estimator = partial(factored_mar, aggregation=self.aggregation)
         return learn_by_groups(task, self.estimand, estimator, False)

@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 
 from lacunet.estimate.estimands import Estimand, factored_mcar_estimand
-from lacunet.estimate.forecast import check_lattices
 from lacunet.estimate.joint import Joint, learn_families
 from lacunet.estimate.lattice import (
     CERTAIN,
@@ -43,12 +42,13 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
     estimate_of: dict[tuple[int, ...], Estimate] = {(): CERTAIN}
     for subset in subsets(len(sizes)):
         shown = counts.marginal([counts.scope[axis] for axis in subset]).dense()  # n(s)
-        candidates = []
-        for axis, variable in enumerate(subset):
-            whole = shown.sum(axis=axis, keepdims=True)
-            factor = conditional(shown, whole, sizes[variable])
-            rest = estimate_of[tuple(other for other in subset if other != variable)]
-            candidates.append(candidate(factor, _beside(rest, axis)))
+        candidates = (
+            candidate(
+                conditional(shown, shown.sum(axis=axis, keepdims=True), sizes[variable]),
+                _beside(estimate_of[subset[:axis] + subset[axis + 1 :]], axis),
+            )
+            for axis, variable in enumerate(subset)
+        )
         estimate_of[subset] = merged(candidates, aggregation)
     return estimate_of[tuple(range(len(sizes)))].mean
 
@@ -73,7 +73,6 @@ class FactoredMcar:
 
     def learn(self, task: Task) -> Learned:
         """Learn every CPT from the rows that show any part of its family."""
-        check_lattices(task.network, task.network.variables)
         families = [task.network.family(name) for name in task.network.variables]
         counted = count(task.table, families, task.progress)
 

@@ -9,6 +9,7 @@ from lacunet.estimate.estimands import Estimand
 from lacunet.estimate.method import FamilyReport, Learned, Task, posterior_mode
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Tally
+from lacunet.wording import counted
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,10 @@ def family_report(name: str, parents: Scope, joint: Joint, unseen: int) -> Famil
         warnings.append("no row shows the whole family")
     if joint.fallback_mass > 0:
         warnings.append(f"{joint.fallback_mass:.1%} of the mass fell back on {joint.fallback}")
-    if unseen:
-        warnings.append(f"{unseen} parent configurations are unseen: the prior alone")
+    if unseen and parents:
+        warnings.append(f"{counted(unseen, 'parent configuration')} unseen: the prior alone")
+    elif unseen:
+        warnings.append("no row says anything about it: the prior alone")
     return FamilyReport(
         name,
         parents,

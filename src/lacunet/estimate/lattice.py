@@ -14,8 +14,9 @@ tables over all cells (factored-mcar) and lists of the cells that occur (factore
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 from typing import Literal
 
@@ -91,29 +92,42 @@ def candidate(factor: Estimate, rest: Estimate) -> Estimate:
     return Estimate(factor.mean * rest.mean, variance)
 
 
-def merged(candidates: Sequence[Estimate], aggregation: Aggregation) -> Estimate:
+def merged(candidates: Iterator[Estimate], aggregation: Aggregation) -> Estimate:
     """One estimate from several of the same quantity.
 
-    A candidate of variance zero is certain: then the certain ones alone are averaged.
+    The candidates are taken one after the other: each is as large as the result. A candidate
+    of variance zero is certain: then the certain ones alone are averaged.
     """
-    means = np.stack([one.mean for one in candidates])
-    variances = np.stack([one.variance for one in candidates])
-    if aggregation == "mean":
-        return Estimate(means.mean(axis=0), variances.mean(axis=0))
-    if aggregation == "median":
-        return Estimate(np.median(means, axis=0), variances.mean(axis=0))
+    if aggregation == "inverse-variance":
+        return _by_inverse_variance(candidates)
     if aggregation == "lowest-variance":
-        best = variances.argmin(axis=0)[None]
-        return Estimate(
-            np.take_along_axis(means, best, 0)[0], np.take_along_axis(variances, best, 0)[0]
-        )
-    return _by_inverse_variance(means, variances)
+        return reduce(_less_variable, candidates)
+    found = list(candidates)
+    means = np.stack([one.mean for one in found])
+    variance = np.mean([one.variance for one in found], axis=0)
+    return Estimate(np.mean(means, 0) if aggregation == "mean" else np.median(means, 0), variance)
 
 
-def _by_inverse_variance(means: FloatArray, variances: FloatArray) -> Estimate:
-    certain = variances == 0
-    with np.errstate(divide="ignore"):
-        weights = np.where(certain.any(axis=0), certain, 1 / variances)
-    total = weights.sum(axis=0)
-    variance = np.where(certain.any(axis=0), 0.0, 1 / total)
-    return Estimate((weights * means).sum(axis=0) / total, variance)
+def _by_inverse_variance(candidates: Iterator[Estimate]) -> Estimate:
+    total: FloatArray | float = 0.0
+    weighted: FloatArray | float = 0.0
+    sure = Estimate(np.array(0.0), np.array(0.0))  # sum and number of the certain ones
+    for one in candidates:
+        certain = one.variance == 0
+        precision = np.divide(1, one.variance, out=np.zeros_like(one.variance), where=~certain)
+        total = total + precision
+        weighted = weighted + precision * one.mean
+        if certain.any():
+            sure = Estimate(sure.mean + np.where(certain, one.mean, 0.0), sure.variance + certain)
+    is_sure = sure.variance > 0
+    mean = np.divide(weighted, total, out=np.zeros_like(weighted), where=np.asarray(total) > 0)
+    variance = np.divide(1, total, out=np.zeros_like(weighted), where=np.asarray(total) > 0)
+    if not is_sure.any():
+        return Estimate(mean, variance)
+    share = np.divide(sure.mean, sure.variance, out=np.zeros_like(mean), where=is_sure)
+    return Estimate(np.where(is_sure, share, mean), np.where(is_sure, 0.0, variance))
+
+
+def _less_variable(one: Estimate, two: Estimate) -> Estimate:
+    keep = one.variance <= two.variance
+    return Estimate(np.where(keep, one.mean, two.mean), np.where(keep, one.variance, two.variance))

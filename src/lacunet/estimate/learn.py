@@ -10,15 +10,16 @@ import numpy as np
 
 from lacunet.data.read import read_table
 from lacunet.estimate.errors import MethodError
-from lacunet.estimate.forecast import check_families, memory_budget
+from lacunet.estimate.forecast import check_size, memory_budget
 from lacunet.estimate.method import Ended, FamilyReport, Method, Task
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
+from lacunet.wording import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What was learned, and what it rests on.
 
@@ -38,6 +39,11 @@ class Result:
     notes: tuple[str, ...]
     ended: Ended | None = None
     why: str = ""
+
+    def __repr__(self) -> str:
+        warnings = counted(len(self.warnings), "warning")
+        cpts = counted(len(self.network.variables), "CPT")
+        return f"<Result: {cpts} by {self.method} from {counted(self.rows, 'row')}, {warnings}>"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -109,6 +115,8 @@ def learn(
     LacunetError
         Something is wrong with the input; the message says what, where and the way out.
     """
+    if not isinstance(network, Network):
+        raise MethodError.not_a_network(network)
     if isinstance(method, str):
         method = method_named(
             method,
@@ -117,10 +125,12 @@ def learn(
             otherwise=otherwise,
             aggregation=aggregation,
         )
-    if not (np.isfinite(prior) and prior >= 1):
+    if not hasattr(method, "learn"):
+        raise MethodError.not_a_method(method)
+    if not isinstance(prior, int | float) or not (np.isfinite(prior) and prior >= 1):
         raise MethodError.prior(prior)
     budget = memory_budget() if memory is None else memory
-    check_families(network, budget)
+    check_size(network, method, budget)
     table = read_table(
         data,
         network,

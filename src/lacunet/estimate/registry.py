@@ -61,5 +61,8 @@ def method_named(name: str, **options: Any) -> Method:
     if kind is Mgraph and "missingness" not in given:
         raise MethodError.no_graph()
     if "separator" in given:
-        given["separator"] = tuple(given["separator"])
+        names = given["separator"]
+        given["separator"] = (names,) if isinstance(names, str) else tuple(names)
+        if given["separator"] == ("learn",):
+            raise MethodError.separator_not_learned()
     return kind(**given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -134,5 +135,9 @@ def _grouped(network: Network, table: EncodedTable, memory: int) -> tuple[FloatA
     groups = [
         table.take(np.sort(shuffled[start::GROUPS])) for start in range(min(GROUPS, table.rows))
     ]
-    logs = [table_log_likelihood(network, group, memory) for group in groups]
+    with warnings.catch_warnings(record=True) as caught:  # one row is enough to name
+        warnings.simplefilter("always")
+        logs = [table_log_likelihood(network, group, memory) for group in groups]
+    for first in caught[:1]:
+        warnings.warn(first.message, first.category, stacklevel=4)
     return np.array(logs), np.array([group.total for group in groups])

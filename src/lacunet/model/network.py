@@ -44,7 +44,7 @@ class Cpt:
         return (*self.parents, self.child)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Network:
     """Variables with ordered states, the parents of each and, if known, their CPTs.
 
@@ -153,6 +153,11 @@ class Network:
     def with_tables(self, tables: Mapping[str, ArrayLike] | None) -> Network:
         """The same structure with other parameters, or with none."""
         return Network(self.states_of, self.parents_of, tables)
+
+    def __repr__(self) -> str:
+        edges = sum(len(parents) for parents in self.parents_of.values())
+        cpts = "with" if self.has_cpts else "without"
+        return f"<Network: {len(self.variables)} variables, {edges} edges, {cpts} CPTs>"
 
     def __reduce__(self) -> tuple[type[Network], tuple[object, ...]]:
         tables = None if self.tables_of is None else dict(self.tables_of)

@@ -10,6 +10,7 @@ from lacunet.estimate.estimands import Estimand
 from lacunet.estimate.explain import Explanation, FamilyPlan
 from lacunet.estimate.rows import OrderRows, ranges
 from lacunet.statistics.errors import gibibytes
+from lacunet.wording import counted
 
 
 def explanation_as_text(plan: Explanation) -> str:
@@ -20,8 +21,9 @@ def explanation_as_text(plan: Explanation) -> str:
         lines += [f"  {text}" for text in (family.estimand, family.verdict) if text]
         if family.rows_shown is not None and plan.rows:
             share = family.rows_shown / plan.rows
-            lines.append(f"  {family.rows_shown:,} rows ({share:.1%}) show the whole family")
-    lines += ["", f"{len(plan.tables)} tables will be counted in one pass over the rows"]
+            rows = counted(family.rows_shown, "row")
+            lines.append(f"  {rows} ({share:.1%}) of {plan.rows:,} {_shows(plan)}")
+    lines += ["", f"one pass over the rows will count {counted(len(plan.tables), 'table')}"]
     for grouping in plan.groupings:
         lines.append(f"rows will be grouped by {_names(grouping)}")
     lines.append(f"the largest family needs {gibibytes(plan.bytes_needed)}")
@@ -40,6 +42,10 @@ def _heading(plan: Explanation) -> str:
         f"{plan.method} on {plan.rows:,} rows; {len(plan.partially_observed)} of "
         f"{len(plan.families)} variables have holes: {_names(plan.partially_observed)}"
     )
+
+
+def _shows(plan: Explanation) -> str:
+    return "show every variable" if plan.method == "listwise" else "show the whole family"
 
 
 def _given(family: FamilyPlan) -> str:
@@ -81,9 +87,9 @@ def rows_as_text(estimand: Estimand, orders: Sequence[OrderRows], numbers: bool)
     for order in orders:
         lines += ["", " ".join(one.factor.text for one in order.factors)]
         for one in order.factors:
-            rows = ranges(one.rows) if numbers else f"{len(one.rows):,} rows"
+            rows = ranges(one.rows) if numbers else counted(len(one.rows), "row")
             lines.append(f"  {one.factor.text}: {rows}")
-        together = ranges(order.together) if numbers else f"{len(order.together):,} rows"
+        together = ranges(order.together) if numbers else counted(len(order.together), "row")
         lines.append(f"  together: {together}")
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from lacunet.estimate.learn import Result
 from lacunet.report.text_table import text_table
+from lacunet.wording import counted
 
 SHOWN_WARNINGS = 12
 
@@ -18,7 +19,8 @@ def result_as_text(result: Result) -> str:
     cells = result.rows * len(result.missing)
     weight = "" if result.total == result.rows else f" (weight {result.total:g})"
     lines = [
-        f"{len(result.network.variables)} CPTs by {result.method} from {result.rows:,} rows"
+        f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
+        f"{counted(result.rows, 'row')}"
         f"{weight}, prior {result.prior:g}",
         f"{holes:,} of {cells:,} cells ({holes / cells:.1%}) are missing, "
         f"in {partially} of {len(result.missing)} variables",
@@ -38,7 +40,7 @@ def _ended(result: Result) -> str:
     ended = result.ended
     assert ended is not None
     return (
-        f"{ended.reason} after {ended.iterations} iterations, {ended.seconds:.2f} s; "
+        f"{ended.reason} after {counted(ended.iterations, 'iteration')}, {ended.seconds:.2f} s; "
         f"log-likelihood {ended.log_likelihood:.6g}, log-posterior {ended.log_posterior:.6g}"
     )
 

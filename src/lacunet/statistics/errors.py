@@ -14,11 +14,11 @@ class TooLargeError(LacunetError):
     def family(
         cls, variable: str, parents: Sequence[str], needed: int, budget: int
     ) -> TooLargeError:
-        given = f" with parents {', '.join(parents)}" if parents else ""
+        given = f" with parents {_listed(parents)}" if parents else ""
         return cls(
             f"variable {variable!r}{given} needs {gibibytes(needed)}, "
             f"but the memory budget is {gibibytes(budget)}.\n"
-            "Hint: remove parents, merge states, or raise the budget with memory=..."
+            "Hint: remove parents, merge states, or raise the budget: memory=... (--memory)."
         )
 
     @classmethod
@@ -26,7 +26,7 @@ class TooLargeError(LacunetError):
         return cls(
             f"the CPTs of the network need {gibibytes(needed)} together, the largest being that "
             f"of {variable!r}, but the memory budget is {gibibytes(budget)}.\n"
-            "Hint: remove parents, merge states, or raise the budget with memory=..."
+            "Hint: remove parents, merge states, or raise the budget: memory=... (--memory)."
         )
 
     @classmethod
@@ -34,7 +34,7 @@ class TooLargeError(LacunetError):
         cls, variable: str, parents: Sequence[str], cells: int, limit: int
     ) -> TooLargeError:
         return cls(
-            f"the factorisation lattice of {variable!r} with parents {', '.join(parents)} has "
+            f"the factorisation lattice of {variable!r} with parents {_listed(parents)} has "
             f"{cells:,} cells, more than the {limit:,} that are feasible.\n"
             "Hint: use a direct method (direct-mcar, direct-mar), or remove parents."
         )
@@ -48,9 +48,14 @@ class ScopeError(LacunetError):
         return cls(f"counts over {list(one)} and over {list(two)} do not add up.")
 
 
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
 def gibibytes(size: int) -> str:
     """A size for people to read."""
     for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
         if size >= scale:
             return f"{size / scale:.3g} {unit}"
-    return f"{size / 2**10:.3g} KiB"
+    return f"{size / 2**10:.3g} KiB" if size >= 2**10 else f"{size} bytes"
