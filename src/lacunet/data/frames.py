@@ -148,11 +148,15 @@ def _eager_pieces(frame: Any, wanted: Sequence[str], done: int = 0) -> Iterator[
 def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
     import narwhals as nw
 
-    chosen = frame.select(*wanted)
-    native = chosen.to_native()
+    native = frame.to_native()
     if not hasattr(native, "collect_batches"):
-        yield from _table_pieces(chosen.collect(backend="pyarrow").to_native(), wanted)
+        table = frame.select(*wanted).collect(backend="pyarrow").to_native()
+        yield from _table_pieces(table, wanted)
         return
+    from polars import selectors
+
+    # By selector: a bare name such as "*" or "^a$" would be taken as a pattern.
+    native = native.select(selectors.by_name(*wanted))
     done = 0
     for batch in native.collect_batches(chunk_size=PIECE_ROWS, maintain_order=True):
         yield from _eager_pieces(nw.from_native(batch, eager_only=True), wanted, done)

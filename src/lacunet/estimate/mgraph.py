@@ -11,14 +11,13 @@ so that rows with large weights count for what they tell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from lacunet.estimate.method import FamilyReport, Learned, Task, posterior_mode
-from lacunet.missingness.errors import NotRecoverableError
+from lacunet.missingness.errors import NoRowsError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover import recover_families
 from lacunet.missingness.verdict import Estimation, Verdict, estimate
@@ -53,8 +52,12 @@ class Mgraph:
             task.progress("families", at, len(verdicts), name)
             if verdict.is_recoverable:
                 tables[name], families[name] = recovered(task, verdict)
+            elif stand_in is None:
+                tables[name], families[name] = _prior(task, verdict, _verdict_words(verdict))
             else:
-                tables[name], families[name] = _replaced(task, verdict, self.otherwise, stand_in)
+                tables[name] = stand_in.tables[name]
+                own = stand_in.families[name]
+                families[name] = _marked(own, self.otherwise, _verdict_words(verdict))
         task.progress("families", len(verdicts), len(verdicts))
         return Learned(tables, families)
 
@@ -67,8 +70,11 @@ class Mgraph:
 
 
 def recovered(task: Task, verdict: Verdict) -> tuple[FloatArray, FamilyReport]:
-    """The CPT of a recoverable family, and what it rests on."""
-    result = estimate(verdict, task.table)
+    """The CPT of a recoverable family, and what it rests on; without data the prior alone."""
+    try:
+        result = estimate(verdict, task.table)
+    except NoRowsError as error:
+        return _prior(task, verdict, str(error))
     share = result.given_share[..., None]
     joint = np.where(np.isnan(result.table), 0.0, result.table) * share
     table, unseen = posterior_mode(joint, result.effective_size, task.prior)
@@ -96,37 +102,29 @@ def _rows_shown(task: Task, verdict: Verdict) -> int:
     return int(np.count_nonzero(task.table.is_shown((*verdict.given, *verdict.target))))
 
 
-def _replaced(
-    task: Task, verdict: Verdict, otherwise: str, stand_in: Learned | None
-) -> tuple[FloatArray, FamilyReport]:
-    """The CPT of a family that is not recovered: the prior's, or another method's."""
+def _prior(task: Task, verdict: Verdict, warning: str) -> tuple[FloatArray, FamilyReport]:
+    """The CPT of a family about which nothing is known: the prior's, marked as such."""
     name, parents = verdict.target[0], verdict.given
-    warning = f"{verdict.status}: {verdict.why}"
-    if stand_in is None:
-        shape = task.network.shape((*parents, name))
-        unseen = int(np.prod(shape[:-1], dtype=np.int64))
-        table = np.full(shape, 1 / shape[-1])
-        report = FamilyReport(
-            name,
-            parents,
-            "the prior",
-            "",
-            _rows_shown(task, verdict),
-            0,
-            0.0,
-            1.0,
-            "prior",
-            unseen,
-            (warning,),
-        )
-        return table, report
-    return stand_in.tables[name], _marked(stand_in.families, name, otherwise, warning)
+    shape = task.network.shape((*parents, name))
+    report = FamilyReport(
+        name,
+        parents,
+        "the prior",
+        "",
+        _rows_shown(task, verdict),
+        0,
+        0.0,
+        1.0,
+        "prior",
+        int(np.prod(shape[:-1], dtype=np.int64)),
+        (warning,),
+    )
+    return np.full(shape, 1 / shape[-1]), report
 
 
-def _marked(
-    families: Mapping[str, FamilyReport], name: str, otherwise: str, warning: str
-) -> FamilyReport:
-    from dataclasses import replace
+def _verdict_words(verdict: Verdict) -> str:
+    return f"{verdict.status}: {verdict.why}"
 
-    own = families[name]
+
+def _marked(own: FamilyReport, otherwise: str, warning: str) -> FamilyReport:
     return replace(own, fallback_mass=1.0, fallback=otherwise, warnings=(warning, *own.warnings))

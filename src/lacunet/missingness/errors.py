@@ -116,13 +116,6 @@ class NotRecoverableError(LacunetError):
         return cls(f"{query} is {status} under this missingness graph: {why}")
 
     @classmethod
-    def no_rows(cls, query: str, shown: Sequence[str]) -> NotRecoverableError:
-        return cls(
-            f"{query} cannot be estimated: no row shows all of {_listed(shown)}, "
-            "which its estimand needs."
-        )
-
-    @classmethod
     def too_large(cls, query: str, cells: float) -> NotRecoverableError:
         return cls(
             f"{query} needs a table of {cells:.3g} cells, which is too large.\n"
@@ -136,6 +129,17 @@ class NotRecoverableError(LacunetError):
             f"the CPT of {variable!r} is {status} under this missingness graph: {why}{more}\n"
             "Hint: otherwise='prior' leaves such CPTs at the prior, otherwise='em' (or another "
             "method's name) learns them by that method; both are marked in the result."
+        )
+
+
+class NoRowsError(NotRecoverableError):
+    """A query is recoverable, but no row shows what its estimand needs."""
+
+    @classmethod
+    def query(cls, query: str, shown: Sequence[str]) -> NoRowsError:
+        return cls(
+            f"{query} cannot be estimated: no row shows all of {_listed(shown)}, "
+            "which its estimand needs."
         )
 
 

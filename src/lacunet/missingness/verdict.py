@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
+from lacunet.missingness.errors import MissingnessGraphError, NoRowsError, NotRecoverableError
 from lacunet.missingness.needed import needed, scopes
 from lacunet.missingness.plan import Term
 from lacunet.missingness.rows import distinct_rows
@@ -134,7 +134,7 @@ def estimate(verdict: Verdict, table: EncodedTable) -> Estimation:
     run = Run(distinct_rows(table, columns))
     result = compute(run, term)
     if not result.rows_used or not result.mass.sum():
-        raise NotRecoverableError.no_rows(verdict.query, (*verdict.given, *verdict.target))
+        raise NoRowsError.query(verdict.query, (*verdict.given, *verdict.target))
     return _reported(verdict, result, table.rows, tuple(run.notes))
 
 
