@@ -1,6 +1,8 @@
 # A fresh machine needs Python 3.11 or later, make and a package index; nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
+# Each test process on one core: threads of the linear algebra would fight over them.
+ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .PHONY: setup demo test test-all lint bench clean
 
@@ -29,10 +31,10 @@ lint: .venv/.installed-test
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/pytest -n auto
+	$(ALONE) $(BIN)/pytest -n auto
 
 test-all: lint
-	$(BIN)/pytest -n auto -m "slow or not slow"
+	$(ALONE) $(BIN)/pytest -n auto -m "slow or not slow"
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py

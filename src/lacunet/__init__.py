@@ -15,21 +15,31 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lacunet.errors import LacunetError, LacunetWarning
+    from lacunet.estimate.em import EM
     from lacunet.estimate.learn import Result, learn
     from lacunet.evaluate.divergence import kl_divergence
     from lacunet.formats.files import read_network, write_network
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
+    from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Cpt, Network
     from lacunet.networks.catalogue import example
+    from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
+    from lacunet.simulate.by_graph import MissingByGraph
     from lacunet.simulate.sampling import sample
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "EM",
+    "MAR",
+    "MCAR",
     "Cpt",
+    "InformedMAR",
     "LacunetError",
     "LacunetWarning",
+    "MissingByGraph",
+    "MissingnessGraph",
     "Network",
     "Result",
     "example",
@@ -45,9 +55,15 @@ __all__ = [
 
 # Names are fetched when they are first used: importing the package costs next to nothing.
 _HOME_OF = {
+    "EM": "estimate.em",
+    "MAR": "simulate.at_random",
+    "MCAR": "simulate.at_random",
     "Cpt": "model.network",
+    "InformedMAR": "simulate.at_random",
     "LacunetError": "errors",
     "LacunetWarning": "errors",
+    "MissingByGraph": "simulate.by_graph",
+    "MissingnessGraph": "missingness.graph",
     "Network": "model.network",
     "Result": "estimate.learn",
     "example": "networks.catalogue",
