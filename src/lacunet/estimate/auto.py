@@ -9,6 +9,7 @@ if it is not, the closed form stands.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import ClassVar
 
 from lacunet.estimate.direct_mcar import DirectMcar
@@ -28,7 +29,7 @@ FEWEST_ROWS = 10
 class Auto:
     """Frequencies, factored-mar, or factored-mar followed by EM steps: whichever the data ask for.
 
-    ``time_limit`` is the number of seconds that EM may take.
+    ``time_limit`` is the number of seconds that EM may take, the forecast of it included.
     """
 
     name: ClassVar[str] = "auto"
@@ -39,12 +40,14 @@ class Auto:
         if not task.table.partially_observed:
             learned = DirectMcar().learn(task)
             return replace(learned, why="no cell is missing: the CPTs are the plain frequencies")
+        began = monotonic()
         if task.table.rows < FEWEST_ROWS:
             return _closed_form(task, f"{task.table.rows} rows are too few to put any aside")
         cost = forecast(compile_problems(task.network, task.table), task.memory)
         if reason := self.too_costly(cost):
             return _closed_form(task, reason)
-        learned = EM(stop="heldout", time_limit=self.time_limit).learn(task)
+        left = max(self.time_limit - (monotonic() - began), 0.0)
+        learned = EM(stop="heldout", time_limit=left).learn(task)
         return replace(learned, why=_what_the_rows_said(learned))
 
     def too_costly(self, cost: Forecast) -> str:
