@@ -1,0 +1,107 @@
+"""``lacunet recover``, and learning with a missingness graph."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lacunet.cli import main
+from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
+from lacunet.formats.files import read_network, write_network
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.simulate.by_graph import MissingByGraph
+from lacunet.simulate.simulation import simulate
+from lacunet.simulate.tables import write_table
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    graph = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
+    drawn = simulate(SCREENING, 3000, MissingByGraph(graph, NOT_VERIFIED), np.random.default_rng(5))
+    paths = {name: str(tmp_path / name) for name in ("net.bif", "rows.csv", "mar.txt", "mnar.txt")}
+    write_network(SCREENING, paths["net.bif"])
+    write_table(drawn.table, SCREENING, paths["rows.csv"])
+    graph.write(paths["mar.txt"])
+    Path(paths["mnar.txt"]).write_text("Disease, Test -> R[Disease]\n")
+    return paths
+
+
+def test_every_family_gets_a_verdict_and_an_estimand(
+    files: dict[str, str], capsys: Captured
+) -> None:
+    assert main(["recover", files["net.bif"], files["mnar.txt"]]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("MNAR: the path Disease -> R[Disease]")
+    assert "P(Disease | Age): NOT RECOVERABLE" in out
+    assert "P(Symptoms | Disease): RECOVERABLE" in out
+    assert "P(Symptoms | Disease) = P(Symptoms | Disease, R[Disease]=1)" in out
+    assert "2 of 4 are recoverable" in out
+
+
+def test_a_query_is_estimated_from_data(files: dict[str, str], capsys: Captured) -> None:
+    command = ["recover", files["net.bif"], files["mar.txt"], "--query", "Test|Disease"]
+    assert main([*command, "--data", files["rows.csv"], "--json"]) == 0
+    (query,) = json.loads(capsys.readouterr().out)["queries"]
+    assert query["status"] == "recoverable"
+    estimate = query["estimate"]
+    truth = SCREENING.cpt("Test").table
+    # About 180 effective rows with the disease: five standard errors of a proportion.
+    np.testing.assert_allclose(estimate["table"], truth, atol=5 * np.sqrt(0.25 / 180))
+    assert estimate["rows_used"] < 3000
+
+
+def test_implications_are_listed_and_tested(files: dict[str, str], capsys: Captured) -> None:
+    assert main(["recover", files["net.bif"], files["mar.txt"], "--implications"]) == 0
+    listed = capsys.readouterr().out
+    assert "Age ⊥ R[Disease] | Symptoms, Test" in listed
+    assert "never testable" in listed
+    command = ["recover", files["net.bif"], files["mar.txt"], "--implications", "--json"]
+    assert main([*command, "--data", files["rows.csv"]]) == 0
+    (tested,) = json.loads(capsys.readouterr().out)["tested"]
+    assert tested["adjusted"] > 0.01  # a fixed seed, and the implication is true
+
+
+def test_learning_refuses_what_the_graph_does_not_recover(
+    files: dict[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    command = ["learn", files["net.bif"], files["rows.csv"], "--method", "mgraph"]
+    command += ["--missingness", files["mnar.txt"], "-o", str(tmp_path / "out.bif")]
+    assert main(command) == 1
+    assert "the CPT of 'Disease' is not recoverable" in capsys.readouterr().err
+    assert not (tmp_path / "out.bif").exists()
+    assert main([*command, "--otherwise", "prior", "--json"]) == 0
+    families = json.loads(capsys.readouterr().out)["families"]
+    assert families["Disease"]["fallback"] == "prior"
+    assert families["Symptoms"]["fallback"] == ""
+    assert read_network(tmp_path / "out.bif").cpt("Disease").table.tolist() == [[0.5, 0.5]] * 2
+
+
+def test_explain_states_the_verdicts(files: dict[str, str], capsys: Captured) -> None:
+    command = ["explain", files["net.bif"], files["rows.csv"], "--method", "mgraph"]
+    assert main([*command, "--missingness", files["mar.txt"]]) == 0
+    out = capsys.readouterr().out
+    assert "recoverable: the rows that show Disease are a fair sample" in out
+
+
+def test_explain_forecasts_an_expectation(files: dict[str, str], capsys: Captured) -> None:
+    assert main(["explain", files["net.bif"], files["rows.csv"], "--method", "em"]) == 0
+    out = capsys.readouterr().out
+    assert "states an iteration" in out
+    assert "time an iteration" in out
+
+
+def test_a_graph_file_that_is_not_there_is_told_in_words(
+    files: dict[str, str], capsys: Captured
+) -> None:
+    assert main(["recover", files["net.bif"], "nowhere.txt"]) == 1
+    assert "nowhere.txt: the missingness graph cannot be read" in capsys.readouterr().err
+
+
+def test_a_broken_query_is_told_in_words(files: dict[str, str], capsys: Captured) -> None:
+    assert main(["recover", files["net.bif"], files["mar.txt"], "--query", "Tset|Disease"]) == 1
+    assert "'Tset'" in capsys.readouterr().err
