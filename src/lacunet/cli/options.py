@@ -49,7 +49,11 @@ def add_method_arguments(command: ArgumentParser) -> None:
     from lacunet.estimate.registry import METHODS
 
     group = command.add_argument_group("method")
-    group.add_argument("--method", default="auto", metavar="M", help=f"one of {', '.join(METHODS)}")
+    group.add_argument(
+        "--method",
+        metavar="M",
+        help=f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)",
+    )
     group.add_argument(
         "--separator",
         metavar="A,B",
@@ -104,7 +108,7 @@ def method_of(options: Namespace, network: Network) -> Method:
 
         graph = MissingnessGraph.read(options.missingness, network)
     return method_named(
-        options.method,
+        options.method or ("mgraph" if graph else "auto"),
         separator=options.separator,
         missingness=graph,
         otherwise=options.otherwise,

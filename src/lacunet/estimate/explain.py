@@ -53,7 +53,8 @@ class Explanation:
 
     ``tables`` are the unions of families that will be counted, ``groupings`` the sets of
     fully observed variables that rows will be grouped by, ``bytes_needed`` what the largest
-    family takes. ``rows`` is None where no data were given, ``expectation`` where the method
+    family takes. ``category`` says how values go missing,
+    where a missingness graph is given. ``rows`` is None where no data were given, ``expectation`` where the method
     has no expectation to compute.
     """
 
@@ -65,6 +66,7 @@ class Explanation:
     groupings: tuple[Scope, ...]
     bytes_needed: int
     expectation: Forecast | None = None
+    category: str = ""
 
 
 def explain(
@@ -91,7 +93,17 @@ def explain(
         tuple(groupings),
         max(family_bytes(network, name, bytes_a_cell(method)) for name in network.variables),
         _expectation(network, method, table, budget),
+        _category(method, table),
     )
+
+
+def _category(method: Method, table: EncodedTable | None) -> str:
+    graph = getattr(method, "missingness", None)
+    if graph is None:
+        return ""
+    if table is not None:
+        graph.check_data(table)
+    return str(graph.why())
 
 
 def _expectation(

@@ -15,7 +15,7 @@ from lacunet.wording import counted
 
 def explanation_as_text(plan: Explanation) -> str:
     """The estimand of every family, what will be counted, and what it needs."""
-    lines = [_heading(plan), ""]
+    lines = [_heading(plan), *([plan.category] if plan.category else []), ""]
     for family in plan.families:
         lines.append(f"{family.variable}{_given(family)}")
         lines += [f"  {text}" for text in (family.estimand, family.verdict) if text]
@@ -61,6 +61,7 @@ def explanation_as_data(plan: Explanation) -> dict[str, Any]:
     """The plan in plain lists and dictionaries."""
     return {
         "method": plan.method,
+        "category": plan.category,
         "rows": plan.rows,
         "partially_observed": list(plan.partially_observed),
         "families": {
