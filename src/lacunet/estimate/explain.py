@@ -53,9 +53,8 @@ class Explanation:
 
     ``tables`` are the unions of families that will be counted, ``groupings`` the sets of
     fully observed variables that rows will be grouped by, ``bytes_needed`` what the largest
-    family takes. ``category`` says how values go missing,
-    where a missingness graph is given. ``rows`` is None where no data were given, ``expectation`` where the method
-    has no expectation to compute.
+    family takes. ``category`` says how values go missing, where a missingness graph is given.
+    ``rows`` is None where no data were given, ``expectation`` where the method has none.
     """
 
     method: str
