@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from examples import RAIN
@@ -17,6 +17,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from strategies import networks, tables
 
+ITERATIVE = ("auto", "one-step", "em", "em-bp")
 EXACT = {"rtol": 1e-9, "atol": 1e-12}  # sums in another order, divided once or twice
 
 
@@ -116,6 +117,8 @@ def test_a_whole_weight_is_that_many_copies_of_the_row(name: str, data: st.DataO
 def test_permuting_the_states_permutes_the_cpts(name: str, data: st.DataObject) -> None:
     network = data.draw(networks(max_variables=4))
     table = data.draw(tables(network))
+    # Where no row shows a variable EM starts at random, which knows no order of states.
+    assume(name not in ITERATIVE or max(table.missing_of.values()) < table.rows)
     chosen = data.draw(st.sampled_from(network.variables))
     size = network.cardinality(chosen)
     order = np.array(data.draw(st.permutations(range(size))))

@@ -30,6 +30,13 @@ what is printed for each CPT:
 """
 
 
+REASONS = {
+    "time limit": "the time limit",
+    "interrupted": "an interruption",
+    "iteration limit": "the limit of iterations",
+}
+
+
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
@@ -81,6 +88,8 @@ def run(options: Namespace) -> int:
         )
     for text in result.notes:
         note(text)
+    if result.ended and result.ended.reason in ("time limit", "interrupted", "iteration limit"):
+        note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
     if options.output:
         write_network(result.network, options.output)
     print(json.dumps(result_as_data(result)) if options.json else result_as_text(result))

@@ -96,7 +96,7 @@ def _add_em_arguments(command: ArgumentParser) -> None:
         "--time-limit", type=float, metavar="SECONDS", help="then the best so far is returned"
     )
     group.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of the random numbers (0)"
+        "--seed", type=seed, default=0, metavar="N", help="seed of the random numbers (0)"
     )
 
 
@@ -173,6 +173,13 @@ def names(text: str) -> list[str]:
     if not all(found):
         raise ArgumentTypeError("give names separated by commas")
     return found
+
+
+def seed(text: str) -> int:
+    """A seed for random numbers."""
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is no whole number from zero upwards")
+    return int(text)
 
 
 def gigabytes(text: str) -> int:

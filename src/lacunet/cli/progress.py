@@ -17,12 +17,15 @@ def progress_bar() -> Iterator[Progress]:
         return
     from tqdm import tqdm
 
-    bar = tqdm(file=sys.stderr, leave=False, delay=0.5, unit_scale=True, dynamic_ncols=True)
+    # miniters=1: a stage of slow steps must not inherit the pace of the one before.
+    bar = tqdm(
+        file=sys.stderr, leave=False, delay=0.5, unit_scale=True, dynamic_ncols=True, miniters=1
+    )
 
     def show(stage: str, done: float, total: float | None, note: str = "") -> None:
         if bar.desc != f"{stage}: ":
-            bar.reset(total)
             bar.set_description(stage, refresh=False)
+            bar.reset(total)
         bar.total = total
         bar.set_postfix_str(note, refresh=False)
         bar.update(done - bar.n)

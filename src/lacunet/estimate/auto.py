@@ -9,20 +9,26 @@ if it is not, the closed form stands.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from time import monotonic
 from typing import ClassVar
 
 from lacunet.estimate.direct_mcar import DirectMcar
 from lacunet.estimate.em import EM
+from lacunet.estimate.em_seed import never_shown
+from lacunet.estimate.errors import MethodError
 from lacunet.estimate.factored_mar import FactoredMar
 from lacunet.estimate.method import Learned, Task
 from lacunet.inference.forecast import Forecast, forecast
+from lacunet.model.network import Scope
 from lacunet.statistics.problems import compile_problems
+from lacunet.wording import counted
 
 # What the held-out search and the final run took together, in iterations on all rows, in most
 # of the cases that the rule was measured on.
 USUAL_ITERATIONS = 40
 FEWEST_ROWS = 10
+LATENT_RESTARTS = 5
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,10 @@ class Auto:
     name: ClassVar[str] = "auto"
     time_limit: float = 600.0
 
+    def __post_init__(self) -> None:
+        if not self.time_limit > 0:
+            raise MethodError.out_of_range("time_limit", self.time_limit, 0, inf)
+
     def learn(self, task: Task) -> Learned:
         """Learn every CPT, and say in a sentence what was chosen and why."""
         if not task.table.partially_observed:
@@ -42,11 +52,14 @@ class Auto:
             return replace(learned, why="no cell is missing: the CPTs are the plain frequencies")
         began = monotonic()
         if task.table.rows < FEWEST_ROWS:
-            return _closed_form(task, f"{task.table.rows} rows are too few to put any aside")
+            return _closed_form(task, f"of {counted(task.table.rows, 'row')} none can be put aside")
         cost = forecast(compile_problems(task.network, task.table), task.memory)
         if reason := self.too_costly(cost):
             return _closed_form(task, reason)
         left = max(self.time_limit - (monotonic() - began), 0.0)
+        if hidden := never_shown(task):
+            learned = EM(restarts=LATENT_RESTARTS, time_limit=left).learn(task)
+            return replace(learned, why=_what_latent_variables_need(hidden))
         learned = EM(stop="heldout", time_limit=left).learn(task)
         return replace(learned, why=_what_the_rows_said(learned))
 
@@ -57,8 +70,8 @@ class Auto:
         seconds = cost.seconds * USUAL_ITERATIONS
         if seconds > self.time_limit:
             return (
-                f"EM would take about {seconds:,.0f} s, more than the time limit of "
-                f"{self.time_limit:,.0f} s"
+                f"EM would take about {seconds:,.2g} s, more than the time limit of "
+                f"{self.time_limit:g} s"
             )
         return ""
 
@@ -67,11 +80,17 @@ def _closed_form(task: Task, reason: str) -> Learned:
     return replace(FactoredMar().learn(task), why=f"factored-mar alone: {reason}")
 
 
+def _what_latent_variables_need(hidden: Scope) -> str:
+    return (
+        f"EM to convergence, the best of {LATENT_RESTARTS} starts: no row shows "
+        f"{', '.join(hidden)}, about which a closed form knows nothing"
+    )
+
+
 def _what_the_rows_said(learned: Learned) -> str:
     ended = learned.ended
     assert ended is not None
     if ended.reason != "held-out peak":
-        return f"factored-mar and {ended.iterations} EM steps: ended by {ended.reason}"
-    steps = "no EM step" if not ended.iterations else f"{ended.iterations} EM steps"
-    steps = steps.replace("1 EM steps", "one EM step") if ended.iterations == 1 else steps
+        return f"factored-mar and {counted(ended.iterations, 'EM step')}: {ended.reason}"
+    steps = counted(ended.iterations, "EM step")
     return f"factored-mar and {steps}: what the likelihood of rows put aside supports"

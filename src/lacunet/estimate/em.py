@@ -14,9 +14,9 @@ begins: by default at the closed form, which is consistent under MAR.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf, nan
+from operator import index
 from time import monotonic
 from typing import ClassVar, Literal
 
@@ -26,6 +26,7 @@ from lacunet.estimate.em_climb import Climb, Limits, climb
 from lacunet.estimate.em_heldout import Followed, is_settled, put_aside, steps_supported
 from lacunet.estimate.em_maximise import Rows, random_cells
 from lacunet.estimate.em_report import family_reports
+from lacunet.estimate.em_seed import seed_cells
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.method import Ended, Learned, Task
 from lacunet.inference.deadline import NEVER, Deadline, OutOfTimeError
@@ -36,7 +37,6 @@ from lacunet.statistics.problems import compile_problems
 
 Stop = Literal["converge", "heldout"] | int
 CUT_SHORT = ("time limit", "interrupted")
-SEED_PRIOR = 2.0  # smooths a seed where the prior itself does not: EM never leaves a zero
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,12 @@ class EM:
     heldout_share: float = 0.2
 
     def __post_init__(self) -> None:
-        if isinstance(self.stop, str) and self.stop not in ("converge", "heldout"):
-            raise MethodError.choice("stop", self.stop, ("converge", "heldout", "a number"))
+        if self.stop not in ("converge", "heldout"):
+            try:
+                object.__setattr__(self, "stop", index(self.stop))  # type: ignore[arg-type]
+            except TypeError:
+                known = ("converge", "heldout", "a whole number of steps")
+                raise MethodError.choice("stop", self.stop, known) from None
         if self.inference not in ("exact", "bp"):
             raise MethodError.choice("inference", self.inference, ("exact", "bp"))
         steps = self.stop if isinstance(self.stop, int) else 0
@@ -83,7 +87,7 @@ class EM:
             ("max_iterations", self.max_iterations, 0, inf),
             ("restarts", self.restarts, 1, inf),
             ("time_limit", self.time_limit or 0, 0, inf),
-            ("heldout_share", self.heldout_share, 0, 1),
+            ("heldout_share", self.heldout_share, 0.01, 0.99),
         ):
             if not least <= value <= most:
                 raise MethodError.out_of_range(option, value, least, most)
@@ -92,7 +96,7 @@ class EM:
         """Learn all CPTs; how it ended is in the result."""
         began = monotonic()
         deadline = Deadline.within(self.time_limit)
-        start, notes = _seed_cells(self.seed, task)
+        start, notes = seed_cells(self.seed, task)
         curve: tuple[float, ...] = ()
         try:
             if self.stop == "heldout":
@@ -133,11 +137,28 @@ def _as_supported(
     followed = followed_heldout(method, task, deadline)
     curve = tuple(followed.rows * value for value in followed.heldout)
     if followed.climb.reason in CUT_SHORT:
-        return followed.climb, None, curve
+        return _on_a_part(followed.climb, start), None, curve
     steps = steps_supported(followed.heldout, followed.learned, followed.rows)
-    found, engine = _best_climb(replace(method, stop=steps), task, start, deadline)
+    try:
+        found, engine = _best_climb(replace(method, stop=steps), task, start, deadline)
+    except OutOfTimeError:
+        return _on_a_part(replace(followed.climb, reason="time limit"), start), None, curve
+    except KeyboardInterrupt:
+        return _on_a_part(replace(followed.climb, reason="interrupted"), start), None, curve
+    if found.reason in CUT_SHORT and not found.iterations:
+        return _on_a_part(replace(followed.climb, reason=found.reason), start), None, curve
     reason = "held-out peak" if found.reason == "steps done" else found.reason
     return replace(found, reason=reason), engine, curve
+
+
+def _on_a_part(found: Climb, start: FloatArray) -> Climb:
+    """What was reached without the rows put aside, or the seed of all rows if that is nothing.
+
+    Its likelihood is that of the part, and so not told.
+    """
+    if not found.iterations:
+        return Climb(start, None, found.reason, nan, ())
+    return replace(found, log_likelihood=nan, is_of_a_part=True)
 
 
 def followed_heldout(method: EM, task: Task, deadline: Deadline = NEVER) -> Followed:
@@ -146,7 +167,7 @@ def followed_heldout(method: EM, task: Task, deadline: Deadline = NEVER) -> Foll
     if not (rest.rows and aside.rows):
         raise MethodError.too_few_rows(task.table.rows)
     part = replace(task, table=rest)
-    start, _ = _seed_cells(method.seed, part)
+    start, _ = seed_cells(method.seed, part)
     judge = _engine(method, replace(task, table=aside), deadline)
     heldout: list[float] = []
     learned: list[float] = []
@@ -188,28 +209,6 @@ def _best_climb(
     return best, engine
 
 
-def _seed_cells(seed: str | Network, task: Task) -> tuple[FloatArray, tuple[str, ...]]:
-    """The cells to start from, and what the user should know about them."""
-    from lacunet.estimate.registry import method_named
-
-    layout = layout_of(task.network.with_tables(None))
-    if isinstance(seed, Network):
-        return layout.flat(_tables_of(seed, task.network)), ()
-    if seed == "random":
-        return random_cells(Rows.of(layout), task.rng), ()
-    notes: tuple[str, ...] = ()
-    if task.prior == 1:
-        notes = (f"the seed was smoothed with prior {SEED_PRIOR:g}: EM never leaves a zero",)
-        task = replace(task, prior=SEED_PRIOR)
-    return layout.flat(method_named(seed).learn(task).tables), notes
-
-
-def _tables_of(seed: Network, network: Network) -> Mapping[str, FloatArray]:
-    if seed.with_tables(None) != network.with_tables(None):
-        raise MethodError.seed_of_another_structure()
-    return {name: seed.cpt(name).table for name in network.variables}
-
-
 def _learned(
     task: Task,
     found: Climb,
@@ -219,6 +218,8 @@ def _learned(
     seconds, notes, heldout = account
     layout = layout_of(task.network.with_tables(None))
     loopy = engine.loopy_families if engine else frozenset()
+    if found.is_of_a_part:
+        notes = (*notes, "it ended early: the rows put aside have no part in it")
     if loopy:
         notes = (*notes, f"loopy belief propagation touched {len(loopy)} families")
     ended = Ended(
@@ -226,7 +227,7 @@ def _learned(
         found.iterations,
         seconds,
         found.log_likelihood,
-        found.log_posterior,
+        nan if found.is_of_a_part else found.log_posterior,
         found.trace,
         notes,
         heldout,

@@ -37,6 +37,7 @@ class Climb:
     ``counts`` are the expected counts that ``cells`` were made from, None at the start.
     ``trace`` holds the log-posterior of the start and after each iteration; its last value is
     that of ``cells``. It is empty if the climb was cut short before any was known.
+    ``is_of_a_part`` if rows that were put aside have no part in it.
     """
 
     cells: FloatArray
@@ -44,6 +45,7 @@ class Climb:
     reason: str
     log_likelihood: float
     trace: tuple[float, ...]
+    is_of_a_part: bool = False
 
     @property
     def iterations(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -127,7 +128,7 @@ def learn(
         )
     if not hasattr(method, "learn"):
         raise MethodError.not_a_method(method)
-    if not isinstance(prior, int | float) or not (np.isfinite(prior) and prior >= 1):
+    if not (isinstance(prior, Real) and np.isfinite(float(prior)) and prior >= 1):
         raise MethodError.prior(prior)
     budget = memory_budget() if memory is None else memory
     check_size(network, method, budget)
@@ -140,7 +141,7 @@ def learn(
         latent=latent,
         progress=progress,
     )
-    task = Task(network, table, prior, rng or np.random.default_rng(0), budget, progress)
+    task = Task(network, table, float(prior), rng or np.random.default_rng(0), budget, progress)
     learned = method.learn(task)
     return Result(
         network.with_tables(learned.tables),

@@ -89,7 +89,8 @@ def _propagate(problems: Problems, graph: FactorGraph, cells: FloatArray) -> Exp
     for block, table in zip(graph.factors, tables, strict=True):
         belief = _belief(problems, block, table, to_factors)
         shown = np.where(belief > 0, belief, 1)
-        energy = np.log(np.where(belief > 0, table, 1) / shown) * belief
+        # The difference of logarithms: the quotient overflows where a belief nearly vanishes.
+        energy = (np.log(np.where(belief > 0, table, 1)) - np.log(shown)) * belief
         logs += float(block.weight @ energy.reshape(len(belief), -1).sum(axis=1))
         weighted = belief * _along(block.weight, belief.ndim)
         np.add.at(counts, block.cells.ravel(), weighted.ravel())

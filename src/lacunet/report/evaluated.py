@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
 
 from lacunet.evaluate.evaluation import Evaluation
+from lacunet.report.numbers import finite
 
 
 def evaluation_as_text(found: Evaluation) -> str:
@@ -42,20 +42,12 @@ def _divergence(found: Evaluation) -> str:
 
 
 def evaluation_as_data(found: Evaluation) -> dict[str, Any]:
-    """The same in plain dictionaries; what is not a finite number is a text."""
+    """The same in plain dictionaries; an infinity is a text, what is no number None."""
     return {
-        part: None if value is None else _finite(asdict(value))
+        part: None if value is None else finite(asdict(value))
         for part, value in (
             ("divergence", found.divergence),
             ("cpt_error", found.cpt_error),
             ("fit", found.fit),
         )
-    }
-
-
-def _finite(record: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no infinity and no NaN."""
-    return {
-        key: str(value) if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in record.items()
     }

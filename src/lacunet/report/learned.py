@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
 from lacunet.estimate.learn import Result
+from lacunet.report.numbers import finite
 from lacunet.report.text_table import text_table
 from lacunet.wording import counted
 
@@ -26,7 +28,7 @@ def result_as_text(result: Result) -> str:
         f"in {partially} of {len(result.missing)} variables",
     ]
     lines += [result.why] if result.why else []
-    lines += [_ended(result)] if result.ended else []
+    lines += [_ended(result), *result.ended.notes] if result.ended else []
     lines += ["", _families(result)]
     warnings = result.warnings
     if warnings:
@@ -41,8 +43,13 @@ def _ended(result: Result) -> str:
     assert ended is not None
     return (
         f"{ended.reason} after {counted(ended.iterations, 'iteration')}, {ended.seconds:.2f} s; "
-        f"log-likelihood {ended.log_likelihood:.6g}, log-posterior {ended.log_posterior:.6g}"
+        f"log-likelihood {_known(ended.log_likelihood)}, "
+        f"log-posterior {_known(ended.log_posterior)}"
     )
+
+
+def _known(value: float) -> str:
+    return "not known" if math.isnan(value) else f"{value:.10g}"
 
 
 def _families(result: Result) -> str:
@@ -71,7 +78,7 @@ def result_as_data(result: Result) -> dict[str, Any]:
         "prior": result.prior,
         "missing": dict(result.missing),
         "notes": list(result.notes),
-        "ended": None if result.ended is None else asdict(result.ended),
+        "ended": None if result.ended is None else finite(asdict(result.ended)),
         "families": {name: asdict(report) for name, report in result.families.items()},
         "cpts": {
             cpt.child: {"parents": list(cpt.parents), "table": cpt.table.tolist()}

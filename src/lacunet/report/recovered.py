@@ -12,6 +12,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.verdict import Estimation, Verdict, estimate
+from lacunet.report.numbers import finite
 from lacunet.report.text_table import text_table
 
 SHOWN_CELLS = 64
@@ -81,7 +82,7 @@ def verdicts_as_data(
 
 def _estimate_as_data(found: Estimation) -> dict[str, Any]:
     return {
-        "table": _known(found.table.tolist()),
+        "table": finite(found.table.tolist()),
         "rows_used": found.rows_used,
         "share_used": found.share_used,
         "effective_size": found.effective_size,
@@ -89,13 +90,6 @@ def _estimate_as_data(found: Estimation) -> dict[str, Any]:
         "unseen": found.unseen,
         "warnings": list(found.warnings),
     }
-
-
-def _known(table: Any) -> Any:
-    """Nested lists with None for what is not a number, which JSON does not have."""
-    if isinstance(table, list):
-        return [_known(part) for part in table]
-    return None if np.isnan(table) else table
 
 
 def implications_as_text(
