@@ -53,7 +53,8 @@ class Explanation:
 
     ``tables`` are the unions of families that will be counted, ``groupings`` the sets of
     fully observed variables that rows will be grouped by, ``bytes_needed`` what the largest
-    family takes. ``category`` says how values go missing, where a missingness graph is given.
+    family takes. ``category`` says how values go missing, where a missingness graph is given,
+    ``intention`` what a method that starts from a closed form will do after it.
     ``rows`` is None where no data were given, ``expectation`` where the method has none.
     """
 
@@ -66,6 +67,7 @@ class Explanation:
     bytes_needed: int
     expectation: Forecast | None = None
     category: str = ""
+    intention: str = ""
 
 
 def explain(
@@ -83,6 +85,7 @@ def explain(
     radix_of = {name: network.cardinality(name) + (name in partially) for name in network.variables}
     unions = superfamilies([network.family(name) for name in network.variables], radix_of)
     groupings = dict.fromkeys(plan.given for plan in families if plan.given)
+    cost = _expectation(network, method, table, budget)
     return Explanation(
         method.name,
         None if table is None else table.rows,
@@ -91,9 +94,26 @@ def explain(
         tuple(union for union, _ in unions),
         tuple(groupings),
         max(family_bytes(network, name, bytes_a_cell(method)) for name in network.variables),
-        _expectation(network, method, table, budget),
+        cost,
         _category(method, table),
+        _intention(method, cost),
     )
+
+
+def _intention(method: Method, cost: Forecast | None) -> str:
+    if isinstance(method, EM):
+        if method.seed == "random" or isinstance(method.seed, Network):
+            start = "chance" if method.seed == "random" else "a given network"
+            return f"{method.name} starts from {start}; below, what available cases would give"
+        return f"{method.name} starts from {method.seed}, whose estimands are below"
+    if not isinstance(method, Auto):
+        return ""
+    if cost is None:
+        return "auto starts from factored-mar, whose estimands are below"
+    reason = method.too_costly(cost)
+    if reason:
+        return f"auto will use factored-mar alone, by the estimands below: {reason}"
+    return "auto starts from factored-mar, by the estimands below, and will go on with EM"
 
 
 def _category(method: Method, table: EncodedTable | None) -> str:

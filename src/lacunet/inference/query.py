@@ -23,7 +23,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 def query(
     network: Network,
-    target: Sequence[str],
+    target: str | Sequence[str],
     evidence: Mapping[str, str] = NOTHING,
     *,
     memory: float = MEMORY,
@@ -60,7 +60,8 @@ def query(
     >>> query(rain, ["Rain"], {"Wet": "yes"}).round(4)
     array([0.3333, 0.6667])
     """
-    return joint_marginals(network, [tuple(target)], evidence, memory=memory)[0]
+    scope = (target,) if isinstance(target, str) else tuple(target)
+    return joint_marginals(network, [scope], evidence, memory=memory)[0]
 
 
 def marginals(

@@ -15,7 +15,7 @@ from lacunet.wording import counted
 
 def explanation_as_text(plan: Explanation) -> str:
     """The estimand of every family, what will be counted, and what it needs."""
-    lines = [_heading(plan), *([plan.category] if plan.category else []), ""]
+    lines = [_heading(plan), *filter(None, (plan.category, plan.intention)), ""]
     for family in plan.families:
         lines.append(f"{family.variable}{_given(family)}")
         lines += [f"  {text}" for text in (family.estimand, family.verdict) if text]
@@ -28,7 +28,7 @@ def explanation_as_text(plan: Explanation) -> str:
         lines.append(f"rows will be grouped by {_names(grouping)}")
     lines.append(f"the largest family needs {gibibytes(plan.bytes_needed)}")
     if plan.expectation is not None:
-        lines += ["", "expectation steps:", plan.expectation.text]
+        lines += ["", "an exact expectation step:", plan.expectation.text]
     return "\n".join(lines)
 
 
@@ -62,6 +62,7 @@ def explanation_as_data(plan: Explanation) -> dict[str, Any]:
     return {
         "method": plan.method,
         "category": plan.category,
+        "intention": plan.intention,
         "rows": plan.rows,
         "partially_observed": list(plan.partially_observed),
         "families": {
