@@ -10,11 +10,10 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use("svg")
-mpl.rcParams["svg.hashsalt"] = "lacunet"
 import matplotlib.pyplot as plt
+
+plt.switch_backend("svg")
+plt.rcParams["svg.hashsalt"] = "lacunet"
 
 STYLE = {"mgraph": "o-", "em": "s--", "direct-mcar": "^:"}
 errors: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
