@@ -114,6 +114,52 @@ def test_a_cell_without_data_backs_off_and_is_named() -> None:
     assert result.largest_weight == pytest.approx(6 / 4)
 
 
+def test_weight_that_nobody_stands_for_is_named_with_its_share() -> None:
+    # Y is never shown where X = 1, which half of the rows that show X have.
+    rows = [(0, 0), (0, 1), (2, 0), (2, 1), (1, 2), (1, 2)]
+    report = FEEDBACK.recover(["X", "Y"]).estimate_with_report(table_of(rows))
+    lost = (
+        "positivity: R[Y] is never 1 in 1 configuration of X, which holds 50.0% of the weight; "
+        "the estimate leaves it out"
+    )
+    assert report.warnings == (lost,)
+    np.testing.assert_allclose(report.table, [[0.5, 0.5], [0, 0]])
+
+
+def test_weight_lost_under_mar_is_named_too() -> None:
+    frame = survey()
+    frame.loc[frame["Age"] == "old", "Ill"] = None
+    verdict = SURVEY.recover(["Ill"])
+    (warning,) = verdict.estimate_with_report(frame).warnings
+    assert "R[Ill] is never 1 in 1 configuration of Age, which holds 50.0% of" in warning
+
+
+def test_lost_weight_is_counted_by_weight_and_over_all_configurations() -> None:
+    network = Network({"X": ["0", "1", "2"], "Y": ["0", "1"]}, {"Y": ["X"]})
+    graph = MissingnessGraph.parse("X -> R[Y]", network)
+    columns = {"X": np.array([0, 0, 1, 2], np.uint8), "Y": np.array([0, 1, 2, 2], np.uint8)}
+    table = EncodedTable.of({"X": 3, "Y": 2}, columns, np.array([1.0, 1.0, 1.0, 5.0]))
+    (warning,) = graph.recover(["X", "Y"]).estimate_with_report(table).warnings
+    assert warning.endswith(
+        "2 configurations of X, which hold 75.0% of the weight; the estimate leaves them out"
+    )
+
+
+def test_weight_where_a_free_mechanism_is_zero_is_not_missed_by_a_sample_that_selects_it() -> None:
+    # Y is never shown where Z is not, but the rows used all show Z.
+    rows = np.array([[0, 0, 0], [0, 1, 1], [0, 2, 0], [1, 2, 2], [0, 2, 2]], np.uint8)
+    columns = {name: rows[:, at] for at, name in enumerate("XYZ")}
+    run = Run(distinct_rows(EncodedTable.of(dict.fromkeys("XYZ", 2), columns), "XYZ"))
+    weight = Share(Mechanism("Y"), (), (Mechanism("Z"),), (), Sample((), ()))
+    compute(run, Fraction(("Y",), (), Sample((Mechanism("Y"), Mechanism("Z")), (weight,))))
+    assert not run.notes
+    compute(run, Fraction(("Y",), (), Sample((Mechanism("Y"),), (weight,))))
+    assert list(run.notes) == [
+        "positivity: R[Y] is never 1 in 1 configuration of R[Z], which holds 40.0% of the "
+        "weight; the estimate leaves it out"
+    ]
+
+
 def test_a_propensity_backs_off_to_the_parents_that_tell_most() -> None:
     # The first parent decides everything, the second nothing: the second is dropped.
     seen, every = np.array([[9.0, 0.0], [1.0, 2.0]]), np.array([[10.0, 0.0], [10.0, 20.0]])

@@ -3,7 +3,8 @@ r"""Propensities and weighted samples, computed from rows.
 A cell of a propensity's table that no used row falls in is never looked at. Where a used
 row falls in a cell without data the propensity backs off, and says so: a cell that has rows
 but none shown takes Laplace's estimate, a cell without rows that of the table with its least
-informative parent summed out.
+informative parent summed out. Parent configurations that have rows, of which none is shown,
+have nobody to stand for them: their weight is lost, and that is said too.
 """
 
 from __future__ import annotations
@@ -14,21 +15,24 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.missingness.nodes import Mechanism
+from lacunet.missingness.nodes import Mechanism, quoted
 from lacunet.missingness.plan import Odds, Propensity, Sample, Share
 from lacunet.missingness.rows import Codes, Rows, added_up
 from lacunet.model.network import FloatArray
+from lacunet.wording import counted
 
 
 @dataclass(frozen=True)
 class PropensityTable:
     """A propensity over its parents' states and its free mechanism parents (0, 1).
 
-    ``is_empty`` marks the cells without data, which hold the backed-off value.
+    ``is_empty`` marks the cells without data, which hold the backed-off value; ``weights`` is
+    the weight of the rows of each cell, shown or not.
     """
 
     values: FloatArray
     is_empty: NDArray[np.bool_]
+    weights: FloatArray
 
 
 @dataclass
@@ -54,6 +58,7 @@ def weigh(run: Run, sample: Sample) -> Weighted:
     factors = np.ones(int(np.count_nonzero(where)))
     for propensity in sample.weights:
         factors /= _at_rows(run, propensity, where)
+        _note_lost(run, propensity, sample, where)
     return Weighted(where, factors)
 
 
@@ -68,6 +73,35 @@ def _at_rows(run: Run, propensity: Propensity, where: NDArray[np.bool_]) -> Floa
             f"{rows} of the rows used, and backed off"
         ] = None
     return table.values.reshape(-1)[index]
+
+
+def _note_lost(run: Run, propensity: Propensity, sample: Sample, where: NDArray[np.bool_]) -> None:
+    """Say which share of the weight is in cells that have rows, but none that is used."""
+    table = propensity_table(run, propensity)
+    reached = np.zeros(table.weights.size, dtype=bool)
+    reached[_cells(run.rows, propensity.parents, propensity.free, where)] = True
+    weights, lost = table.weights, table.is_empty & ~reached.reshape(table.weights.shape)
+    for mechanism in reversed(propensity.free):  # the last axes
+        states = slice(1, 2) if mechanism in sample.selected else slice(0, 2)
+        axis = weights.ndim - len(propensity.free) + propensity.free.index(mechanism)
+        at = (*(slice(None),) * axis, states)
+        weights, lost = weights[at], lost[at]
+    lost &= weights > 0
+    if lost.any():
+        share = weights[lost].sum() / weights.sum()
+        run.notes[_lost_words(propensity, int(np.count_nonzero(lost)), float(share))] = None
+
+
+def _lost_words(propensity: Propensity, configurations: int, share: float) -> str:
+    if not propensity.parents + propensity.free:
+        return f"positivity: {propensity.mechanism} is never 1"
+    parents = ", ".join([*map(quoted, propensity.parents), *map(str, propensity.free)])
+    hold, it = ("holds", "it") if configurations == 1 else ("hold", "them")
+    return (
+        f"positivity: {propensity.mechanism} is never 1 in "
+        f"{counted(configurations, 'configuration')} of {parents}, which {hold} {share:.1%} of "
+        f"the weight; the estimate leaves {it} out"
+    )
 
 
 def _cells(
@@ -121,7 +155,7 @@ def _by_odds(run: Run, plan: Odds) -> PropensityTable:
     below = below.transpose(np.argsort(order)) if order else below
     is_empty = below <= 0
     odds = np.divide(above, below, out=np.zeros_like(above), where=~is_empty)
-    return PropensityTable(1 / (1 + odds), is_empty)
+    return PropensityTable(1 / (1 + odds), is_empty, above + below)
 
 
 def _at_zero(values: FloatArray, propensity: Propensity, zero: Mechanism) -> FloatArray:
@@ -144,7 +178,7 @@ def _filled(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable
     share = np.divide(seen, every, out=np.zeros_like(seen), where=~is_empty)
     if is_empty.any():
         share = np.where(is_empty, _backed_off(seen, every, unit), share)
-    return PropensityTable(share, is_empty)
+    return PropensityTable(share, is_empty, every)
 
 
 def _backed_off(seen: FloatArray, every: FloatArray, unit: float) -> FloatArray:
