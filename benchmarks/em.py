@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from lacunet.estimate.em import EM
 from lacunet.estimate.factored_mar import FactoredMar
 from lacunet.estimate.method import Task
 from lacunet.inference.engine import engine_of
+from lacunet.model.network import Network
 from lacunet.networks.catalogue import example
 from lacunet.report.text_table import text_table
 from lacunet.simulate.tables import to_arrow
@@ -57,9 +59,19 @@ def main(sizes: list[int]) -> None:
 
 def pyagrum_em(table: EncodedTable) -> float:
     """The seconds that pyAgrum's EM takes on the same rows, smoothing 1."""
+    network = example("alarm")
+    learner, template = pyagrum_learner(network, table, 1e-4)
+    start = perf_counter()
+    learned = learner.learnParameters(template.dag())
+    took = perf_counter() - start
+    assert np.isfinite(learned.cpt(network.variables[0]).toarray()).all()
+    return took
+
+
+def pyagrum_learner(network: Network, table: EncodedTable, stop: float) -> tuple[Any, Any]:
+    """Pyagrum's learner with EM, and the network it is to fill."""
     import pyagrum as gum
 
-    network = example("alarm")
     template = gum.BayesNet()
     for name in network.variables:
         template.add(gum.LabelizedVariable(name, name, list(network.states(name))))
@@ -70,12 +82,8 @@ def pyagrum_em(table: EncodedTable) -> float:
     frame = frame.where(frame.notna(), "?")
     learner = gum.BNLearner(frame, template, ["?"])
     learner.useSmoothingPrior(1)
-    learner.useEM(1e-4)
-    start = perf_counter()
-    learned = learner.learnParameters(template.dag())
-    took = perf_counter() - start
-    assert np.isfinite(learned.cpt(network.variables[0]).toarray()).all()
-    return took
+    learner.useEM(stop)
+    return learner, template
 
 
 if __name__ == "__main__":
