@@ -35,6 +35,13 @@ class MethodError(LacunetError):
         return cls(f"method is {value!r}, but must be a method's name or a method.")
 
     @classmethod
+    def option_beside_a_method(cls, option: str) -> MethodError:
+        return cls(
+            f"{option}= goes with a method's name; a method that is given as a value has its own.\n"
+            f"Hint: give {option} to the method."
+        )
+
+    @classmethod
     def twice(cls, variable: str) -> MethodError:
         return cls(f"the query names {variable!r} more than once.")
 

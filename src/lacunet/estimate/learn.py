@@ -116,20 +116,13 @@ def learn(
     LacunetError
         Something is wrong with the input; the message says what, where and the way out.
     """
-    if not isinstance(network, Network):
-        raise MethodError.not_a_network(network)
-    if isinstance(method, str):
-        method = method_named(
-            method,
-            separator=separator,
-            missingness=missingness,
-            otherwise=otherwise,
-            aggregation=aggregation,
-        )
-    if not hasattr(method, "learn"):
-        raise MethodError.not_a_method(method)
-    if not (isinstance(prior, Real) and np.isfinite(float(prior)) and prior >= 1):
-        raise MethodError.prior(prior)
+    options = {
+        "separator": separator,
+        "missingness": missingness,
+        "otherwise": otherwise,
+        "aggregation": aggregation,
+    }
+    method = _checked(network, method, prior, options)
     budget = memory_budget() if memory is None else memory
     check_size(network, method, budget)
     table = read_table(
@@ -155,3 +148,21 @@ def learn(
         learned.ended,
         learned.why,
     )
+
+
+def _checked(
+    network: Network, method: str | Method, prior: float, options: Mapping[str, Any]
+) -> Method:
+    """The method with its options, if what was given makes sense."""
+    if not isinstance(network, Network):
+        raise MethodError.not_a_network(network)
+    if not (isinstance(prior, Real) and np.isfinite(float(prior)) and prior >= 1):
+        raise MethodError.prior(prior)
+    if isinstance(method, str):
+        return method_named(method, **options)
+    if not hasattr(method, "learn"):
+        raise MethodError.not_a_method(method)
+    for option, value in options.items():
+        if value is not None:
+            raise MethodError.option_beside_a_method(option)
+    return method

@@ -1,0 +1,71 @@
+"""The road itself: what goes in, what comes out, what is refused at its head."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from examples import RAIN
+from lacunet.estimate.errors import MethodError
+from lacunet.estimate.factored_mcar import FactoredMcar
+
+ROWS = {
+    "Rain": ["no", "yes", "no", "no"],
+    "Sprinkler": ["off", None, "on", "off"],
+    "Wet": ["no", "yes", None, "no"],
+}
+
+
+def test_a_result_tells_what_it_is() -> None:
+    result = lc.learn(RAIN, ROWS, "direct-mcar")
+    assert repr(result) == "<Result: 3 CPTs by direct-mcar from 4 rows, 2 warnings>"
+    assert result.missing == {"Rain": 0, "Sprinkler": 1, "Wet": 1}
+    assert result.network.parents_of == RAIN.parents_of
+    assert repr(result.network) == "<Network: 3 variables, 3 edges, with CPTs>"
+
+
+def test_a_method_may_be_a_value_with_its_options() -> None:
+    named = lc.learn(RAIN, ROWS, "factored-mcar", aggregation="mean")
+    given = lc.learn(RAIN, ROWS, FactoredMcar(aggregation="mean"))
+    assert named.network == given.network
+
+
+def test_the_cpts_of_the_network_given_are_not_looked_at() -> None:
+    bare = RAIN.with_tables(None)
+    assert lc.learn(RAIN, ROWS).network == lc.learn(bare, ROWS).network
+
+
+def test_weights_may_be_a_column_or_an_array() -> None:
+    weights = [1.0, 2.0, 0.5, 3.0]
+    by_column = lc.learn(RAIN, {**ROWS, "w": weights}, "factored-mar", weight="w")
+    by_array = lc.learn(RAIN, ROWS, "factored-mar", weight=np.array(weights))
+    assert by_column.network == by_array.network
+    assert by_column.total == 6.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"network": "rain.bif"}, "the network is str, not a lacunet.Network"),
+        ({"method": 5}, "method is 5, but must be a method's name or a method"),
+        ({"method": "magic"}, "there is no method 'magic'"),
+        ({"prior": 0.5}, "prior is 0.5"),
+        ({"prior": "2"}, "prior is '2'"),
+        ({"prior": float("nan")}, "prior is nan"),
+        ({"method": "direct-mcar", "aggregation": "mean"}, "takes no 'aggregation'"),
+        ({"method": "factored-mar", "aggregation": "mode"}, "aggregation is 'mode'"),
+        ({"method": FactoredMcar(), "aggregation": "mean"}, "goes with a method's name"),
+        ({"method": "informed-direct", "separator": ["learn"]}, "cannot be learned"),
+        ({"method": "mgraph"}, "needs a missingness graph"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_data_are_read(
+    arguments: dict[str, object], message: str
+) -> None:
+    with pytest.raises(MethodError, match=message):
+        lc.learn(**{"network": RAIN, "data": "no-such-file.csv", **arguments})
+
+
+def test_the_prior_may_be_any_real_number() -> None:
+    assert lc.learn(RAIN, ROWS, prior=np.int64(2)).network == lc.learn(RAIN, ROWS).network
