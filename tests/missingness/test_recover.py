@@ -14,7 +14,7 @@ from lacunet.missingness.chain import censors_itself
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.nodes import Mechanism, Node
-from lacunet.missingness.recover import recover, recover_families
+from lacunet.missingness.recover import _families, recover, recover_families
 from lacunet.missingness.separator import separator
 from lacunet.missingness.tangent import Submodel, moves_unseen
 from lacunet.missingness.verdict import Verdict
@@ -235,6 +235,58 @@ def test_thirty_variables_with_ten_mechanisms_are_decided_in_under_ten_seconds(s
     assert set(verdicts) == set(graph.network.variables)
     counts = Counter(verdict.status for verdict in verdicts.values())
     assert counts["recoverable"] >= 20
+
+
+def dense_graph(seed: int) -> MissingnessGraph:
+    """Thirty variables, ten mechanisms that depend on one another's variables: hard to decide."""
+    rng = np.random.default_rng(seed)
+    names = [f"V{at}" for at in range(30)]
+    parents = {
+        name: [str(p) for p in rng.choice(names[:at], min(at, 2), False)]
+        for at, name in enumerate(names)
+        if at
+    }
+    partial = [str(name) for name in rng.choice(names, 10, replace=False)]
+    causes: dict[str, list[Node]] = {}
+    for at, name in enumerate(partial):
+        fully = [other for other in names if other not in partial]
+        causes[name] = [str(c) for c in rng.choice(fully, 2, False)]
+        causes[name] += [other for other in partial if other != name and rng.random() < 0.3]
+        causes[name] += [Mechanism(other) for other in partial[:at] if rng.random() < 0.35]
+    return MissingnessGraph(Network({n: ["0", "1"] for n in names}, parents), causes)
+
+
+@pytest.mark.slow
+def test_families_that_stay_undecided_share_one_bounded_effort() -> None:
+    start = time.process_time()
+    verdicts = recover_families(dense_graph(0)).values()
+    assert time.process_time() - start < 10
+    undecided = [verdict for verdict in verdicts if verdict.status == "undecided"]
+    assert undecided
+    assert all(verdict.why.endswith("the search was cut short") for verdict in undecided)
+
+
+@pytest.mark.slow
+def test_a_query_over_thirty_variables_ends_and_says_that_it_was_cut_short() -> None:
+    graph = dense_graph(0)
+    start = time.process_time()
+    verdict = graph.recover(graph.network.variables)
+    assert time.process_time() - start < 15
+    assert verdict.status == "undecided"
+    assert verdict.why.endswith("the search was cut short")
+
+
+def test_a_verdict_does_not_depend_on_what_was_asked_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lacunet.missingness.recover.FAMILIES_WORK", 3e5)
+    first = recover_families(dense_graph(1))
+    _families.cache_clear()
+    monkeypatch.setattr("lacunet.missingness.recover.QUERY_WORK", 1e5)
+    for name in list(first)[:5]:
+        recover(dense_graph(1), [name], first[name].given, effort=0.01)
+    again = recover_families(dense_graph(1))
+    assert [v.why for v in first.values()] == [v.why for v in again.values()]
 
 
 def test_a_query_may_be_asked_by_a_single_name() -> None:

@@ -7,7 +7,7 @@ r"""The chain rule: queries that take several formulas.
     P(A \mid B) \propto \frac{P(A \mid B, z)}{P(z \mid A, B)}
 
 and a condition that A does not depend on is dropped. The search deepens step by step and
-remembers what it solved; its size is bounded, so that failing means "not found".
+remembers what it solved; its work is bounded, so that failing means "not found".
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from lacunet.missingness.effort import OutOfWork
 from lacunet.missingness.fix_and_select import Names, fraction, in_projections, no_self_censoring
 from lacunet.missingness.mixed import MixedGraph
 from lacunet.missingness.nodes import Mechanism, Node
@@ -24,10 +25,9 @@ from lacunet.missingness.propensity import closure
 
 Rule = Callable[[MixedGraph, Names, Names], Term | None]
 RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)
-DEPTH = 3
+LEVELS = 5  # fix and select; the chain rule over it; every rule, three deep
+EVERY_RULE = 2  # from this level on
 STEPS = 1500  # queries looked at for one verdict
-STEPS_IF_LARGE = 250
-LARGE = 8  # variables
 
 
 @dataclass
@@ -39,21 +39,27 @@ class Search:
     failed: dict[tuple[Names, Names], int] = field(default_factory=dict)
     steps: int = 0
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the search has looked at as many queries as it may."""
-        large = len(self.graph.variables) > LARGE
-        return self.steps > (STEPS_IF_LARGE if large else STEPS)
+
+@dataclass(frozen=True)
+class Found:
+    """An estimand, if the rules give one; the queries looked at; whether work ran out."""
+
+    term: Term | None
+    steps: int
+    is_cut_short: bool = False
 
 
-def find_term(graph: MixedGraph, target: Names, given: Names) -> tuple[Term | None, int]:
-    """An estimand of P(target | given) if the rules give one, and the queries looked at."""
+def find_term(graph: MixedGraph, target: Names, given: Names) -> Found:
+    """Look for an estimand of P(target | given) as far as the graph's meter allows."""
     search = Search(graph)
-    for depth in range(DEPTH + 1):
-        term = _solve(search, target, given, depth)
-        if term is not None or search.is_over:
-            return term, search.steps
-    return None, search.steps
+    try:
+        for depth in range(LEVELS):
+            term = _solve(search, target, given, depth)
+            if term is not None:
+                return Found(term, search.steps)
+    except OutOfWork:
+        return Found(None, search.steps, True)
+    return Found(None, search.steps)
 
 
 def censors_itself(graph: MixedGraph, name: str) -> bool:
@@ -64,14 +70,17 @@ def censors_itself(graph: MixedGraph, name: str) -> bool:
 
 def _solve(search: Search, target: Names, given: Names, depth: int) -> Term | None:
     key = target, given
+    search.graph.meter.charge(1)
     if key in search.solved:
         return search.solved[key]
-    if search.failed.get(key, -1) >= depth or search.is_over:
+    if search.failed.get(key, -1) >= depth:
         return None
     if any(censors_itself(search.graph, name) for name in target):
         return None
     search.failed[key] = depth
     search.steps += 1
+    if search.steps > STEPS:
+        raise OutOfWork
     for term in _attempts(search, target, given, depth):
         search.solved[key] = term
         return term
@@ -79,17 +88,19 @@ def _solve(search: Search, target: Names, given: Names, depth: int) -> Term | No
 
 
 def _attempts(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    rules: tuple[Rule, ...] = RULES if depth else RULES[:1]
+    rules: tuple[Rule, ...] = RULES if depth >= EVERY_RULE else RULES[:1]
     for rule in rules:
         term = rule(search.graph, target, given)
         if term is not None:
             yield term
     yield from _dropped(search, target, given, depth)
     if depth:
-        yield from _split(search, target, given, depth - 1)
-        yield from _conditioned(search, target, given, depth - 1)
-        yield from _summed(search, target, given, depth - 1)
-        yield from _inverted(search, target, given, depth - 1)
+        below = depth - 1 if depth > EVERY_RULE else 0
+        yield from _split(search, target, given, below)
+        yield from _conditioned(search, target, given, below)
+        yield from _summed(search, target, given, below)
+        if depth >= EVERY_RULE:
+            yield from _inverted(search, target, given, below)
 
 
 def _ordered(search: Search, names: Names) -> tuple[str, ...]:

@@ -53,6 +53,9 @@ def fraction(graph: MixedGraph, target: Names, given: Names) -> Fraction | None:
     need = graph.mechanisms_of(target | given)
     allowed = closure(graph, need)
     local = restricted(graph, allowed, target | given)
+    if _selects(local, target, given, need, frozenset()):  # no propensity need be known
+        chosen = sample(local, need, {}, ())
+        return Fraction(_ordered(graph, target), _ordered(graph, given), chosen)
     known = known_propensities(local)
     for shown in candidates(local, need, allowed):
         usable = weightable(local, known, shown)

@@ -10,9 +10,10 @@ along an arrowhead, since that decides which role the node plays on the path.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from lacunet.missingness.effort import Meter
 from lacunet.missingness.nodes import Mechanism, Node, named
 
 Nodes = frozenset[Node]
@@ -28,7 +29,8 @@ class MixedGraph:
     its partially observed parents, and those that are its parents themselves.
 
     ``partial`` are the partially observed variables; a graph made from another one may have
-    lost the mechanism of some of them, which then cannot be selected on any more.
+    lost the mechanism of some of them, which then cannot be selected on any more. ``meter``
+    counts the work done on the graph and on those made from it.
     """
 
     order: tuple[Node, ...]
@@ -39,6 +41,7 @@ class MixedGraph:
     partial: frozenset[str]
     around: Mapping[Node, tuple[tuple[Node, ...], tuple[Node, ...], tuple[Node, ...]]]
     above: Mapping[Node, tuple[frozenset[Mechanism], frozenset[Mechanism]]]
+    meter: Meter
 
     @classmethod
     def of(
@@ -47,9 +50,11 @@ class MixedGraph:
         parents: Mapping[Node, Iterable[Node]],
         hidden: Iterable[tuple[Node, Node]] = (),
         partial: frozenset[str] | None = None,
+        meter: Meter | None = None,
     ) -> MixedGraph:
         """Build the graph from the parents of each node and the pairs with hidden causes."""
-        nodes = tuple(order)
+        nodes, meter = tuple(order), meter or Meter()
+        meter.charge(8 * len(nodes))
         children: dict[Node, set[Node]] = {node: set() for node in nodes}
         siblings: dict[Node, set[Node]] = {node: set() for node in nodes}
         for node in nodes:
@@ -75,7 +80,12 @@ class MixedGraph:
             partial,
             {n: (ordered(children[n]), ordered(own[n]), ordered(siblings[n])) for n in nodes},
             {n: _mechanisms_above(own[n], partial) for n in nodes if isinstance(n, Mechanism)},
+            meter,
         )
+
+    def metered(self, meter: Meter) -> MixedGraph:
+        """The same graph with a meter of its own, and nothing remembered about it."""
+        return replace(self, meter=meter)
 
     @property
     def hidden(self) -> list[tuple[Node, Node]]:
@@ -126,6 +136,7 @@ class MixedGraph:
             {node: self.parents[node] - drop for node in order},
             [(a, b) for a, b in self.hidden if a not in drop and b not in drop],
             self.partial,
+            self.meter,
         )
 
     def ancestors(self, nodes: Iterable[Node], fixed: Nodes = _NONE) -> Nodes:
@@ -168,7 +179,9 @@ class MixedGraph:
         for start in self.sorted(frozenset(one) - blocked):
             came_from[start, False] = None
             waiting.append((start, False))
+        self.meter.charge(4 + len(above))
         for state in waiting:  # grows while it is walked: breadth first
+            self.meter.charge(1)
             if state[0] in ends:
                 return _trail(state, came_from)
             for following in self._steps(state, blocked, above):

@@ -22,7 +22,7 @@ def projected(graph: MixedGraph, node: Node) -> MixedGraph:
     pairs = [pair for pair in graph.hidden if node not in pair]
     pairs += [(a, b) for a in children for b in children if a != b]
     pairs += [(a, b) for a in graph.siblings[node] for b in children if a != b]
-    return MixedGraph.of(parents, parents, pairs, graph.partial)
+    return MixedGraph.of(parents, parents, pairs, graph.partial, graph.meter)
 
 
 def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
@@ -42,4 +42,4 @@ def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
             waiting.extend(new)
         above = frozenset(district).union(*(graph.parents[member] for member in district))
         parents[node] = above - {node}
-    return MixedGraph.of(graph.order, parents, (), graph.partial)
+    return MixedGraph.of(graph.order, parents, (), graph.partial, graph.meter)

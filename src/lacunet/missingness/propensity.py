@@ -78,6 +78,7 @@ def lookup(
 def weightable(graph: MixedGraph, known: Known, shown: Set) -> dict[Mechanism, Propensity]:
     """The mechanisms of ``shown`` whose propensity is known in every row with R_shown = 1."""
     usable = {}
+    graph.meter.charge(2 * len(shown))
     for mechanism in shown:
         if graph.parents_shown_by(mechanism) <= shown:
             outside = graph.mechanism_parents(mechanism) - shown

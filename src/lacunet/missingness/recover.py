@@ -7,10 +7,11 @@ be observed and differ in the query. A search that fails leaves the query undeci
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from lacunet.missingness.chain import censors_itself, find_term
+from lacunet.missingness.chain import Found, censors_itself, find_term
+from lacunet.missingness.effort import Meter
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mixed import MixedGraph
@@ -31,6 +32,10 @@ from lacunet.missingness.verdict import (
 )
 from lacunet.missingness.witness import Witness, find_witness
 from lacunet.model.network import Scope
+
+QUERY_WORK = 8e6  # for one query, in steps along edges
+FAMILIES_WORK = 1.2e7  # for all families of a graph together
+SECOND_WORK = 1.5e6  # for a family that a small share was not enough for
 
 
 def recover(
@@ -56,29 +61,71 @@ def recover(
     ('not recoverable', 'P(X | Y) = P(X | Y, R[Y]=1)')
     """
     left, right = _checked_query(graph, target, given)
-    term, steps = find_term(graph.mixed, frozenset(left), frozenset(right))
-    if term is not None:
+    return _one(graph, left, right, effort)
+
+
+@lru_cache(maxsize=512)
+def _one(graph: MissingnessGraph, left: Scope, right: Scope, effort: float) -> Verdict:
+    mixed = graph.mixed.metered(Meter(limit=QUERY_WORK))
+    found = find_term(mixed, frozenset(left), frozenset(right))
+    return _decide(graph, mixed, (left, right), found, effort)
+
+
+def _decide(
+    graph: MissingnessGraph,
+    mixed: MixedGraph,
+    query: tuple[Scope, Scope],
+    found: Found,
+    effort: float,
+) -> Verdict:
+    """The verdict when the search for an estimand is done; ``mixed`` has its meter."""
+    left, right = query
+    if (term := found.term) is not None:
         return Verdict(graph, left, right, RECOVERABLE, _why_recoverable(term), term)
     for name in left:
         if censors_itself(graph.mixed, name):
             why = _self_censoring(graph.mixed, name)
             return Verdict(graph, left, right, NOT_RECOVERABLE, why)
-    witness = _witness(graph.mixed, left, right, effort)
+    witness = find_witness(mixed, left, right, effort)
     if witness is not None:
         why = _two_models(graph.mixed, witness)
         return Verdict(graph, left, right, NOT_RECOVERABLE, why, witness=witness)
-    return Verdict(graph, left, right, UNDECIDED, _tried(steps))
-
-
-_witness = lru_cache(maxsize=1024)(find_witness)
+    return Verdict(graph, left, right, UNDECIDED, _tried(found))
 
 
 def recover_families(graph: MissingnessGraph) -> dict[str, Verdict]:
-    """The verdict on the CPT of every variable, P(X | parents)."""
+    """The verdict on the CPT of every variable, P(X | parents).
+
+    The families share one bounded effort: what a family leaves is there for the next ones.
+    """
+    return {verdict.target[0]: verdict for verdict in _families(graph)}
+
+
+@lru_cache(maxsize=64)
+def _families(graph: MissingnessGraph) -> tuple[Verdict, ...]:
     families = {name: graph.network.parents(name) for name in graph.network.variables}
     partial = sum(bool(graph.mixed.mechanisms_of((x, *u))) for x, u in families.items())
     effort = min(0.4, 1.5 / max(partial, 1))
-    return {x: recover(graph, [x], parents, effort) for x, parents in families.items()}
+    mixed = graph.mixed.metered(Meter())
+    found = _terms(mixed, families)
+    return tuple(
+        _decide(graph, mixed, ((name,), parents), found[name], effort)
+        for name, parents in families.items()
+    )
+
+
+def _terms(mixed: MixedGraph, families: Mapping[str, Scope]) -> dict[str, Found]:
+    """A small share of the work each; then the rest, in turn, for those that were cut short."""
+    found: dict[str, Found] = {}
+    left, meter = FAMILIES_WORK, mixed.meter
+    for share in (FAMILIES_WORK / (4 * len(families)), SECOND_WORK):
+        waiting = [name for name in families if name not in found or found[name].is_cut_short]
+        for name in waiting:
+            before, work = meter.spent, min(share, left)
+            meter.allow(work)
+            found[name] = find_term(mixed, frozenset({name}), frozenset(families[name]))
+            left -= min(meter.spent - before, work)
+    return found
 
 
 def _checked_query(
@@ -153,9 +200,10 @@ def _two_models(graph: MixedGraph, witness: Witness) -> str:
     return words + (f"; the graph has the colluder {colluders[0]}" if colluders else "")
 
 
-def _tried(steps: int) -> str:
+def _tried(found: Found) -> str:
+    cut = "; the search was cut short" if found.is_cut_short else ""
     return (
-        f"no estimand was found and no proof that there is none: {steps} queries were tried by "
-        "fix and select, the odds of patterns and latent projections, joined by the chain rule, "
-        "and small submodels were searched for two models that look the same"
+        f"no estimand was found and no proof that there is none: {found.steps} queries were tried "
+        "by fix and select, the odds of patterns and latent projections, joined by the chain "
+        f"rule, and small submodels were searched for two models that look the same{cut}"
     )

@@ -23,24 +23,24 @@ MOST_WHEN_THINNED = 3
 Names = frozenset[str]
 
 
-def kept_variables(graph: MixedGraph, target: Sequence[str], given: Sequence[str]) -> list[Names]:
+def kept_variables(
+    graph: MixedGraph, target: Sequence[str], given: Sequence[str]
+) -> Iterator[Names]:
     """The sets of variables to keep, small ones first, each with one of the target's."""
     universe = [*target, *given, *_near(graph, (*target, *given))]
-    return [
-        frozenset(kept)
-        for size in range(1, MOST_VARIABLES + 1)
-        for kept in combinations(universe, size)
-        if not set(target).isdisjoint(kept)
-        and not graph.partial.isdisjoint(kept)
-        and _is_connected(_part(graph, frozenset(kept)))
-    ]
+    for size in range(1, MOST_VARIABLES + 1):
+        for kept in combinations(universe, size):
+            if set(target).isdisjoint(kept) or graph.partial.isdisjoint(kept):
+                graph.meter.charge(1)
+            elif _is_connected(_part(graph, frozenset(kept))):
+                yield frozenset(kept)
 
 
 @lru_cache(maxsize=512)
 def submodels(graph: MixedGraph, kept: Names) -> tuple[Submodel, ...]:
     """The submodels over some variables with all their edges; first without hidden causes."""
     part = _part(graph, kept)
-    plain = MixedGraph.of(part.order, part.parents, (), part.partial)
+    plain = MixedGraph.of(part.order, part.parents, (), part.partial, part.meter)
     found = list(_sized(plain)) if part.hidden and _is_connected(plain) else []
     return (*found, *_sized(part))
 
@@ -115,7 +115,7 @@ def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
             for node in graph.order
         }
         hidden = [pair for pair in graph.hidden if ("<->", *pair) not in drop]
-        yield MixedGraph.of(graph.order, parents, hidden, graph.partial)
+        yield MixedGraph.of(graph.order, parents, hidden, graph.partial, graph.meter)
 
 
 def _cardinalities(graph: MixedGraph) -> Iterator[dict[str, int]]:

@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from lacunet.missingness.effort import OutOfWork
 from lacunet.missingness.mixed import MixedGraph
 from lacunet.missingness.rows import added_up
 from lacunet.missingness.submodels import kept_variables, submodels, thinned, work
@@ -27,6 +28,7 @@ FAR = 0.005  # far enough to stop
 STEPS = 12
 MOST_WORK = 1.5e8  # for one query
 FIXED_WORK = 1e5
+MOST_SUBMODELS = 2e6  # steps spent on laying out submodels
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,19 @@ def find_witness(
     graph: MixedGraph, target: Sequence[str], given: Sequence[str], effort: float = 1.0
 ) -> Witness | None:
     """Two models that agree on everything observable and not on P(target | given), or None."""
+    graph.meter.allow(MOST_SUBMODELS * effort)
+    try:
+        return _search(graph, target, given, effort)
+    except OutOfWork:
+        return None
+
+
+def _search(
+    graph: MixedGraph, target: Sequence[str], given: Sequence[str], effort: float
+) -> Witness | None:
     spent = 0.0
-    sets = kept_variables(graph, target, given)
     for family in (submodels, thinned):
-        for kept in sets:
+        for kept in kept_variables(graph, target, given):
             for submodel in family(graph, kept):
                 spent += work(submodel) + FIXED_WORK
                 if spent > MOST_WORK * effort:
