@@ -25,6 +25,7 @@ EXAMPLE = """example:
 what is printed for each CPT:
   rows shown  rows in which the variable and all its parents are observed
   effective   how many equally weighted rows would know as much, (sum w)^2 / sum w^2
+              (for EM of the rows shown alone, which is a floor)
   fell back   share of the estimate for which a group of rows had no data of its own
   unseen      parent configurations about which the data say nothing: the prior alone
 """

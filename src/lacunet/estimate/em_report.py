@@ -9,6 +9,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.estimands import latex_name
 from lacunet.estimate.method import FamilyReport, Task
 from lacunet.model.network import FloatArray, Scope
+from lacunet.wording import counted
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 
@@ -19,8 +20,8 @@ def family_reports(
     """The report of every family.
 
     A row enters the estimate of a family if it shows any of the family's variables; one that
-    shows none only repeats what the other rows say. The effective size is that of the weights
-    of these rows, so without weights it is their number.
+    shows none only repeats what the other rows say. What rows that show a part add cannot be
+    told from weights, so the effective size counts only those that show all: it is a floor.
     """
     return {
         name: _report(task, name, unseen_of[name], name in loopy_families)
@@ -31,15 +32,15 @@ def family_reports(
 def _report(task: Task, name: str, unseen: int, is_loopy: bool) -> FamilyReport:
     network, table = task.network, task.table
     family = network.family(name)
-    shown = int(np.count_nonzero(table.is_shown(family)))
-    enters = _shows_any(table, family)
+    whole = table.is_shown(family)
+    shown = int(np.count_nonzero(whole))
     warnings = []
     if shown == 0:
         warnings.append("no row shows the whole family")
     if is_loopy:
         warnings.append(LOOPY)
     if unseen:
-        warnings.append(f"{unseen} parent configurations are unseen: the prior alone")
+        warnings.append(f"{counted(unseen, 'parent configuration')} unseen: the prior alone")
     given = f" | {', '.join(network.parents(name))}" if network.parents(name) else ""
     return FamilyReport(
         name,
@@ -47,8 +48,8 @@ def _report(task: Task, name: str, unseen: int, is_loopy: bool) -> FamilyReport:
         f"P({name}{given}) of highest posterior given all rows (EM)",
         _latex(name, network.parents(name)),
         shown,
-        int(np.count_nonzero(enters)),
-        _effective_size(table.weights, enters),
+        int(np.count_nonzero(_shows_any(table, family))),
+        _effective_size(table.weights, whole),
         unseen=unseen,
         warnings=tuple(warnings),
     )
