@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lacunet.data.table import EncodedTable
 from lacunet.missingness.chain import censors_itself
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
@@ -256,6 +258,44 @@ def dense_graph(seed: int) -> MissingnessGraph:
     return MissingnessGraph(Network({n: ["0", "1"] for n in names}, parents), causes)
 
 
+def circle_graph(size: int) -> MissingnessGraph:
+    """A chain; what is shown depends on every later variable and on what is shown before."""
+    names = [f"V{at}" for at in range(size)]
+    network = Network(
+        {name: ["0", "1"] for name in names},
+        {two: [one] for one, two in pairwise(names)},
+    )
+    causes: dict[str, list[Node]] = {}
+    for at, name in enumerate(names):
+        causes[name] = [*names[at + 1 :], *(Mechanism(other) for other in names[:at])]
+    return MissingnessGraph(network, causes)
+
+
+def test_the_odds_of_patterns_reach_ten_partially_observed_variables() -> None:
+    graph = circle_graph(10)
+    verdict = graph.recover(["V1"], ["V0"])
+    assert verdict.status == "recoverable", verdict.why
+    rng = np.random.default_rng(0)
+    columns = {n: rng.integers(0, 2, 4000).astype(np.uint8) for n in graph.network.variables}
+    columns["V1"] = columns["V0"]
+    for name, column in columns.items():
+        columns[name] = np.where(rng.random(4000) < 0.02, 2, column).astype(np.uint8)
+    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    np.testing.assert_allclose(verdict.estimate(table), np.eye(2), atol=1e-12)
+
+
+@pytest.mark.slow
+def test_where_only_the_size_is_in_the_way_the_reason_says_so() -> None:
+    graph = circle_graph(11)
+    verdict = graph.recover(
+        ["V1"],
+        ["V0"],
+    )
+    assert verdict.status == "undecided"
+    assert "the no-self-censoring form holds, but over 11 variables" in verdict.why
+    assert "2^11 tables" in verdict.why
+
+
 @pytest.mark.slow
 def test_families_that_stay_undecided_share_one_bounded_effort() -> None:
     start = time.process_time()
@@ -263,7 +303,7 @@ def test_families_that_stay_undecided_share_one_bounded_effort() -> None:
     assert time.process_time() - start < 10
     undecided = [verdict for verdict in verdicts if verdict.status == "undecided"]
     assert undecided
-    assert all(verdict.why.endswith("the search was cut short") for verdict in undecided)
+    assert all(verdict.why.count("the search was cut short") for verdict in undecided)
 
 
 @pytest.mark.slow
@@ -273,7 +313,7 @@ def test_a_query_over_thirty_variables_ends_and_says_that_it_was_cut_short() -> 
     verdict = graph.recover(graph.network.variables)
     assert time.process_time() - start < 15
     assert verdict.status == "undecided"
-    assert verdict.why.endswith("the search was cut short")
+    assert verdict.why.count("the search was cut short")
 
 
 def test_a_verdict_does_not_depend_on_what_was_asked_before(

@@ -35,8 +35,8 @@ from lacunet.missingness.propensity import (
 )
 
 Names = frozenset[str]
-FREE_LIMIT = 8  # mechanisms left free: 2^8 tables
-SCOPE_LIMIT = 9
+FREE_LIMIT = 10  # mechanisms left free: 2^10 tables
+SCOPE_LIMIT = 10
 NEAREST = 5  # variables outside the query that are tried as hidden
 
 
@@ -97,6 +97,17 @@ def no_self_censoring(graph: MixedGraph, target: Names, given: Names) -> NoSelfC
 
 def _scopes(graph: MixedGraph, names: Names) -> Iterator[Names]:
     """The query, then what its mechanisms depend on, step by step; each with one more variable."""
+    grown = _grown(graph, names)
+    seen = set()
+    nearby = _ordered(graph, graph.ancestors(grown[-1]))
+    more = [base | {name} for base in grown for name in nearby[:8]]
+    for scope in (*grown, *more, frozenset(nearby)):
+        if len(scope) <= SCOPE_LIMIT and scope not in seen:
+            seen.add(scope)
+            yield scope
+
+
+def _grown(graph: MixedGraph, names: Names) -> list[Names]:
     grown = [names]
     while True:
         near = {
@@ -108,13 +119,18 @@ def _scopes(graph: MixedGraph, names: Names) -> Iterator[Names]:
         if near <= grown[-1]:
             break
         grown.append(grown[-1] | near)
-    seen = set()
-    nearby = _ordered(graph, graph.ancestors(grown[-1]))
-    more = [base | {name} for base in grown for name in nearby[:8]]
-    for scope in (*grown, *more, frozenset(nearby)):
-        if len(scope) <= SCOPE_LIMIT and scope not in seen:
-            seen.add(scope)
-            yield frozenset(node for node in scope if isinstance(node, str))
+    return grown
+
+
+def beyond_limit(graph: MixedGraph, target: Names, given: Names) -> tuple[int, int] | None:
+    """The size of a scope too large for the odds form, though it holds; and its free mechanisms."""
+    widest = _grown(graph, target | given)[-1]
+    for scope in (widest, frozenset(_ordered(graph, graph.ancestors(widest)))):
+        free, none = graph.mechanisms_of(scope), frozenset[Mechanism]()
+        large = len(scope) > SCOPE_LIMIT or len(free) > FREE_LIMIT
+        if large and _odds_hold(graph, target, given, scope, free, none, none):
+            return len(scope), len(free)
+    return None
 
 
 def _free_sets(graph: MixedGraph, partial_ones: Set) -> Iterator[Set]:
@@ -129,8 +145,10 @@ def _odds_sample(
     graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set
 ) -> Sample | None:
     """A weighted sample in which no free mechanism censors its own variable."""
+    need, none = graph.mechanisms_of(scope) - free, frozenset[Mechanism]()
+    if not need and _odds_hold(graph, target, given, scope, free, none, none):
+        return Sample((), ())  # no propensity need be known
     known = known_propensities(graph)
-    need = graph.mechanisms_of(scope) - free
     for shown in candidates(graph, need, frozenset(graph.mechanisms) - free):
         usable = weightable(graph, known, shown)
         holds = partial(_odds_hold, graph, target, given, scope, free, shown)

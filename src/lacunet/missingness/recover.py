@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from math import inf
 
 from lacunet.missingness.chain import Found, censors_itself, find_term
 from lacunet.missingness.effort import Meter
 from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.fix_and_select import FREE_LIMIT, SCOPE_LIMIT, beyond_limit
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mixed import MixedGraph
 from lacunet.missingness.nodes import Mechanism, named, quoted
@@ -90,7 +92,7 @@ def _decide(
     if witness is not None:
         why = _two_models(graph.mixed, witness)
         return Verdict(graph, left, right, NOT_RECOVERABLE, why, witness=witness)
-    return Verdict(graph, left, right, UNDECIDED, _tried(found))
+    return Verdict(graph, left, right, UNDECIDED, _tried(found) + _limit_words(mixed, query))
 
 
 def recover_families(graph: MissingnessGraph) -> dict[str, Verdict]:
@@ -198,6 +200,18 @@ def _two_models(graph: MixedGraph, witness: Witness) -> str:
         if isinstance(k, Mechanism) and k.variable in witness.submodel.graph.parents[m]
     ]
     return words + (f"; the graph has the colluder {colluders[0]}" if colluders else "")
+
+
+def _limit_words(mixed: MixedGraph, query: tuple[Scope, Scope]) -> str:
+    mixed.meter.allow(inf)
+    large = beyond_limit(mixed, frozenset(query[0]), frozenset(query[1]))
+    if large is None:
+        return ""
+    return (
+        f"; the no-self-censoring form holds, but over {large[0]} variables, {large[1]} of them "
+        f"partially observed, it would need 2^{large[1]} tables of their joint states; the limit "
+        f"is {SCOPE_LIMIT} variables, {FREE_LIMIT} of them partially observed"
+    )
 
 
 def _tried(found: Found) -> str:
