@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from lacunet.data.table import EncodedTable
+from lacunet.estimate.direct_mar import InformedDirect
+from lacunet.estimate.errors import MethodError
+from lacunet.estimate.factored_mar import InformedFactored
 from lacunet.estimate.method import Task
 from lacunet.estimate.mgraph import Mgraph
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
@@ -112,3 +115,38 @@ def test_a_graph_for_another_network_is_refused() -> None:
     graph = MissingnessGraph.parse("Y -> R[Y]", other)
     with pytest.raises(MissingnessGraphError, match="another network: the states of 'Y' differ"):
         Mgraph(graph).learn(censored_task())
+
+
+@pytest.mark.parametrize("kind", [InformedDirect, InformedFactored])
+def test_informed_deletion_refuses_the_graph_of_another_network(
+    kind: type[InformedDirect] | type[InformedFactored],
+) -> None:
+    graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
+    table = random_model(graph, np.random.default_rng(8)).manifest()
+    other = Network(CHAIN.states_of, {"Y": ["X"], "Z": ["Y"]})
+    with pytest.raises(MissingnessGraphError, match="the parents of 'Z' differ"):
+        kind(missingness=graph).learn(Task(other, table, prior=1.0))
+
+
+@pytest.mark.parametrize("kind", [InformedDirect, InformedFactored])
+def test_informed_deletion_takes_a_separator_or_a_graph_not_both(
+    kind: type[InformedDirect] | type[InformedFactored],
+) -> None:
+    graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
+    table = random_model(graph, np.random.default_rng(8)).manifest()
+    with pytest.raises(MethodError, match="both a separator and a missingness graph"):
+        kind(separator=("X",), missingness=graph).learn(Task(CHAIN, table, prior=1.0))
+
+
+def test_a_text_is_no_missingness_graph() -> None:
+    graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
+    task = Task(CHAIN, random_model(graph, np.random.default_rng(8)).manifest(), prior=1.0)
+    with pytest.raises(MethodError, match=r"missingness is 'X -> R\[Y\]', not a lacunet"):
+        Mgraph("X -> R[Y]")  # type: ignore[arg-type]
+    with pytest.raises(MethodError, match=r"missingness is 'g.txt', not a lacunet"):
+        InformedDirect(missingness="g.txt").learn(task)  # type: ignore[arg-type]
+
+
+def test_an_unknown_stand_in_is_refused_at_once() -> None:
+    with pytest.raises(MethodError, match="there is no method 'emm'"):
+        Mgraph(MissingnessGraph.parse("X -> R[Y]", CHAIN), otherwise="emm")

@@ -101,6 +101,20 @@ class MethodError(LacunetError):
         )
 
     @classmethod
+    def not_a_graph(cls, value: object) -> MethodError:
+        return cls(
+            f"missingness is {value!r}, not a lacunet.MissingnessGraph.\n"
+            "Hint: make one with MissingnessGraph.read(path, network) or .parse(text, network)."
+        )
+
+    @classmethod
+    def separator_and_graph(cls) -> MethodError:
+        return cls(
+            "both a separator and a missingness graph are given, and the graph chooses its own "
+            "separator.\nHint: give one of the two."
+        )
+
+    @classmethod
     def separator_not_observed(cls, variable: str, missing: int) -> MethodError:
         return cls(
             f"the separator holds {variable!r}, which is missing in {counted(missing, 'row')}.\n"

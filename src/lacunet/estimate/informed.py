@@ -20,11 +20,21 @@ def informed_grouping(
     return tuple(name for name in observed if name in left or name in separator)
 
 
+def check_graph(missingness: object) -> None:
+    """Refuse what is no missingness graph, such as its text or its path."""
+    if not isinstance(missingness, MissingnessGraph):
+        raise MethodError.not_a_graph(missingness)
+
+
 def check_separator(
     task: Task, separator: Sequence[str], missingness: MissingnessGraph | None
 ) -> None:
     """Refuse a separator that the data do not always show, or a graph that is not theirs."""
     if missingness is not None:
+        if separator:
+            raise MethodError.separator_and_graph()
+        check_graph(missingness)
+        missingness.check_network(task.network)
         missingness.check_data(task.table)
     for name in separator:
         missing = task.table.missing_of[task.network.known(name)]

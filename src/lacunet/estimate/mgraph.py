@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lacunet.estimate.informed import check_graph
 from lacunet.estimate.method import FamilyReport, Learned, Task, posterior_mode
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
@@ -36,6 +37,13 @@ class Mgraph:
     missingness: MissingnessGraph
     otherwise: str = "refuse"
     name: ClassVar[str] = "mgraph"
+
+    def __post_init__(self) -> None:
+        check_graph(self.missingness)
+        if self.otherwise not in ("refuse", "prior"):
+            from lacunet.estimate.registry import method_named
+
+            method_named(self.otherwise)  # an unknown name is refused before any work
 
     def learn(self, task: Task) -> Learned:
         """Learn the CPT of every variable, or refuse."""
