@@ -259,3 +259,15 @@ def test_an_estimand_whose_tables_are_too_large_is_refused_before_it_starts() ->
     assert graph.recover(["A", "B", "C"], []).estimand == "P(A, B, C) = P(A, B, C)"
     with pytest.raises(NotRecoverableError, match=r"a table of 3.91e\+09 cells"):
         graph.recover(["A", "B", "C", "D"]).estimate(table)
+
+
+def test_what_must_be_shown_together_is_named_not_just_the_target() -> None:
+    with pytest.raises(NotRecoverableError, match=r"P\(X\) .* no row shows all of 'X', 'Y', which"):
+        FEEDBACK.recover(["X"]).estimate(table_of([(0, 2), (2, 1)]))
+
+
+def test_an_undirected_graph_is_no_missingness_graph() -> None:
+    import networkx as nx
+
+    with pytest.raises(MissingnessGraphError, match="a missingness graph is directed"):
+        MissingnessGraph.from_networkx(nx.Graph([("X", "R[Y]")]), PAIR)

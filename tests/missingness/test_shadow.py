@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lacunet.missingness.errors import ShadowError
+from lacunet.missingness.errors import MissingnessGraphError, ShadowError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.shadow import by_shadow
 from lacunet.model.network import Network
@@ -54,3 +54,11 @@ def test_a_shadow_with_too_few_states_is_refused() -> None:
     table = random_model(graph, np.random.default_rng(0)).manifest()
     with pytest.raises(ShadowError, match="it has 2 states, fewer than the 3 of 'X'"):
         by_shadow(graph, "X", "Y", table)
+
+
+def test_a_shadow_with_missing_values_but_no_mechanism_is_refused() -> None:
+    model = random_model(
+        MissingnessGraph.parse("X, Z -> R[X]; R[Y]", NETWORK), np.random.default_rng(4)
+    )
+    with pytest.raises(MissingnessGraphError, match="missing values of 'Y', but"):
+        by_shadow(CENSORED, "X", "Y", model.manifest(), given=["Z"])

@@ -73,6 +73,13 @@ class MissingnessGraphError(LacunetError):
         )
 
     @classmethod
+    def undirected(cls) -> MissingnessGraphError:
+        return cls(
+            "a missingness graph is directed, and the graph given is not.\n"
+            "Hint: use networkx.DiGraph, with a node of kind 'hidden' for a hidden cause."
+        )
+
+    @classmethod
     def strange_node(cls, node: object) -> MissingnessGraphError:
         return cls(
             f"the node {node!r} is neither a variable of the network nor a mechanism.\n"
@@ -139,7 +146,14 @@ class NoRowsError(NotRecoverableError):
     def query(cls, query: str, shown: Sequence[str]) -> NoRowsError:
         return cls(
             f"{query} cannot be estimated: no row shows all of {_listed(shown)}, "
-            "which its estimand needs."
+            "which its estimand needs together."
+        )
+
+    @classmethod
+    def parts(cls, query: str, shown: Sequence[str]) -> NoRowsError:
+        return cls(
+            f"{query} cannot be estimated: its estimand is put together from rows that show "
+            f"parts of {_listed(shown)}, and for some part no row does."
         )
 
 

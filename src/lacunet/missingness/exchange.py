@@ -45,6 +45,8 @@ def to_networkx(graph: MissingnessGraph) -> nx.DiGraph[object]:
 
 def from_networkx(graph: nx.DiGraph[object], network: Network) -> MissingnessGraph:
     """The missingness graph of a directed graph; edges among variables must be the network's."""
+    if not graph.is_directed():
+        raise MissingnessGraphError.undirected()
     hidden_nodes = {
         node
         for node in graph.nodes

@@ -179,11 +179,15 @@ class MissingnessGraph:
             if own.parents(name) != network.parents(name):
                 raise MissingnessGraphError.other_network(f"the parents of {name!r} differ")
 
-    def check_data(self, table: EncodedTable) -> None:
-        """Refuse data whose missing values and mechanisms do not match."""
-        without = [name for name in table.partially_observed if name not in self.causes]
+    def check_mechanisms(self, table: EncodedTable, names: Iterable[str]) -> None:
+        """Refuse data that miss values of a named variable that has no mechanism."""
+        without = [name for name in names if table.missing_of[name] and name not in self.causes]
         if without:
             raise MissingnessGraphError.no_mechanism(without)
+
+    def check_data(self, table: EncodedTable) -> None:
+        """Refuse data whose missing values and mechanisms do not match."""
+        self.check_mechanisms(table, table.partially_observed)
         idle = [
             name for name in self.causes if name in table.columns and not table.missing_of[name]
         ]

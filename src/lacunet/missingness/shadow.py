@@ -65,6 +65,7 @@ def by_shadow(
     _check(graph, variable, shadow, given)
     table = as_table(data, graph.network, weight)
     names = (*given, shadow, variable)
+    graph.check_mechanisms(table, names)
     rows = distinct_rows(table, names)
     shown = rows.shows([Mechanism(variable)])
     seen = rows.tally(names, shown, rows.weights[shown])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.errors import MissingnessGraphError, NoRowsError, NotRecoverableError
+from lacunet.missingness.errors import NoRowsError, NotRecoverableError
 from lacunet.missingness.needed import needed, scopes
-from lacunet.missingness.plan import Term
+from lacunet.missingness.plan import Fraction, Term
 from lacunet.missingness.rows import distinct_rows
 from lacunet.missingness.run import LARGEST_TABLE, Conditional, compute
 from lacunet.missingness.weigh import Run
@@ -127,15 +128,22 @@ def estimate(verdict: Verdict, table: EncodedTable) -> Estimation:
     if term is None:
         raise NotRecoverableError.verdict(verdict.query, verdict.status, verdict.why)
     columns = [name for name in verdict.graph.network.variables if name in needed(term)]
-    silent = [n for n in columns if table.missing_of[n] and n not in verdict.graph.causes]
-    if silent:
-        raise MissingnessGraphError.no_mechanism(silent)
+    verdict.graph.check_mechanisms(table, columns)
     _check_size(verdict, term)
     run = Run(distinct_rows(table, columns))
     result = compute(run, term)
     if not result.rows_used or not result.mass.sum():
-        raise NoRowsError.query(verdict.query, (*verdict.given, *verdict.target))
+        raise _no_rows(verdict, term, columns)
     return _reported(verdict, result, table.rows, tuple(run.notes))
+
+
+def _no_rows(verdict: Verdict, term: Term, columns: Sequence[str]) -> NoRowsError:
+    """What should have been shown together, or in parts."""
+    if isinstance(term, Fraction):
+        together = [mechanism.variable for mechanism in term.sample.selected]
+        return NoRowsError.query(verdict.query, together or columns)
+    partial = [name for name in columns if name in verdict.graph.causes]
+    return NoRowsError.parts(verdict.query, partial or columns)
 
 
 def _check_size(verdict: Verdict, term: Term) -> None:
