@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from lacunet.data.table import EncodedTable
+from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import (
     check_implications,
@@ -82,3 +83,30 @@ def test_holm_s_adjustment_by_hand() -> None:
     for at, result in enumerate(results):
         highest = max(highest, min(1.0, result.p_value * (len(results) - at)))
         assert result.adjusted == highest
+
+
+def test_weights_that_are_no_counts_are_scaled_to_their_effective_size() -> None:
+    graph = MissingnessGraph.parse("A -> R[C]", CHAIN)
+    table = sampled(graph, 500, 2)
+    plain = check_implications(graph, table)
+    for scale in (0.25, 1.5, 1000.5):
+        even = EncodedTable.of(table.cardinality_of, table.columns, np.full(table.rows, scale))
+        for one, two in zip(plain, check_implications(graph, even), strict=True):
+            assert two.statistic == pytest.approx(one.statistic)
+            assert two.p_value == pytest.approx(one.p_value)
+
+
+def test_a_whole_weight_is_so_many_rows() -> None:
+    graph = MissingnessGraph.parse("A -> R[C]", CHAIN)
+    table = sampled(graph, 300, 2)
+    twice = EncodedTable.of(table.cardinality_of, table.columns, np.full(table.rows, 2.0))
+    for one, two in zip(
+        check_implications(graph, table), check_implications(graph, twice), strict=True
+    ):
+        assert two.statistic == pytest.approx(2 * one.statistic)
+
+
+def test_missing_values_without_a_mechanism_are_not_tested_but_refused() -> None:
+    table = sampled(MissingnessGraph.parse("A -> R[C]; A -> R[B]", CHAIN), 200, 2)
+    with pytest.raises(MissingnessGraphError, match="missing values of 'B', but"):
+        check_implications(MissingnessGraph.parse("A -> R[C]", CHAIN), table)

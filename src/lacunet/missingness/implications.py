@@ -118,8 +118,14 @@ def check_implications(
     weight: Weight = None,
     include_network: bool = False,
 ) -> list[TestedImplication]:
-    """Test the implications on data, smallest p-value first; Holm-adjusted."""
+    r"""Test the implications on data, smallest p-value first; Holm-adjusted.
+
+    A row whose weight is a whole number counts as so many rows. Other weights say how much
+    a row stands for, not how often it was seen: the counts of each test are then scaled to
+    the effective size :math:`(\sum w)^2 / \sum w^2` of the rows it uses.
+    """
     table = as_table(data, graph.network, weight)
+    graph.check_mechanisms(table, table.partially_observed)
     tested = [_test(one, table) for one in implications(graph, include_network)]
     return _holm(sorted(tested, key=lambda result: result.p_value))
 
@@ -154,6 +160,7 @@ def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
     sizes = [_size(rows, node) for node in nodes[:2]]
     counts = np.zeros((strata, *sizes))
     np.add.at(counts, (groups, columns[0], columns[1]), rows.weights[where])
+    counts *= _scale(table, implication.shown)
     statistic, freedom, smaller = _g_squared(counts)
     total = counts.sum()
     effect = np.sqrt(statistic / (total * smaller)) if total > 0 and smaller > 0 else 0.0
@@ -162,6 +169,15 @@ def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
     return TestedImplication(
         implication, statistic, freedom, p_value, p_value, float(min(effect, 1.0)), shown
     )
+
+
+def _scale(table: EncodedTable, shown: Sequence[Mechanism]) -> float:
+    """What makes the weights of the rows used add up to their effective size."""
+    if table.weights is None or (table.weights == np.floor(table.weights)).all():
+        return 1.0
+    weights = table.weights[table.is_shown([mechanism.variable for mechanism in shown])]
+    squares = float((weights**2).sum())
+    return float(weights.sum()) / squares if squares > 0 else 1.0
 
 
 def _values(rows: Rows, node: Node) -> Codes:
