@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lacunet.cli import main
+from lacunet.cli.recover import split_query
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph
@@ -106,3 +107,19 @@ def test_a_graph_file_that_is_not_there_is_told_in_words(
 def test_a_broken_query_is_told_in_words(files: dict[str, str], capsys: Captured) -> None:
     assert main(["recover", files["net.bif"], files["mar.txt"], "--query", "Tset|Disease"]) == 1
     assert "'Tset'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "given"),
+    [
+        ("X,Y|Z", ["X", "Y"], ["Z"]),
+        (" X , Y | Z ", ["X", "Y"], ["Z"]),
+        ('"a|b"|"c, d"', ["a|b"], ["c, d"]),
+        ('"e ""f|"""', ['e "f|"'], []),
+        ("X |", ["X"], []),
+    ],
+)
+def test_a_query_is_split_at_the_bar_outside_quotes(
+    text: str, target: list[str], given: list[str]
+) -> None:
+    assert split_query(text) == (target, given)

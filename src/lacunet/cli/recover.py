@@ -84,5 +84,19 @@ def run(options: Namespace) -> int:
 
 def _query(graph: MissingnessGraph, text: str) -> Verdict:
     """The verdict on ``X,Y|Z``."""
-    target, _, given = text.partition("|")
-    return graph.recover(names(target), names(given) if given.strip() else [])
+    target, given = split_query(text)
+    return graph.recover(target, given)
+
+
+def split_query(text: str) -> tuple[list[str], list[str]]:
+    """The names left and right of the bar; a name that holds a comma or a bar is quoted.
+
+    Examples
+    --------
+    >>> split_query(' X , "a|b" | Z ')
+    (['X', 'a|b'], ['Z'])
+    """
+    bars = (at for at, sign in enumerate(text) if sign == "|" and not text[:at].count('"') % 2)
+    at = next(bars, len(text))
+    left, right = ([name.strip() for name in names(part)] for part in (text[:at], text[at + 1 :]))
+    return left, right
