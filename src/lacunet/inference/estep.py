@@ -15,10 +15,7 @@ last message of a problem is its probability :math:`Z`, and its mass is the prob
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -28,8 +25,6 @@ from lacunet.inference.estep_plan import Plan
 from lacunet.inference.estep_shards import Shard
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems import Problems
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,14 +51,10 @@ def expect(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> Expecta
     ImpossibleDataError
         The CPTs give a problem the probability zero: nothing can be expected of it.
     """
-
-    def of(shard: Shard) -> Expectation:
-        deadline.check()
-        return _evaluate(shard, plan.problems, cells)
-
     found = complete(plan.problems, cells)
-    for part in _side_by_side(of, plan):
-        found = found + part
+    for shard in plan.shards:
+        deadline.check()
+        found = found + _evaluate(shard, plan.problems, cells)
     return found
 
 
@@ -77,20 +68,11 @@ def complete(problems: Problems, cells: FloatArray) -> Expectation:
 
 def log_likelihood(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> float:
     """The observed-data log-likelihood of all planned problems; minus infinity if impossible."""
-
-    def of(shard: Shard) -> float:
+    total = complete(plan.problems, cells).log_likelihood
+    for shard in plan.shards:
         deadline.check()
-        return _forward(shard, cells)[2]
-
-    return complete(plan.problems, cells).log_likelihood + sum(_side_by_side(of, plan))
-
-
-def _side_by_side(work: Callable[[Shard], T], plan: Plan) -> list[T]:
-    """Work on every shard, several at a time; the results are in the shards' order."""
-    if plan.threads == 1 or len(plan.shards) == 1:
-        return [work(shard) for shard in plan.shards]
-    with ThreadPoolExecutor(plan.threads) as pool:
-        return list(pool.map(work, plan.shards))
+        total += _forward(shard, cells)[2]
+    return total
 
 
 def _evaluate(shard: Shard, problems: Problems, cells: FloatArray) -> Expectation:

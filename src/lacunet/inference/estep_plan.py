@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import cpu_count
 
 import numpy as np
 
@@ -34,14 +33,13 @@ BYTES_OF_AN_INDEX = 8
 class Plan:
     """The problems laid out for evaluation; ``left_out`` are those beyond the budget.
 
-    ``threads`` is how many shards are evaluated at a time. Operations on large tables run side
-    by side; the gathering of small ones does not (it holds the interpreter's lock).
+    Shards are evaluated one after the other: threads were measured, and gain nothing, because
+    gathering and scattering hold the interpreter's lock.
     """
 
     problems: Problems
     shards: tuple[Shard, ...]
     left_out: Integers
-    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -107,9 +105,7 @@ def plan_of(
     shards: list[Shard] = []
     left_out: list[Integers] = []
     spare = memory / 2
-    is_dense = False
     for run in runs_of(problems):
-        is_dense |= run.is_dense
         too_large = (run.cells > cells_within(memory))[run.component]
         left_out.append(run.problems[too_large])
         for part in _parts(run, np.flatnonzero(~too_large), memory):
@@ -119,8 +115,7 @@ def plan_of(
             shards.append(shard)
         progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
     none = np.zeros(0, dtype=np.int64)
-    threads = (cpu_count() or 1) if is_dense else 1
-    return Plan(problems, tuple(shards), np.concatenate([none, *left_out]), threads)
+    return Plan(problems, tuple(shards), np.concatenate([none, *left_out]))
 
 
 def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
