@@ -195,3 +195,34 @@ def test_compare_says_which_method_is_best(tmp_path: Path, capsys: Captured) -> 
     assert found["rows"] == 300
     assert found["best"] in ("listwise", "factored-mar")
     assert {one["method"] for one in found["methods"]} == {"listwise", "factored-mar", "complete"}
+
+
+TINY = ["--sizes", "50", "--repetitions", "1", "--methods", "direct-mcar", "--test-rows", "50"]
+
+
+def test_a_folder_keeps_to_one_study_one_seed_and_one_network_of_a_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = ["-o", str(tmp_path / "run")]
+    assert main(["experiment", "table-mcar", "--networks", "asia", *TINY, *folder]) == 0
+    assert "(here: asia)" in capsys.readouterr().out
+    assert main(["experiment", "figure-fire-alarm", "--report", *folder]) == 1
+    assert "keeps results with study 'table-mcar'" in capsys.readouterr().err
+    again = ["experiment", "table-mcar", "--networks", "asia", *TINY, *folder]
+    assert main([*again, "--seed", "1"]) == 1
+    assert "with seed 0, not 1" in capsys.readouterr().err
+    write_network(example("cancer"), tmp_path / "asia.bif")
+    other = ["--networks", str(tmp_path / "asia.bif")]
+    assert main(["experiment", "table-mcar", *other, *TINY, *folder]) == 1
+    assert "two different networks are called 'asia'" in capsys.readouterr().err
+    assert main(again) == 0
+
+
+def test_simulate_refuses_to_write_two_results_to_one_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = str(tmp_path / "same.csv")
+    command = ["simulate", "asia", "--rows", "5", "--missing", "mar", "-o", same]
+    assert main([*command, "--graph-out", same]) == 1
+    assert "two results would go to one file" in capsys.readouterr().err
+    assert not (tmp_path / "same.csv").exists()

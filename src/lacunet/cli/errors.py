@@ -15,6 +15,10 @@ class OutputError(LacunetError):
         return cls(f"{path}: the folder cannot be made: {error.strerror}.\nHint: name another.")
 
     @classmethod
+    def twice(cls, paths: Iterable[str]) -> OutputError:
+        return cls(f"two results would go to one file: {', '.join(paths)}.\nHint: name others.")
+
+    @classmethod
     def of_nothing(cls, path: str) -> OutputError:
         return cls(
             f"it is not said which network is to be written to {path}.\n"

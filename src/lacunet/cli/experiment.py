@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import names
+from lacunet.cli.options import names, seed
 from lacunet.cli.options import note as say
 from lacunet.progress import Progress
 
@@ -57,7 +57,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("--limits", type=seconds, metavar="60,300", help="time limits in seconds")
     command.add_argument("--test-rows", type=positive, metavar="N", help="rows to test on")
     command.add_argument("--grid", metavar="FILE", help="the grid network of table-large")
-    command.add_argument("--seed", type=int, default=0, help="another draw of all problems")
+    command.add_argument("--seed", type=seed, default=0, help="another draw of all problems")
     command.add_argument("--processes", type=positive, default=1, metavar="N", help="(default: 1)")
     command.add_argument("--forecast", action="store_true", help="say what would be run, and stop")
     command.add_argument("--report", action="store_true", help="run nothing: report what is there")
@@ -69,11 +69,14 @@ def run(options: Namespace) -> int:
     """Run what is missing, write the report, print the tables."""
     if options.name == "example-appendix":
         return _appendix(options)
+    from lacunet.experiments.purpose import keep_to_purpose
     from lacunet.experiments.runner import run as run_cells
     from lacunet.report.experiment import report
 
     study = study_of(options)
     folder = Path(options.output or f"experiments/{study.name}{'-quick' * options.quick}")
+    if not options.forecast:
+        keep_to_purpose(study, folder)
     if not options.report:
         _tell_forecast(study, folder, options)
         if options.forecast:
@@ -113,7 +116,18 @@ def study_of(options: Namespace) -> Study:
         "learners": learners_named(options.methods) if options.methods else None,
     }
     given = {name: value for name, value in replaced.items() if value is not None}
-    return checked(replace(study, seed=options.seed, **given))
+    return titled(checked(replace(study, seed=options.seed, **given)))
+
+
+def titled(study: Study) -> Study:
+    """The study with its networks in the title, where that does not name them."""
+    unnamed = [
+        one.name
+        for one in study.networks
+        if one.name.replace("-", " ").lower() not in study.title.lower()
+    ]
+    here = ", ".join(unnamed)
+    return replace(study, title=f"{study.title} (here: {here})") if unnamed else study
 
 
 def checked(study: Study) -> Study:

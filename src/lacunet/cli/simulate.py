@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import note
+from lacunet.cli.errors import OutputError
+from lacunet.cli.options import note, seed
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -32,7 +34,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "-o", "--output", required=True, metavar="DATA", help="where to write them"
     )
-    command.add_argument("--seed", type=int, default=0, metavar="S", help="(default: 0)")
+    command.add_argument("--seed", type=seed, default=0, metavar="S", help="(default: 0)")
     command.add_argument(
         "--missing",
         default="mar",
@@ -86,6 +88,9 @@ def run(options: Namespace) -> int:
 
     network = source_of(options.network).read()
     missing = missing_of(options, network)
+    targets = [p for p in (options.output, options.complete_out, options.graph_out) if p]
+    if len(set(map(os.path.realpath, targets))) < len(targets):
+        raise OutputError.twice(targets)
     drawn = simulate(network, options.rows, missing, np.random.default_rng(options.seed))
     write_table(drawn.table, network, options.output)
     if options.complete_out:
@@ -120,7 +125,6 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
 
 
 def _write_graph(drawn: Simulation, path: str) -> None:
-    from lacunet.cli.errors import OutputError
     from lacunet.simulate.mechanisms import parameters
 
     text = str(drawn.graph)

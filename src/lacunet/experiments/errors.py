@@ -41,6 +41,22 @@ class ExperimentError(LacunetError):
         return cls("there is nothing to run: no network, setting, size, repetition or method.")
 
     @classmethod
+    def another_network(cls, folder: Path, name: str) -> ExperimentError:
+        return cls(
+            f"two different networks are called {name!r} here or in {folder}: their results would "
+            "be averaged.\nHint: rename one of the files, or name another folder with -o."
+        )
+
+    @classmethod
+    def another_purpose(
+        cls, folder: Path, what: str, kept: object, wanted: object
+    ) -> ExperimentError:
+        return cls(
+            f"{folder} keeps results with {what.replace('_', ' ')} {kept!r}, not {wanted!r}: they "
+            "would be averaged.\nHint: name another folder with -o."
+        )
+
+    @classmethod
     def in_use(cls, folder: Path) -> ExperimentError:
         return cls(
             f"another run is writing to {folder}.\nHint: wait for it, or name another folder."

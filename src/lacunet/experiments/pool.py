@@ -63,10 +63,11 @@ def solve_all(
     serve
         Asked just before a cell would be run: an outcome that makes running it needless.
     """
-    queue = iter(batches)
+    waiting = list(batches)
+    queue = iter(waiting)
     children: list[_Child] = []
     try:
-        for _ in range(processes):
+        for _ in range(min(processes, len(waiting))):
             child = _start()
             children.append(child)
             yield from _next_cell(child, queue, serve)
