@@ -18,10 +18,10 @@ from lacunet.experiments.outcomes import Outcome
 
 COMMAND = (
     "from lacunet.cli import main; import sys; sys.exit(main(sys.argv[1:]))",
-    *("experiment", "table-mcar", "--networks", "asia", "--sizes", "50,200", "--repetitions", "4"),
+    *("experiment", "table-mcar", "--networks", "asia", "--sizes", "50,200", "--repetitions", "20"),
     *("--methods", "direct-mcar,factored-mar,em-1,em", "--test-rows", "50", "--processes", "2"),
 )
-CELLS = 4 * 2 * 4
+CELLS = 20 * 2 * 4  # far more than are finished between two kills
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
