@@ -93,6 +93,15 @@ class EncodedTable:
                 shown &= self.columns[name] != self.cardinality_of[name]
         return shown
 
+    def shows_any(self, variables: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether each row shows at least one of the variables."""
+        if any(not self.missing_of[name] for name in variables):
+            return np.ones(self.rows, dtype=bool)
+        shown = np.zeros(self.rows, dtype=bool)
+        for name in variables:
+            shown |= self.columns[name] != self.cardinality_of[name]
+        return shown
+
     def take(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> EncodedTable:
         """The table of some of the rows."""
         weights = None if self.weights is None else self.weights[rows]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
 from lacunet.estimate.estimands import latex_name
+from lacunet.estimate.joint import effective_size
 from lacunet.estimate.method import FamilyReport, Task
-from lacunet.model.network import FloatArray, Scope
+from lacunet.model.network import Scope
+from lacunet.statistics.counts import Tally
 from lacunet.wording import counted
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
@@ -34,6 +34,7 @@ def _report(task: Task, name: str, unseen: int, is_loopy: bool) -> FamilyReport:
     family = network.family(name)
     whole = table.is_shown(family)
     shown = int(np.count_nonzero(whole))
+    weights = np.ones(shown) if table.weights is None else table.weights[whole]
     warnings = []
     if shown == 0:
         warnings.append("no row shows the whole family")
@@ -48,27 +49,11 @@ def _report(task: Task, name: str, unseen: int, is_loopy: bool) -> FamilyReport:
         f"P({name}{given}) of highest posterior given all rows (EM)",
         _latex(name, network.parents(name)),
         shown,
-        int(np.count_nonzero(_shows_any(table, family))),
-        _effective_size(table.weights, whole),
+        int(np.count_nonzero(table.shows_any(family))),
+        effective_size(Tally(weights, weights, weights * weights)),
         unseen=unseen,
         warnings=tuple(warnings),
     )
-
-
-def _shows_any(table: EncodedTable, family: Scope) -> NDArray[np.bool_]:
-    if any(not table.missing_of[name] for name in family):
-        return np.ones(table.rows, dtype=bool)
-    shows = np.zeros(table.rows, dtype=bool)
-    for name in family:
-        shows |= table.columns[name] != table.cardinality_of[name]
-    return shows
-
-
-def _effective_size(weights: FloatArray | None, enters: NDArray[np.bool_]) -> float:
-    if weights is None:
-        return float(np.count_nonzero(enters))
-    entering = weights[enters]
-    return float(entering.sum() ** 2 / (entering**2).sum()) if len(entering) else 0.0
 
 
 def _latex(name: str, parents: Scope) -> str:

@@ -28,36 +28,6 @@ class Graph:
     weights: tuple[float, ...]
 
 
-def min_fill_order(
-    neighbours: Mapping[Node, AbstractSet[Node]], weight_of: Mapping[Node, float]
-) -> list[Node]:
-    """Order the nodes so that each, when its turn comes, lacks few edges among its neighbours.
-
-    Ties go to the smaller clique, by the sum of its weights, then to the node that comes
-    first in ``neighbours``: the same input gives the same order on every run.
-
-    Parameters
-    ----------
-    neighbours
-        The neighbours of every node, both ways; a node may have none. Not modified.
-    weight_of
-        The logarithm of the number of states of each node.
-
-    Examples
-    --------
-    A path is taken from its ends, a square needs one edge filled in.
-
-    >>> min_fill_order({"A": {"B"}, "B": {"A", "C"}, "C": {"B"}}, {"A": 1.0, "B": 1.0, "C": 1.0})
-    ['A', 'B', 'C']
-    >>> square = {"A": {"B", "D"}, "B": {"A", "C"}, "C": {"B", "D"}, "D": {"A", "C"}}
-    >>> min_fill_order(square, {"A": 2.0, "B": 1.0, "C": 2.0, "D": 2.0})
-    ['A', 'B', 'C', 'D']
-    """
-    nodes = list(neighbours)
-    graph = numbered(neighbours, weight_of)
-    return [nodes[at] for at in greedy_order(graph, one_per_edge, range(len(nodes)))]
-
-
 def numbered(
     neighbours: Mapping[Node, AbstractSet[Node]], weight_of: Mapping[Node, float]
 ) -> Graph:

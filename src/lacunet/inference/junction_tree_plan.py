@@ -55,11 +55,6 @@ class JunctionTree:
         return max(self.cliques, key=self.cells)
 
     @property
-    def total_cells(self) -> int:
-        """The cells of all cliques: the time inference takes is proportional to it."""
-        return sum(map(self.cells, self.cliques))
-
-    @property
     def memory(self) -> int:
         """The bytes inference takes at most: all messages, and the cliques alive at once."""
         messages = sum(map(self.cells, self.separators))

@@ -169,11 +169,6 @@ def _odds_hold(
     )
 
 
-def direct(graph: MixedGraph, target: Names, given: Names) -> Term | None:
-    """P(target | given) by one formula: fix and select, or its odds form."""
-    return fraction(graph, target, given) or no_self_censoring(graph, target, given)
-
-
 @lru_cache(maxsize=8192)
 def in_projections(graph: MixedGraph, target: Names, given: Names) -> Term | None:
     """The same where up to two variables outside the query are taken as hidden.

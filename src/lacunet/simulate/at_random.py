@@ -19,6 +19,7 @@ import numpy as np
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network, Scope
 from lacunet.simulate.errors import SimulationError
+from lacunet.simulate.generators import check_share
 from lacunet.simulate.mechanisms import MechanismCpt, Missingness, check_beta
 
 
@@ -53,8 +54,8 @@ class MCAR:
     rate: float = 0.7
 
     def __post_init__(self) -> None:
-        _check_share("the share of variables that go missing", self.share)
-        _check_share("the rate of missing values", self.rate)
+        check_share("the share of variables that go missing", self.share)
+        check_share("the rate of missing values", self.rate)
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose the variables that go missing."""
@@ -96,7 +97,7 @@ class MAR:
     beta: tuple[float, float] = (1.0, 0.5)
 
     def __post_init__(self) -> None:
-        _check_share("the share of variables that go missing", self.share)
+        check_share("the share of variables that go missing", self.share)
         _check_mechanism(self.parents, self.beta)
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
@@ -144,7 +145,7 @@ class InformedMAR:
     beta: tuple[float, float] = (1.0, 0.5)
 
     def __post_init__(self) -> None:
-        _check_share("the share of variables that go missing", self.share)
+        check_share("the share of variables that go missing", self.share)
         _check_mechanism(self.parents, self.beta)
         if self.separator < self.parents:
             raise SimulationError.parents_outside_separator(self.parents, self.separator)
@@ -205,11 +206,6 @@ def _missingness(
         for variable, parents in parents_of.items()
     }
     return Missingness(MissingnessGraph(network, parents_of), mechanisms, separator=separator)
-
-
-def _check_share(what: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise SimulationError.not_a_share(what, value)
 
 
 def _check_mechanism(parents: int, beta: tuple[float, float]) -> None:

@@ -43,7 +43,7 @@ def grid(size: int, ratio: float, rng: np.random.Generator) -> Network:
     [0.0, 1.0]
     """
     _check_least("the size of a grid", 1, size)
-    _check_share("the ratio of deterministic nodes", ratio)
+    check_share("the ratio of deterministic nodes", ratio)
     parents = {
         f"v_{row}_{column}": _left_and_upper(row, column)
         for row in range(1, size + 1)
@@ -101,7 +101,7 @@ def random_network(
     _check_least("the largest number of parents", 0, max_parents)
     _check_least("the smallest number of states", 2, states[0])
     _check_least("the largest number of states", states[0], states[1])
-    _check_share("the determinism", determinism)
+    check_share("the determinism", determinism)
     names = [f"X{number}" for number in range(1, variables + 1)]
     size_of = {name: int(rng.integers(states[0], states[1] + 1)) for name in names}
     parents = _random_parents(names, max_parents, rng)
@@ -146,7 +146,8 @@ def _binary_rows(parents: int, rng: np.random.Generator) -> FloatArray:
     return np.stack([first, 1 - first], axis=-1)
 
 
-def _check_share(what: str, value: float) -> None:
+def check_share(what: str, value: float) -> None:
+    """Refuse what is no share."""
     if not 0 <= value <= 1:
         raise SimulationError.not_a_share(what, value)
 

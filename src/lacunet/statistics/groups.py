@@ -114,7 +114,7 @@ def count_in_groups(
     looked at: the others say nothing about it beyond their group.
     """
     cardinalities = tuple(table.cardinality_of[name] for name in scope)
-    rows = np.flatnonzero(table.is_shown(scope) if whole else _shows_any(table, scope))
+    rows = np.flatnonzero(table.is_shown(scope) if whole else table.shows_any(scope))
     cells = pack(
         [table.columns[name][rows] for name in scope],
         [size + 1 for size in cardinalities],
@@ -130,13 +130,6 @@ def count_in_groups(
     ones = np.ones(len(rows))
     single = Tally(ones, ones, ones) if weights is None else Tally(weights, ones, weights**2)
     return _gathered(groups, scope, cardinalities, group[rows], cells, single)
-
-
-def _shows_any(table: EncodedTable, scope: Scope) -> NDArray[np.bool_]:
-    shown = np.zeros(table.rows, dtype=bool)
-    for name in scope:
-        shown |= table.columns[name] != table.cardinality_of[name]
-    return shown
 
 
 def _groups(
