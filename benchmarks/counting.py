@@ -15,7 +15,7 @@ from lacunet.simulate.tables import to_arrow
 from timing import alarm, read_once, seconds
 
 METHODS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar")
-PGMPY_ROWS = 10**6
+PGMPY_ROWS = (10**6, 10**7)
 
 
 def main(sizes: list[int]) -> None:
@@ -24,7 +24,7 @@ def main(sizes: list[int]) -> None:
     for size in sizes:
         table = alarm(size)
         limit = seconds(lambda table=table: read_once(table), 5)
-        peer = seconds(pgmpy_fit(table), 1) if size == PGMPY_ROWS else None
+        peer = seconds(pgmpy_fit(table), 1) if size in PGMPY_ROWS else None
         for method in METHODS:
             task = Task(network, table, 2.0)
             took = seconds(
