@@ -7,11 +7,11 @@ import warnings
 from typing import Any
 
 from lacunet.data.table import EncodedTable
+from lacunet.data.write import to_arrow
 from lacunet.estimate.method import Task
 from lacunet.estimate.registry import method_named
-from lacunet.networks.catalogue import example
-from lacunet.report.text_table import text_table
-from lacunet.simulate.tables import to_arrow
+from lacunet.formats.catalogue import example
+from lacunet.wording import text_table
 from timing import alarm, read_once, seconds
 
 METHODS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar")

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.em import EM
-from lacunet.estimate.factored_mar import FactoredMar
+from lacunet.data.write import to_arrow
+from lacunet.estimate.deletion.factored_mar import FactoredMar
+from lacunet.estimate.em.method import EM
 from lacunet.estimate.method import Task
+from lacunet.formats.catalogue import example
 from lacunet.inference.engine import engine_of
 from lacunet.model.network import Network
-from lacunet.networks.catalogue import example
-from lacunet.report.text_table import text_table
-from lacunet.simulate.tables import to_arrow
-from lacunet.statistics.problems import compile_problems
+from lacunet.statistics.problems.compile import compile_problems
+from lacunet.wording import text_table
 from timing import alarm, read_once, seconds
 
 PEER_ROWS = 1000

@@ -6,14 +6,14 @@ import numpy as np
 
 from em import pyagrum_learner
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.em import EM
+from lacunet.estimate.em.method import EM
 from lacunet.estimate.method import Task
-from lacunet.inference.observed import observed_log_likelihood
+from lacunet.formats.catalogue import example
+from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
-from lacunet.networks.catalogue import example
-from lacunet.report.text_table import text_table
 from lacunet.simulate.at_random import MAR
 from lacunet.simulate.simulation import simulate
+from lacunet.wording import text_table
 
 
 def main() -> None:

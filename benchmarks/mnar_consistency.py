@@ -22,8 +22,8 @@ from lacunet.estimate.method import Method, Task
 from lacunet.estimate.mgraph import Mgraph
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism
 
 GRAPHS = {
     "the paper's pair": ("XY", {"Y": "X"}, "X -> R[Y]; Y -> R[X]"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.networks.catalogue import example
+from lacunet.formats.catalogue import example
 from lacunet.simulate.at_random import MCAR
 from lacunet.simulate.simulation import simulate
 

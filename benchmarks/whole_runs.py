@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 
 from lacunet.data.read import read_table
+from lacunet.data.write import write_table
 from lacunet.estimate.learn import learn
-from lacunet.networks.catalogue import example
-from lacunet.report.text_table import text_table
-from lacunet.simulate.tables import write_table
+from lacunet.formats.catalogue import example
+from lacunet.wording import text_table
 from timing import alarm, seconds
 
 METHODS = ("direct-mcar", "factored-mar")

@@ -14,8 +14,8 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism, Node
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism, Node
 
 
 @dataclass(frozen=True)

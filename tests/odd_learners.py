@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from lacunet.estimate.method import Learned, Method, Task
 from lacunet.estimate.registry import method_named
-from lacunet.experiments.learners import Learner
+from lacunet.experiments.runner.learners import Learner
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Scope
 

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lacunet.errors import LacunetError, LacunetWarning
-    from lacunet.estimate.em import EM
+    from lacunet.estimate.em.method import EM
     from lacunet.estimate.learn import Result, learn
     from lacunet.evaluate.divergence import kl_divergence
+    from lacunet.formats.catalogue import example
     from lacunet.formats.files import read_network, write_network
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Cpt, Network
-    from lacunet.networks.catalogue import example
     from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulate.by_graph import MissingByGraph
     from lacunet.simulate.sampling import sample
@@ -55,7 +55,7 @@ __all__ = [
 
 # Names are fetched when they are first used: importing the package costs next to nothing.
 _HOME_OF = {
-    "EM": "estimate.em",
+    "EM": "estimate.em.method",
     "MAR": "simulate.at_random",
     "MCAR": "simulate.at_random",
     "Cpt": "model.network",
@@ -66,7 +66,7 @@ _HOME_OF = {
     "MissingnessGraph": "missingness.graph",
     "Network": "model.network",
     "Result": "estimate.learn",
-    "example": "networks.catalogue",
+    "example": "formats.catalogue",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
     "log_likelihood": "inference.likelihood",

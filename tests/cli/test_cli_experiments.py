@@ -12,10 +12,10 @@ from examples import RAIN
 from lacunet.cli import main
 from lacunet.cli.experiment import NAMES
 from lacunet.data.read import read_table
-from lacunet.experiments.studies import STUDIES
+from lacunet.experiments.paper.studies import STUDIES
+from lacunet.formats.catalogue import catalogue, example
 from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.networks.catalogue import catalogue, example
 
 Captured = pytest.CaptureFixture[str]
 

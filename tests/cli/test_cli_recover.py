@@ -10,12 +10,12 @@ import pytest
 
 from lacunet.cli import main
 from lacunet.cli.recover import split_query
+from lacunet.data.write import write_table
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulate.by_graph import MissingByGraph
 from lacunet.simulate.simulation import simulate
-from lacunet.simulate.tables import write_table
 
 Captured = pytest.CaptureFixture[str]
 

@@ -20,9 +20,8 @@ from examples import APPENDIX, appendix_rows, appendix_table
 from lacunet.data import frames, source
 from lacunet.data.batches import batches, encoders_of
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
-from lacunet.data.growing import Growing
-from lacunet.data.plan import plan_reading
-from lacunet.data.read import read_table
+from lacunet.data.read import Growing, read_table
+from lacunet.data.reading import plan_reading
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 

@@ -9,9 +9,9 @@ import pytest
 
 from golden import golden
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.direct_mcar import DirectMcar
-from lacunet.estimate.em import EM
-from lacunet.estimate.factored_mar import FactoredMar
+from lacunet.estimate.deletion.direct_mcar import DirectMcar
+from lacunet.estimate.deletion.factored_mar import FactoredMar
+from lacunet.estimate.em.method import EM
 from lacunet.estimate.method import Learned, Task
 
 CASE = golden("alarm-mar")

@@ -13,17 +13,17 @@ from enumeration import enumerated
 from examples import APPENDIX, appendix_table
 from golden import golden
 from lacunet.data.table import EncodedTable
-from lacunet.estimate import em as em_module
-from lacunet.estimate.em import EM, LoopyEM, OneStep, followed_heldout
-from lacunet.estimate.em_heldout import is_settled, put_aside, steps_supported
-from lacunet.estimate.em_maximise import Rows, maximise
+from lacunet.estimate.em import method as em_module
+from lacunet.estimate.em.heldout import is_settled, put_aside, steps_supported
+from lacunet.estimate.em.method import EM, LoopyEM, OneStep, followed_heldout
+from lacunet.estimate.em.start import Rows, maximise
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.method import Ended, Learned, Task, posterior_mode
 from lacunet.inference.engine import Engine
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.inference.observed import observed_log_likelihood
+from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
-from lacunet.statistics.problem_layout import layout_of
+from lacunet.statistics.problems.layout import layout_of
 from strategies import networks, tables
 
 

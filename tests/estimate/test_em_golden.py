@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from golden import NAMES, golden
-from lacunet.estimate.em import EM
+from lacunet.estimate.em.method import EM
 from lacunet.estimate.method import Task
 
 WITH_EM = [name for name in NAMES if golden(name).expected_em]

@@ -7,11 +7,11 @@ import pytest
 
 from golden import golden
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.em import EM
+from lacunet.estimate.em.method import EM
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.method import Learned, Task
-from lacunet.inference.deadline import OutOfTimeError
 from lacunet.model.network import Network
 from lacunet.simulate.sampling import sample
 
@@ -93,7 +93,7 @@ def test_what_the_held_out_search_reached_is_kept_when_time_is_up(
     def cut(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("lacunet.estimate.em._best_climb", cut)
+    monkeypatch.setattr("lacunet.estimate.em.method._best_climb", cut)
     case = golden("alarm-mar")
     ended = EM(stop="heldout").learn(Task(case.network, case.table, 2.0)).ended
     assert ended.reason == ("time limit" if error is OutOfTimeError else "interrupted")

@@ -11,7 +11,7 @@ from lacunet.estimate.method import Task
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.separator import separator
+from lacunet.missingness.separation.separator import separator
 
 CASE = golden("fire-alarm-mar")
 GRAPH = MissingnessGraph(CASE.network, CASE.expected["mechanism_parents"])

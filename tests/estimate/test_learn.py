@@ -7,8 +7,8 @@ import pytest
 
 import lacunet as lc
 from examples import RAIN
+from lacunet.estimate.deletion.factored_mcar import FactoredMcar
 from lacunet.estimate.errors import MethodError
-from lacunet.estimate.factored_mcar import FactoredMcar
 
 ROWS = {
     "Rain": ["no", "yes", "no", "no"],

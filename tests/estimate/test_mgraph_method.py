@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.direct_mar import InformedDirect
+from lacunet.estimate.deletion.direct_mar import InformedDirect
+from lacunet.estimate.deletion.factored_mar import InformedFactored
 from lacunet.estimate.errors import MethodError
-from lacunet.estimate.factored_mar import InformedFactored
 from lacunet.estimate.method import Task
 from lacunet.estimate.mgraph import Mgraph
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError

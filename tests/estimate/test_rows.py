@@ -1,8 +1,8 @@
 """The paper's appendix example: which of the 36 rows each estimator uses (its Tables 2 and 3)."""
 
 from examples import appendix_table
+from lacunet.estimate.explain import OrderRows, rows_entering
 from lacunet.estimate.registry import method_named
-from lacunet.estimate.rows import OrderRows, rows_entering
 
 TABLE = appendix_table()
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lacunet.experiments.cells import Cell
-from lacunet.experiments.learners import learners_named
-from lacunet.experiments.published import printed
-from lacunet.experiments.solve import solve
-from lacunet.experiments.studies import Study, study_named, with_settings
+from lacunet.experiments.paper.published import printed
+from lacunet.experiments.paper.studies import Study, study_named, with_settings
+from lacunet.experiments.runner.cells import Cell
+from lacunet.experiments.runner.learners import learners_named
+from lacunet.experiments.runner.solve import solve
 
 CLOSED_FORMS = ["direct-mcar", "factored-mcar", "direct-mar", "factored-mar"]
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from lacunet.data.table import EncodedTable
-from lacunet.experiments.cells import Cell, Problem, by_problem, generator
 from lacunet.experiments.errors import ExperimentError
-from lacunet.experiments.learners import LEARNERS, learners_named
-from lacunet.experiments.outcomes import outcome_of
-from lacunet.experiments.settings import ALARM_MCAR, FIRST, INFORMED
-from lacunet.experiments.sources import Source
-from lacunet.experiments.studies import STUDIES, Study, study_named, with_settings
+from lacunet.experiments.paper.settings import ALARM_MCAR, FIRST, INFORMED
+from lacunet.experiments.paper.sources import Source
+from lacunet.experiments.paper.studies import STUDIES, Study, study_named, with_settings
+from lacunet.experiments.runner.cells import Cell, Problem, by_problem, generator
+from lacunet.experiments.runner.learners import LEARNERS, learners_named
+from lacunet.experiments.runner.outcomes import outcome_of
 
 ASIA = Problem(Source("asia"), FIRST, 50, 0, test_rows=20)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lacunet.experiments.errors import ExperimentError
-from lacunet.experiments.journal import NAME, journal_in, read_journal
-from lacunet.experiments.outcomes import Outcome
+from lacunet.experiments.runner.journal import NAME, journal_in, read_journal
+from lacunet.experiments.runner.outcomes import Outcome
 
 
 def outcome(number: int) -> Outcome:

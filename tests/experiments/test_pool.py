@@ -7,15 +7,15 @@ from time import monotonic
 
 import pytest
 
-from lacunet.experiments import pool
-from lacunet.experiments.cells import Cell, Problem, by_problem
-from lacunet.experiments.journal import NAME
-from lacunet.experiments.learners import LEARNERS, Learner
-from lacunet.experiments.outcomes import Outcome
-from lacunet.experiments.pool import solve_all
-from lacunet.experiments.runner import forecast, run
-from lacunet.experiments.settings import ALARM_MCAR, EACH_THE_OTHER
-from lacunet.experiments.sources import Source
+from lacunet.experiments.paper.settings import ALARM_MCAR, EACH_THE_OTHER
+from lacunet.experiments.paper.sources import Source
+from lacunet.experiments.runner import pool
+from lacunet.experiments.runner.cells import Cell, Problem, by_problem
+from lacunet.experiments.runner.journal import NAME
+from lacunet.experiments.runner.learners import LEARNERS, Learner
+from lacunet.experiments.runner.outcomes import Outcome
+from lacunet.experiments.runner.pool import solve_all
+from lacunet.experiments.runner.run import forecast, run
 from odd_learners import odd
 
 PROBLEM = Problem(Source("asia"), ALARM_MCAR, 50, 0, test_rows=20)

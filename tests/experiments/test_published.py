@@ -7,8 +7,8 @@ from math import isnan, nan, sqrt
 
 import pytest
 
-from lacunet.experiments.published import Published, printed, published
-from lacunet.experiments.summary import Mean, best_method, mean_of
+from lacunet.experiments.paper.published import Published, printed, published
+from lacunet.experiments.report.summary import Mean, best_method, mean_of
 
 LARGE = published("table-large")
 

@@ -7,8 +7,8 @@ import pytest
 
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.experiments.errors import ExperimentError
-from lacunet.experiments.learners import learners_named
 from lacunet.experiments.referee import Comparison, case_of, compare, learners_for
+from lacunet.experiments.runner.learners import learners_named
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.report.compared import comparison_as_data, comparison_as_text
 from lacunet.simulate.by_graph import MissingByGraph

@@ -9,15 +9,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lacunet.experiments.appendix import PRINTED, Line, appendix_example
 from lacunet.experiments.errors import ExperimentError
-from lacunet.experiments.journal import journal_in
-from lacunet.experiments.outcomes import Outcome
-from lacunet.experiments.studies import study_named
-from lacunet.experiments.tidy import tidy
-from lacunet.report.experiment import Written, report
-from lacunet.report.experiment_contest import contests
-from lacunet.report.experiment_tables import as_markdown, sheets
+from lacunet.experiments.paper.appendix import PRINTED, Line, appendix_example
+from lacunet.experiments.paper.studies import study_named
+from lacunet.experiments.report.contest import contests
+from lacunet.experiments.report.tables import as_markdown, sheets
+from lacunet.experiments.report.write import Written, report
+from lacunet.experiments.runner.journal import journal_in
+from lacunet.experiments.runner.outcomes import Outcome, tidy
 
 MCAR = study_named("table-mcar")
 LARGE = study_named("table-large")

@@ -13,8 +13,8 @@ from time import monotonic, sleep
 import numpy as np
 import pytest
 
-from lacunet.experiments.journal import NAME, read_journal
-from lacunet.experiments.outcomes import Outcome
+from lacunet.experiments.runner.journal import NAME, read_journal
+from lacunet.experiments.runner.outcomes import Outcome
 
 COMMAND = (
     "from lacunet.cli import main; import sys; sys.exit(main(sys.argv[1:]))",

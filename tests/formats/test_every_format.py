@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from examples import RAIN
 from lacunet.errors import LacunetWarning
 from lacunet.formats import bif, dsc, lacunet_json, net, uai, xdsl, xmlbif
+from lacunet.formats.draft import is_one_line
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import FORMATS
-from lacunet.formats.names import is_one_line
 from lacunet.formats.source import Source
 from lacunet.model.network import Network
 from strategies import networks

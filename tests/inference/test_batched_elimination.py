@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lacunet.inference.batched_elimination import eliminate
-from lacunet.statistics.problem_ragged import Ragged
+from lacunet.inference.elimination.batched import eliminate
+from lacunet.statistics.problems.ragged import Ragged
 
 
 @st.composite

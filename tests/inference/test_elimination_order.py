@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lacunet.inference.elimination_order import greedy_order, numbered, one_per_edge
+from lacunet.inference.elimination.order import greedy_order, numbered, one_per_edge
 
 
 def min_fill_order(neighbours: Mapping[str, set[str]], weight_of: Mapping[str, float]) -> list[str]:

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from enumeration import enumerated
 from examples import RAIN
 from lacunet.data.table import EncodedTable
-from lacunet.inference import estep_plan, estep_shards
-from lacunet.inference.deadline import Deadline, OutOfTimeError
+from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
-from lacunet.inference.estep import expect, log_likelihood
-from lacunet.inference.estep_plan import plan_of
-from lacunet.inference.observed import observed_log_likelihood
+from lacunet.inference.expectation import plan as estep_plan
+from lacunet.inference.expectation import shards as estep_shards
+from lacunet.inference.expectation.expect import expect, log_likelihood
+from lacunet.inference.expectation.plan import plan_of
+from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
-from lacunet.statistics.problems import compile_problems
+from lacunet.statistics.problems.compile import compile_problems
 from strategies import networks, random_rows, tables
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}

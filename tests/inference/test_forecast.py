@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.inference.forecast import forecast, seconds_a_read
+from lacunet.inference.expectation.forecast import forecast, seconds_a_read
 from lacunet.model.network import Network
-from lacunet.statistics.problems import compile_problems
+from lacunet.statistics.problems.compile import compile_problems
 
 CHAIN = Network({name: ["0", "1", "2"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
 

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from lacunet.inference.elimination_order import numbered
-from lacunet.inference.junction_tree import Factor, calibrate
-from lacunet.inference.junction_tree_order import best_order, cells_of, sweep
-from lacunet.inference.junction_tree_plan import JunctionTree, junction_tree
+from lacunet.inference.elimination.junction_tree import (
+    Factor,
+    JunctionTree,
+    calibrate,
+    junction_tree,
+)
+from lacunet.inference.elimination.order import best_order, cells_of, numbered, sweep
 from lacunet.model.network import Network
 from strategies import networks
 

@@ -15,7 +15,7 @@ from lacunet.inference import loopy
 from lacunet.inference.engine import engine_of
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.model.network import Network
-from lacunet.statistics.problems import compile_problems
+from lacunet.statistics.problems.compile import compile_problems
 from strategies import networks, tables
 
 MEMORY = 2**30

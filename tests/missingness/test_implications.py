@@ -12,8 +12,8 @@ from lacunet.missingness.implications import (
     implications,
     never_testable,
 )
-from lacunet.missingness.nodes import Mechanism
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism
 from manifest_laws import random_graph, random_model
 
 CHAIN = Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})

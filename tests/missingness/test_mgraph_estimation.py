@@ -6,14 +6,14 @@ import polars as pl
 import pytest
 
 from lacunet.data.table import EncodedTable
+from lacunet.estimands.compute import compute
+from lacunet.estimands.rows import distinct_rows
+from lacunet.estimands.terms import Fraction, Sample, Share
+from lacunet.estimands.weigh import Run, _filled
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism
-from lacunet.missingness.plan import Fraction, Sample, Share
-from lacunet.missingness.rows import distinct_rows
-from lacunet.missingness.run import compute
-from lacunet.missingness.weigh import Run, _filled
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism
 from manifest_laws import random_model
 
 PAIR = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
@@ -242,7 +242,7 @@ def test_rows_are_grouped_alike_by_marking_and_by_sorting(monkeypatch: pytest.Mo
     columns = {name: rng.integers(0, 4, 300).astype(np.uint8) for name in "ABC"}
     table = EncodedTable.of(dict.fromkeys("ABC", 3), columns, rng.random(300))
     marked = distinct_rows(table, "ABC")
-    monkeypatch.setattr("lacunet.missingness.rows.DENSE_KEYS", 0)
+    monkeypatch.setattr("lacunet.estimands.rows.DENSE_KEYS", 0)
     by_sorting = distinct_rows(table, "ABC")
     np.testing.assert_allclose(marked.weights, by_sorting.weights)
     np.testing.assert_array_equal(marked.counts, by_sorting.counts)

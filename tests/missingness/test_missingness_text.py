@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism, Node
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism, Node
 from strategies import networks
 
 SURVEY = Network(

@@ -8,8 +8,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lacunet.missingness.mixed import MixedGraph
-from lacunet.missingness.projection import directed, projected
+from lacunet.missingness.separation.mixed import MixedGraph, directed, projected
 
 NODES = tuple("ABCDE")
 

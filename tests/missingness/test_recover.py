@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.chain import censors_itself
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism, Node
-from lacunet.missingness.recover import _families, recover, recover_families
-from lacunet.missingness.separator import separator
-from lacunet.missingness.tangent import Submodel, moves_unseen
+from lacunet.missingness.recover.answers import _families, recover, recover_families
+from lacunet.missingness.recover.chain import censors_itself
+from lacunet.missingness.refute.tangent import Submodel, moves_unseen
+from lacunet.missingness.separation.separator import separator
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism, Node
 from manifest_laws import (
     all_queries,
     joint_of,
@@ -319,10 +319,10 @@ def test_a_query_over_thirty_variables_ends_and_says_that_it_was_cut_short() -> 
 def test_a_verdict_does_not_depend_on_what_was_asked_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lacunet.missingness.recover.FAMILIES_WORK", 3e5)
+    monkeypatch.setattr("lacunet.missingness.recover.answers.FAMILIES_WORK", 3e5)
     first = recover_families(dense_graph(1))
     _families.cache_clear()
-    monkeypatch.setattr("lacunet.missingness.recover.QUERY_WORK", 1e5)
+    monkeypatch.setattr("lacunet.missingness.recover.answers.QUERY_WORK", 1e5)
     for name in list(first)[:5]:
         recover(dense_graph(1), [name], first[name].given, effort=0.01)
     again = recover_families(dense_graph(1))

@@ -9,9 +9,9 @@ import pytest
 
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism
-from lacunet.missingness.separator import separator, separators
+from lacunet.missingness.separation.separator import separator, separators
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism
 from manifest_laws import random_graph
 
 

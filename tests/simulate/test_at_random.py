@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lacunet.missingness.nodes import Mechanism
+from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism
 from lacunet.simulate.at_random import MAR, MCAR, InformedMAR, count_of
 from lacunet.simulate.errors import SimulationError
 from lacunet.simulate.generators import random_network
-from lacunet.simulate.mechanisms import Missingness
 from strategies import networks
 
 SEEDS = st.integers(0, 2**32 - 1)

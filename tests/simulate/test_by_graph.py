@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from lacunet.missingness.exchange import HiddenCause
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism
+from lacunet.missingness.mechanisms import Missingness, Parent, parameters
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism
 from lacunet.simulate.by_graph import MissingByGraph
 from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.mechanisms import HiddenCause, Missingness, Parent, hide, parameters
+from lacunet.simulate.hiding import hide
 from lacunet.simulate.sampling import sample
 
 NETWORK = Network(

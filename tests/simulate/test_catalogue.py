@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from lacunet.data.table import EncodedTable
+from lacunet.formats.catalogue import Entry, UnknownNetworkError, catalogue, example, measure
 from lacunet.model.network import Cpt
-from lacunet.networks.catalogue import Entry, catalogue, example, measure
-from lacunet.networks.errors import UnknownNetworkError
 from lacunet.simulate.sampling import sample
 
 

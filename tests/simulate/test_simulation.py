@@ -11,12 +11,13 @@ from scipy import stats
 from examples import RAIN
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network
 from lacunet.simulate.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulate.by_graph import MissingByGraph
 from lacunet.simulate.errors import SimulationError
 from lacunet.simulate.generators import random_network
-from lacunet.simulate.mechanisms import MechanismCpt, Missingness, hide
+from lacunet.simulate.hiding import hide
 from lacunet.simulate.simulation import Simulation, simulate
 from strategies import networks
 

@@ -128,7 +128,7 @@ def test_unpacking_gives_what_was_packed(rows: list[tuple[int, int, int]]) -> No
 
 
 def test_a_network_is_counted_in_fewer_tables_than_it_has_families() -> None:
-    from lacunet.statistics.superfamilies import superfamilies
+    from lacunet.statistics.count import superfamilies
 
     network = Network(
         {f"V{at}": ["0", "1"] for at in range(20)},

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
-from lacunet.statistics import problem_components, problem_values, problems
-from lacunet.statistics.problem_ragged import Ragged, distinct_rows
-from lacunet.statistics.problems import Problems, compile_problems, merged
+from lacunet.statistics.problems import compile as problems
+from lacunet.statistics.problems.compile import Problems, compile_problems, merged
+from lacunet.statistics.problems.ragged import Ragged, distinct_rows
 from strategies import networks, tables
 
 Listed = dict[tuple[frozenset[str], tuple[tuple[str, int], ...]], float]
@@ -74,8 +74,8 @@ def test_compiling_finds_what_looking_at_every_row_finds(
     network = data.draw(networks(max_variables=6))
     table = data.draw(tables(network, weighted=weighted))
     with pytest.MonkeyPatch.context() as patch:  # every way of counting, on small data
-        patch.setattr(problem_values, "MANY_ROWS", many_rows)
-        patch.setattr(problem_components, "LONGEST_DIRECT_KEY", direct_key)
+        patch.setattr(problems, "MANY_ROWS", many_rows)
+        patch.setattr(problems, "LONGEST_DIRECT_KEY", direct_key)
         found = compile_problems(network, table)
     expected, fixed = row_by_row(network, table)
     assert_same(listed(found), expected)

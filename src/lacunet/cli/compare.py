@@ -51,8 +51,8 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Learn, simulate, let all methods learn, and rank them."""
-    from lacunet.experiments.learners import learners_named
     from lacunet.experiments.referee import case_of, compare, learners_for
+    from lacunet.experiments.runner.learners import learners_named
     from lacunet.formats.files import read_network
     from lacunet.report.compared import comparison_as_data, comparison_as_text
 

@@ -30,10 +30,9 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the demonstration, print it, and write what it learned."""
-    from lacunet.experiments.demo import METHODS, SCREENING, demonstrate
+    from lacunet.data.write import write_table
+    from lacunet.experiments.demo import METHODS, SCREENING, demonstrate, demonstration_as_text
     from lacunet.formats.files import write_network
-    from lacunet.report.demo import demonstration_as_text
-    from lacunet.simulate.tables import write_table
 
     shown = demonstrate()
     folder = Path(options.output)

@@ -32,7 +32,7 @@ def run(options: Namespace) -> int:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
     from lacunet.evaluate.evaluation import evaluate
     from lacunet.formats.files import read_network
-    from lacunet.report.evaluated import evaluation_as_data, evaluation_as_text
+    from lacunet.report.compared import evaluation_as_data, evaluation_as_text
 
     found = evaluate(
         read_network(options.truth),

@@ -15,7 +15,7 @@ from lacunet.cli.options import note as say
 from lacunet.progress import Progress
 
 if TYPE_CHECKING:
-    from lacunet.experiments.studies import Study
+    from lacunet.experiments.paper.studies import Study
 
 HELP = "run one of the paper's experiments and show its numbers beside the published ones"
 NAMES = (
@@ -69,9 +69,9 @@ def run(options: Namespace) -> int:
     """Run what is missing, write the report, print the tables."""
     if options.name == "example-appendix":
         return _appendix(options)
-    from lacunet.experiments.purpose import keep_to_purpose
-    from lacunet.experiments.runner import run as run_cells
-    from lacunet.report.experiment import report
+    from lacunet.experiments.report.write import report
+    from lacunet.experiments.runner.journal import keep_to_purpose
+    from lacunet.experiments.runner.run import run as run_cells
 
     study = study_of(options)
     folder = Path(options.output or f"experiments/{study.name}{'-quick' * options.quick}")
@@ -97,9 +97,9 @@ def run(options: Namespace) -> int:
 
 def study_of(options: Namespace) -> Study:
     """The study asked for, with what the user replaced."""
-    from lacunet.experiments.learners import learners_named
-    from lacunet.experiments.sources import source_of
-    from lacunet.experiments.studies import study_named, with_grid, with_settings
+    from lacunet.experiments.paper.sources import source_of
+    from lacunet.experiments.paper.studies import study_named, with_grid, with_settings
+    from lacunet.experiments.runner.learners import learners_named
 
     study = study_named(options.name, quick=options.quick)
     study = with_settings(study, options.settings) if options.settings else study
@@ -140,8 +140,8 @@ def checked(study: Study) -> Study:
 
 
 def _tell_forecast(study: Study, folder: Path, options: Namespace) -> None:
-    from lacunet.experiments.runner import forecast
-    from lacunet.report.experiment_tables import duration
+    from lacunet.experiments.report.tables import duration
+    from lacunet.experiments.runner.run import forecast
 
     ahead = forecast(study.cells, folder, options.processes, retry=options.retry)
     longest = ahead.longest_seconds
@@ -154,8 +154,11 @@ def _tell_forecast(study: Study, folder: Path, options: Namespace) -> None:
 
 
 def _appendix(options: Namespace) -> int:
-    from lacunet.experiments.appendix import appendix_example
-    from lacunet.report.appendix import appendix_as_data, appendix_as_text
+    from lacunet.experiments.paper.appendix import (
+        appendix_as_data,
+        appendix_as_text,
+        appendix_example,
+    )
 
     lines = appendix_example()
     print(json.dumps(appendix_as_data(lines)) if options.json else appendix_as_text(lines))

@@ -45,7 +45,7 @@ def add_data_arguments(command: ArgumentParser) -> None:
 
 def add_method_arguments(command: ArgumentParser) -> None:
     """Say how the CPTs are to be learned."""
-    from lacunet.estimate.lattice import AGGREGATIONS
+    from lacunet.estimate.deletion.lattice import AGGREGATIONS
     from lacunet.estimate.registry import METHODS
 
     group = command.add_argument_group("method")

@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.formats.files import read_network
     from lacunet.missingness.implications import check_implications, implications, never_testable
-    from lacunet.missingness.recover import recover_families
+    from lacunet.missingness.recover.answers import recover_families
     from lacunet.report.recovered import (
         implications_as_data,
         implications_as_text,

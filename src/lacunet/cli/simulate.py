@@ -81,10 +81,10 @@ def run(options: Namespace) -> int:
     """Draw, hide, write, and say what is missing."""
     import numpy as np
 
-    from lacunet.experiments.sources import source_of
+    from lacunet.data.write import write_table
+    from lacunet.experiments.paper.sources import source_of
     from lacunet.report.simulated import simulation_as_data, simulation_as_text
     from lacunet.simulate.simulation import simulate
-    from lacunet.simulate.tables import write_table
 
     network = source_of(options.network).read()
     missing = missing_of(options, network)
@@ -125,7 +125,7 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
 
 
 def _write_graph(drawn: Simulation, path: str) -> None:
-    from lacunet.simulate.mechanisms import parameters
+    from lacunet.missingness.mechanisms import parameters
 
     text = str(drawn.graph)
     if path.endswith(".json"):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lacunet.data.encode import ColumnEncoder
 from lacunet.data.errors import UnknownStateError, WeightError, clipped, unknown_values
 from lacunet.data.matching import Matcher
-from lacunet.data.plan import Reading
+from lacunet.data.reading import Reading
 from lacunet.data.source import Part, Piece
 from lacunet.data.table import Codes, code_type
 from lacunet.data.weights import cell_at, first_wrong, weight_column

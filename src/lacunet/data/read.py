@@ -1,8 +1,10 @@
 """The one door for data: whatever holds rows becomes an encoded table.
 
-Reading is planned first (`lacunet.data.plan`: which columns, by which rules), then done piece
+Reading is planned first (`lacunet.data.reading`: which columns, by which rules), then done piece
 by piece (`lacunet.data.batches`), then collected here. Nothing but codes is ever held for more
 than a few pieces, so memory is bounded by the codes themselves.
+
+An array that grows at its end.
 """
 
 from __future__ import annotations
@@ -12,12 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from lacunet.data.batches import EncodedBatch, batches, encoders_of, remarks
 from lacunet.data.errors import DataError, WeightError
-from lacunet.data.growing import Growing
-from lacunet.data.plan import Unknown, plan_reading
+from lacunet.data.reading import Unknown, plan_reading
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
@@ -125,3 +126,38 @@ def _weighted(table: EncodedTable, given: int, numbers: NDArray[np.int64]) -> En
         return table
     note = f"left out {given - table.rows} of {given} rows: their weight is zero."
     return replace(table, notes=(note,), row_numbers=numbers)
+
+
+class Growing:
+    """Values appended piece by piece, with room made ahead.
+
+    Room is made at once for as many values as are expected: memory that is never written is
+    never resident, so expecting too many costs nothing, and expecting too few one copy.
+
+    Examples
+    --------
+    >>> growing = Growing(np.int64)
+    >>> for piece in ([1, 2], [3]):
+    ...     growing.append(np.array(piece), expected=3)
+    >>> growing.whole
+    array([1, 2, 3])
+    """
+
+    def __init__(self, kind: DTypeLike) -> None:
+        self.length = 0
+        self._room: NDArray[Any] = np.empty(0, kind)
+
+    def append(self, values: NDArray[Any], expected: int | None) -> None:
+        """Append some values; ``expected`` is how many there will be in all, if known."""
+        end = self.length + len(values)
+        if end > len(self._room):
+            room = np.empty(max(end, expected or 0, 3 * len(self._room) // 2), self._room.dtype)
+            room[: self.length] = self.whole
+            self._room = room
+        self._room[self.length : end] = values
+        self.length = end
+
+    @property
+    def whole(self) -> NDArray[Any]:
+        """All values appended so far."""
+        return self._room[: self.length]

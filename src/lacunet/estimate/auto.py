@@ -2,7 +2,7 @@
 
 Without holes the CPTs are plain frequencies. Otherwise factored deletion for MAR is followed
 by exact EM steps, as many as the observed-data likelihood of rows put aside supports
-(`lacunet.estimate.em_heldout`), if what they will cost is within the budget of time and memory;
+(`lacunet.estimate.em.heldout`), if what they will cost is within the budget of time and memory;
 if it is not, the closed form stands.
 """
 
@@ -13,15 +13,15 @@ from math import inf
 from time import monotonic
 from typing import ClassVar
 
-from lacunet.estimate.direct_mcar import DirectMcar
-from lacunet.estimate.em import EM
-from lacunet.estimate.em_seed import never_shown
+from lacunet.estimate.deletion.direct_mcar import DirectMcar
+from lacunet.estimate.deletion.factored_mar import FactoredMar
+from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.start import never_shown
 from lacunet.estimate.errors import MethodError
-from lacunet.estimate.factored_mar import FactoredMar
 from lacunet.estimate.method import Learned, Task
-from lacunet.inference.forecast import Forecast, forecast
+from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.model.network import Scope
-from lacunet.statistics.problems import compile_problems
+from lacunet.statistics.problems.compile import compile_problems
 from lacunet.wording import counted
 
 # What the held-out search and the final run took together, in iterations on all rows, in most

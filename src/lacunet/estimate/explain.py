@@ -1,4 +1,7 @@
-"""The plan, told before any counting: estimands, rows, tables and what they will cost."""
+"""The plan, told before any counting: estimands, rows, tables and what they will cost.
+
+Which rows of the data enter each factor of an estimand: the paper's appendix example.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,25 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
+from lacunet.estimands.deletion import Estimand, Factor
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.direct_mcar import DirectMcar
-from lacunet.estimate.em import EM
+from lacunet.estimate.deletion.direct_mcar import DirectMcar
+from lacunet.estimate.deletion.factored_mar import FactoredMar
+from lacunet.estimate.em.method import EM
 from lacunet.estimate.errors import MethodError
-from lacunet.estimate.estimands import Estimand
-from lacunet.estimate.factored_mar import FactoredMar
-from lacunet.estimate.forecast import bytes_a_cell, check_size, family_bytes, memory_budget
+from lacunet.estimate.forecast import bytes_a_cell, check_size, family_bytes
 from lacunet.estimate.method import ClosedForm, Method
 from lacunet.estimate.mgraph import Mgraph
 from lacunet.estimate.registry import method_named
-from lacunet.estimate.rows import OrderRows, rows_entering
-from lacunet.inference.forecast import Forecast, forecast
-from lacunet.missingness.recover import recover_families
+from lacunet.inference.expectation.forecast import Forecast, forecast
+from lacunet.memory import memory_budget
+from lacunet.missingness.recover.answers import recover_families
 from lacunet.model.network import Network, Scope
-from lacunet.statistics.problems import compile_problems
-from lacunet.statistics.superfamilies import superfamilies
+from lacunet.statistics.count import superfamilies
+from lacunet.statistics.problems.compile import compile_problems
 
 NOT_KNOWN: Scope = ("X_o",)  # stands for the fully observed variables while no data are given
 
@@ -78,7 +82,7 @@ def explain(
     Of a method that computes expectations, the closed form it starts from is explained, and
     the data are compiled to forecast what an expectation will cost.
     """
-    budget = memory_budget() if memory is None else memory
+    budget = memory_budget(memory)
     check_size(network, method, budget)
     partially = network.variables if table is None else table.partially_observed
     families = tuple(_plans(network, method, table))
@@ -217,3 +221,64 @@ def _state(network: Network, name: str, item: str) -> str:
     state = state if state in network.states(name) else state.strip()
     network.state_index(name, state)
     return state
+
+
+RowNumbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FactorRows:
+    """A factor and the numbers of the rows that enter it, the first row being 1."""
+
+    factor: Factor
+    rows: RowNumbers
+
+
+@dataclass(frozen=True)
+class OrderRows:
+    """One product of factors, each with its rows, and the rows of all of them together."""
+
+    factors: tuple[FactorRows, ...]
+    together: RowNumbers
+
+
+def rows_entering(
+    estimand: Estimand, table: EncodedTable, values: Mapping[str, int]
+) -> tuple[OrderRows, ...]:
+    """The rows that each factor of the estimand counts, for one configuration of its left side.
+
+    A row enters a factor if it shows every variable that the factor mentions, or that its
+    condition asks to be shown, and agrees with ``values`` where these say anything; the
+    variables summed over are free.
+    """
+    return tuple(_order(order, table, values) for order in estimand.orders)
+
+
+def _order(order: tuple[Factor, ...], table: EncodedTable, values: Mapping[str, int]) -> OrderRows:
+    factors = tuple(FactorRows(factor, _rows(factor, table, values)) for factor in order)
+    together = np.unique(np.concatenate([one.rows for one in factors]))
+    return OrderRows(factors, together)
+
+
+def _rows(factor: Factor, table: EncodedTable, values: Mapping[str, int]) -> RowNumbers:
+    enters = table.is_shown((*factor.mentions, *factor.shown))
+    for name in factor.mentions:
+        if name in values:
+            enters &= table.columns[name] == values[name]
+    rows = np.flatnonzero(enters)
+    return rows + 1 if table.row_numbers is None else table.row_numbers[rows]
+
+
+def ranges(rows: RowNumbers) -> str:
+    """Row numbers in words, runs of three and more as ranges.
+
+    Examples
+    --------
+    >>> ranges(np.array([1, 2, 3, 7, 8]))
+    '1-3, 7, 8'
+    """
+    breaks = np.flatnonzero(np.diff(rows) > 1) + 1
+    words: list[str] = []
+    for run in np.split(rows, breaks):
+        words += [f"{run[0]}-{run[-1]}"] if len(run) > 2 else map(str, run.tolist())
+    return ", ".join(words) or "none"

@@ -61,10 +61,3 @@ def check_lattices(network: Network) -> None:
         cells = lattice_cells(network, network.family(name))
         if cells > LATTICE_CELLS:
             raise TooLargeError.lattice(name, network.parents(name), cells, LATTICE_CELLS)
-
-
-def memory_budget() -> int:
-    """Half of the machine's memory."""
-    import os
-
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -11,9 +11,10 @@ import numpy as np
 
 from lacunet.data.read import read_table
 from lacunet.estimate.errors import MethodError
-from lacunet.estimate.forecast import check_size, memory_budget
+from lacunet.estimate.forecast import check_size
 from lacunet.estimate.method import Ended, FamilyReport, Method, Task
 from lacunet.estimate.registry import method_named
+from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
@@ -123,7 +124,7 @@ def learn(
         "aggregation": aggregation,
     }
     method = _checked(network, method, prior, options)
-    budget = memory_budget() if memory is None else memory
+    budget = memory_budget(memory)
     check_size(network, method, budget)
     table = read_table(
         data,

@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.estimands import Estimand
+from lacunet.estimands.deletion import Estimand
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 

@@ -16,11 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimate.informed import check_graph
+from lacunet.estimate.deletion.by_groups import check_graph
 from lacunet.estimate.method import FamilyReport, Learned, Task, posterior_mode
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.recover import recover_families
+from lacunet.missingness.recover.answers import recover_families
 from lacunet.missingness.verdict import Estimation, Verdict, estimate
 from lacunet.model.network import FloatArray
 

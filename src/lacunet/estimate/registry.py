@@ -6,13 +6,13 @@ from dataclasses import fields
 from typing import Any
 
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.direct_mar import DirectMar, InformedDirect
-from lacunet.estimate.direct_mcar import DirectMcar, Listwise
-from lacunet.estimate.em import EM, LoopyEM, OneStep
+from lacunet.estimate.deletion.direct_mar import DirectMar, InformedDirect
+from lacunet.estimate.deletion.direct_mcar import DirectMcar, Listwise
+from lacunet.estimate.deletion.factored_mar import FactoredMar, InformedFactored
+from lacunet.estimate.deletion.factored_mcar import FactoredMcar
+from lacunet.estimate.deletion.lattice import AGGREGATIONS
+from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.errors import MethodError
-from lacunet.estimate.factored_mar import FactoredMar, InformedFactored
-from lacunet.estimate.factored_mcar import FactoredMcar
-from lacunet.estimate.lattice import AGGREGATIONS
 from lacunet.estimate.method import Method
 from lacunet.estimate.mgraph import Mgraph
 

@@ -1,4 +1,7 @@
-"""How good a learned network is: against the truth, and on data it has not seen."""
+"""How good a learned network is: against the truth, and on data it has not seen.
+
+How far the single parameters are off, and which is furthest off.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.evaluate.cpt_error import CptError, cpt_error
 from lacunet.evaluate.divergence import SAMPLES, Divergence, divergence
 from lacunet.inference.likelihood import (
     complete_log_likelihoods,
     impossible_row,
     table_log_likelihood,
 )
-from lacunet.inference.query import MEMORY
 from lacunet.model.network import FloatArray, Network
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lacunet.data.plan import Unknown
+    from lacunet.data.reading import Unknown
+from collections.abc import Mapping
+
+from lacunet.evaluate.divergence import same_parents
+from lacunet.model.aligned import matched
 
 GROUPS = 25  # of incomplete rows: enough for a standard error good to about 15%
 
@@ -61,7 +66,7 @@ def evaluate(
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
-    memory: int = MEMORY,
+    memory: int | None = None,
     samples: int = SAMPLES,
     rng: np.random.Generator | None = None,
 ) -> Evaluation:
@@ -100,7 +105,7 @@ def evaluate(
     return Evaluation(apart, errors, fit(learned, table, memory))
 
 
-def fit(network: Network, table: EncodedTable, memory: int = MEMORY) -> Fit:
+def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Fit:
     r"""The log-likelihood a row, and its standard error from the spread between parts of the data.
 
     With :math:`L_g` the log-likelihood of part g and :math:`W_g` its weight,
@@ -129,7 +134,9 @@ def _rows(network: Network, table: EncodedTable) -> tuple[FloatArray, FloatArray
     return logs * weights, weights
 
 
-def _grouped(network: Network, table: EncodedTable, memory: int) -> tuple[FloatArray, FloatArray]:
+def _grouped(
+    network: Network, table: EncodedTable, memory: int | None
+) -> tuple[FloatArray, FloatArray]:
     # Shuffled: data that come sorted would make the parts more alike than chance does.
     shuffled = np.random.default_rng(GROUPS).permutation(table.rows)
     groups = [
@@ -141,3 +148,54 @@ def _grouped(network: Network, table: EncodedTable, memory: int) -> tuple[FloatA
     for first in caught[:1]:
         warnings.warn(first.message, first.category, stacklevel=4)
     return np.array(logs), np.array([group.total for group in groups])
+
+
+@dataclass(frozen=True)
+class CptError:
+    r"""Absolute differences :math:`|\theta_{x|u} - \theta'_{x|u}|` over the cells of all CPTs.
+
+    The largest is at state ``state`` of ``variable`` where the parents are as in ``given``.
+    Families whose parents differ between the networks have no cells to compare; they are
+    named in ``left_out``. Where that is all of them, the largest and the mean are NaN.
+    """
+
+    largest: float
+    mean: float
+    cells: int
+    variable: str
+    state: str
+    given: Mapping[str, str]
+    left_out: tuple[str, ...]
+
+
+def cpt_error(truth: Network, learned: Network) -> CptError:
+    """The largest and the mean difference between the CPTs of two networks.
+
+    Examples
+    --------
+    >>> truth = Network({"A": ["x", "y"]}, tables={"A": [0.5, 0.5]})
+    >>> learned = Network({"A": ["x", "y"]}, tables={"A": [0.25, 0.75]})
+    >>> error = cpt_error(truth, learned)
+    >>> error.largest, error.mean, error.variable, error.state
+    (0.25, 0.25, 'A', 'x')
+    """
+    own = matched(truth, learned)
+    compared = [name for name in truth.variables if same_parents(truth, own, name)]
+    left_out = tuple(name for name in truth.variables if name not in compared)
+    if not compared:
+        return CptError(np.nan, np.nan, 0, "", "", {}, left_out)
+    differences = {name: np.abs(truth.cpt(name).table - own.cpt(name).table) for name in compared}
+    worst = max(compared, key=lambda name: float(differences[name].max()))
+    table = differences[worst]
+    at = np.unravel_index(np.argmax(table), table.shape)
+    *given, child = zip(truth.family(worst), at, strict=True)
+    cells = sum(table.size for table in differences.values())
+    return CptError(
+        largest=float(table.max()),
+        mean=sum(float(table.sum()) for table in differences.values()) / cells,
+        cells=cells,
+        variable=worst,
+        state=truth.states(worst)[child[1]],
+        given={name: truth.states(name)[state] for name, state in given},
+        left_out=left_out,
+    )

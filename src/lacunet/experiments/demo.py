@@ -3,6 +3,8 @@
 Whether a patient's disease is verified depends on the test's result and on the symptoms,
 which are known of everybody: missing at random. Those who are verified are mostly positive,
 so among the complete rows the test misses almost nobody. That is verification bias.
+
+The demonstration as a short text.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.simulate.by_graph import MissingByGraph
 from lacunet.simulate.simulation import simulate
+from lacunet.wording import text_table
 
 ROWS = 50_000
 SEED = 1
@@ -81,3 +84,25 @@ def demonstrate() -> Demonstration:
 
 def _value(network: Network, asked: Probability) -> float:
     return float(network.cpt(asked.variable).table[asked.cell])
+
+
+def demonstration_as_text(shown: Demonstration) -> str:
+    """The answers of each method beside the truth."""
+    table = shown.table
+    missing = table.missing_of["Disease"]
+    rows = [
+        [words, *(f"{value:.3f}" for value in (truth, *values))]
+        for words, truth, values in shown.answers
+    ]
+    return "\n".join(
+        [
+            f"{table.rows:,} patients were tested; whether they have the disease was verified",
+            f"for {table.rows - missing:,} of them, mostly for those with a positive test.",
+            "",
+            text_table(["probability", "truth", "complete rows", "lacunet"], rows),
+            "",
+            "The complete rows are mostly patients with symptoms and a positive test, so every",
+            "answer from them is off: verification bias. lacunet used all rows, by factored",
+            "deletion for data missing at random.",
+        ]
+    )

@@ -2,7 +2,7 @@
 
 The user's network is learned from the user's data. It is then taken as the truth: rows are
 drawn from it, as many as the user has, and values are hidden by mechanisms fitted to the
-user's pattern (`lacunet.experiments.mechanisms`). Every method learns from these rows, and
+user's pattern (`lacunet.missingness.fitted`). Every method learns from these rows, and
 how far each ends up from the truth can be measured.
 """
 
@@ -13,16 +13,17 @@ from dataclasses import dataclass
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import learn
-from lacunet.experiments.cells import Cell, Drawn, by_problem, generator
 from lacunet.experiments.errors import ExperimentError
-from lacunet.experiments.learners import LEARNERS, Learner, learners_named
-from lacunet.experiments.mechanisms import fitted_mechanisms
-from lacunet.experiments.outcomes import Outcome
-from lacunet.experiments.pool import solve_all
-from lacunet.experiments.summary import Mean, mean_of
+from lacunet.experiments.report.summary import Mean, mean_of
+from lacunet.experiments.runner.cells import Cell, Drawn, by_problem, generator
+from lacunet.experiments.runner.learners import LEARNERS, Learner, learners_named
+from lacunet.experiments.runner.outcomes import Outcome
+from lacunet.experiments.runner.pool import solve_all
+from lacunet.missingness.fitted import fitted_mechanisms
+from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.simulate.mechanisms import Missingness, hide
+from lacunet.simulate.hiding import hide
 from lacunet.simulate.sampling import sample
 
 USUAL = (

@@ -2,22 +2,24 @@
 
 Every reader gives declarations (names and states) and, for each family, its numbers; here
 they are held against each other, while the line that each came from is still known.
+
+What a format cannot carry: names beyond its grammar, and networks without CPTs.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lacunet.errors import LacunetWarning
 from lacunet.formats.errors import FormatError
-from lacunet.model.checks import ROW_SUM_TOLERANCE
 from lacunet.model.errors import NetworkError
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import ROW_SUM_TOLERANCE, FloatArray, Network, Scope
 
 # Rows further than this from 1 are rescaled with a warning, or refused.
 NOTED_DEVIATION = 1e-6
@@ -225,3 +227,39 @@ def _warn(name: str, rows_of: Mapping[str, int]) -> None:
         LacunetWarning,
         stacklevel=2,
     )
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+Name = Callable[[str], bool]
+
+
+def is_one_line(name: str) -> bool:
+    """Whether a text holds no line break nor other control character."""
+    return not _CONTROL.search(name)
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a text is a letter or underscore, then letters, digits and underscores."""
+    return _IDENTIFIER.fullmatch(name) is not None
+
+
+def refuse_names(network: Network, form: str, variable: Name, state: Name, others: str) -> None:
+    """Refuse a network with a name that the format cannot express, and say which format can."""
+    for kind, name, fits in _names(network, variable, state):
+        if not fits(name):
+            raise FormatError.cannot_carry(form, f"the {kind} {name!r}", others)
+
+
+def refuse_bare(network: Network, form: str, others: str) -> None:
+    """Refuse a network without CPTs in a format that demands numbers."""
+    if not network.has_cpts:
+        raise FormatError.cannot_carry(form, "a network without CPTs", others)
+
+
+def _names(network: Network, variable: Name, state: Name) -> Iterator[tuple[str, str, Name]]:
+    for name in network.variables:
+        yield "variable name", name, variable
+        for own in network.states(name):
+            yield f"state of {name!r}", own, state

@@ -17,11 +17,13 @@ from lacunet.formats.draft import (
     declare,
     family,
     from_rows,
+    is_identifier,
+    is_one_line,
+    refuse_bare,
+    refuse_names,
 )
 from lacunet.formats.errors import FormatError
-from lacunet.formats.names import is_identifier, is_one_line, refuse_bare, refuse_names
-from lacunet.formats.numerals import numerals, read_numbers
-from lacunet.formats.source import STRING, Cursor, Source, unquoted
+from lacunet.formats.source import STRING, Cursor, Source, numerals, read_numbers, unquoted
 from lacunet.model.network import Network
 
 _COMMENTS = r"//[^\r\n]*|/\*.*?\*/"

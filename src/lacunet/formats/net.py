@@ -19,11 +19,20 @@ from lacunet.formats.draft import (
     declare,
     family,
     from_flat,
+    is_identifier,
+    is_one_line,
+    refuse_names,
 )
 from lacunet.formats.errors import FormatError
-from lacunet.formats.names import is_identifier, is_one_line, refuse_names
-from lacunet.formats.numerals import numerals, read_numbers
-from lacunet.formats.source import LONG_STRING, STRING, Cursor, Source, unquoted
+from lacunet.formats.source import (
+    LONG_STRING,
+    STRING,
+    Cursor,
+    Source,
+    numerals,
+    read_numbers,
+    unquoted,
+)
 from lacunet.model.network import FloatArray, Network
 
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"

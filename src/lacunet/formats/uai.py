@@ -10,11 +10,9 @@ import math
 import re
 from dataclasses import dataclass
 
-from lacunet.formats.draft import Declared, assemble, declare, family, from_flat
+from lacunet.formats.draft import Declared, assemble, declare, family, from_flat, refuse_bare
 from lacunet.formats.errors import FormatError
-from lacunet.formats.names import refuse_bare
-from lacunet.formats.numerals import NUMBER, numerals
-from lacunet.formats.source import Cursor, Source
+from lacunet.formats.source import NUMBER, Cursor, Source, numerals
 from lacunet.model.network import Network, Scope
 
 _KIND = re.compile(r"\s*([A-Za-z]+)(?!\S)")

@@ -17,11 +17,11 @@ from lacunet.formats.draft import (
     declare,
     family,
     from_flat,
+    refuse_bare,
+    refuse_names,
 )
 from lacunet.formats.errors import FormatError
-from lacunet.formats.names import refuse_bare, refuse_names
-from lacunet.formats.numerals import numerals, read_numbers
-from lacunet.formats.source import Source
+from lacunet.formats.source import Source, numerals, read_numbers
 from lacunet.formats.xml_tree import Element, attribute, parse_xml, tagged
 from lacunet.model.network import Network, Scope
 

@@ -7,14 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from lacunet.inference.deadline import NEVER, Deadline
-from lacunet.inference.estep import Expectation, expect, log_likelihood
-from lacunet.inference.estep_plan import Plan, plan_of
+from lacunet.deadline import NEVER, Deadline
+from lacunet.inference.expectation.expect import Expectation, expect, log_likelihood
+from lacunet.inference.expectation.plan import Plan, plan_of
 from lacunet.inference.loopy import LoopyPlan, loopy_expect, loopy_plan_of
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
-from lacunet.statistics.problem_ragged import Integers
-from lacunet.statistics.problems import Problems
+from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.ragged import Integers
 
 Inference = Literal["exact", "bp"]
 

@@ -4,7 +4,16 @@ r"""How probable the data are under a network.
     \log \Pr(D) = \sum_{i} w_i \log \Pr(\text{what row } i \text{ shows})
 
 A row that shows everything takes one look-up a family. The others are summed over what they
-do not show, exactly and all at once (`lacunet.inference.observed`).
+do not show, exactly and all at once (`lacunet.inference.likelihood`).
+
+The observed-data log-likelihood of incomplete rows, exactly.
+
+.. math::
+    \log \Pr(D) = \sum_f \sum_{x, u} n(x, u) \log \theta(x \mid u)
+                + \sum_{c} w_c \log Z_c
+
+over the families that rows show completely and the problems that are left, see
+`lacunet.statistics.problems.compile`.
 """
 
 from __future__ import annotations
@@ -17,13 +26,17 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
-from lacunet.inference.observed import MEMORY, observed_log_likelihood
+from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lacunet.data.plan import Unknown
+    from lacunet.data.reading import Unknown
+from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.expectation.expect import log_likelihood as of_problems
+from lacunet.inference.expectation.plan import plan_of
+from lacunet.statistics.problems.compile import compile_problems
 
 
 def log_likelihood(
@@ -34,7 +47,7 @@ def log_likelihood(
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
-    memory: int = MEMORY,
+    memory: int | None = None,
 ) -> float:
     r"""The natural logarithm of the probability of the data, :math:`\sum_i w_i \log \Pr(x_i)`.
 
@@ -77,7 +90,7 @@ def log_likelihood(
     return table_log_likelihood(network, table, memory)
 
 
-def table_log_likelihood(network: Network, table: EncodedTable, memory: int = MEMORY) -> float:
+def table_log_likelihood(network: Network, table: EncodedTable, memory: int | None = None) -> float:
     """The log-likelihood of rows that are already encoded."""
     is_complete = table.is_shown(table.variables)
     whole, partial = table.take(is_complete), table.take(~is_complete)
@@ -113,7 +126,7 @@ def impossible_row(table: EncodedTable, row: int) -> float:
     return -np.inf
 
 
-def _first_impossible(network: Network, table: EncodedTable, memory: int) -> int:
+def _first_impossible(network: Network, table: EncodedTable, memory: int | None) -> int:
     """The first row of probability zero, by halving."""
     first, last = 0, table.rows
     while last - first > 1:
@@ -124,3 +137,46 @@ def _first_impossible(network: Network, table: EncodedTable, memory: int) -> int
         else:
             first = middle
     return first
+
+
+def observed_log_likelihood(
+    network: Network, table: EncodedTable, memory: int | None = None
+) -> float:
+    """The natural logarithm of the probability of what all rows show, weighted.
+
+    Data that cannot happen give minus infinity.
+
+    Parameters
+    ----------
+    network
+        A network with CPTs.
+    memory
+        The budget in bytes.
+
+    Raises
+    ------
+    OverBudgetError
+        What rows miss is joined into cliques that do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chain = Network(
+    ...     {"A": ["0", "1"], "B": ["0", "1"]},
+    ...     {"B": ["A"]},
+    ...     {"A": [0.5, 0.5], "B": [[0.9, 0.1], [0.1, 0.9]]},
+    ... )
+    >>> columns = {"A": np.array([0, 2], np.uint8), "B": np.array([1, 0], np.uint8)}
+    >>> table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    >>> float(np.exp(observed_log_likelihood(chain, table)).round(6))  # 0.05 * 0.5
+    0.025
+    """
+    problems = compile_problems(network, table)
+    budget = memory_budget(memory)
+    plan = plan_of(problems, budget)
+    if len(plan.left_out):
+        component = problems.component[plan.left_out[:1]]
+        names = [network.variables[place] for place in problems.members.take(component).items]
+        raise OverBudgetError.component(names, budget)
+    cells = problems.layout.flat({name: network.cpt(name).table for name in network.variables})
+    return of_problems(plan, cells)

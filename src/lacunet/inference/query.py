@@ -12,12 +12,16 @@ from types import MappingProxyType
 
 import numpy as np
 
+from lacunet.inference.elimination.junction_tree import (
+    Factor,
+    JunctionTree,
+    calibrate,
+    junction_tree,
+)
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
-from lacunet.inference.junction_tree import Factor, calibrate
-from lacunet.inference.junction_tree_plan import JunctionTree, junction_tree
+from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 
-MEMORY = 4 * 2**30  # bytes that exact inference may take unless told otherwise
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -26,7 +30,7 @@ def query(
     target: str | Sequence[str],
     evidence: Mapping[str, str] = NOTHING,
     *,
-    memory: float = MEMORY,
+    memory: float | None = None,
 ) -> FloatArray:
     r"""The posterior joint distribution :math:`\Pr(Y \mid e)`, one axis for each variable of it.
 
@@ -65,7 +69,7 @@ def query(
 
 
 def marginals(
-    network: Network, evidence: Mapping[str, str] = NOTHING, *, memory: float = MEMORY
+    network: Network, evidence: Mapping[str, str] = NOTHING, *, memory: float | None = None
 ) -> Mapping[str, FloatArray]:
     r"""The posterior :math:`\Pr(X \mid e)` of every variable, all from one calibration.
 
@@ -80,7 +84,7 @@ def marginals(
     return dict(zip(network.variables, tables, strict=True))
 
 
-def family_marginals(network: Network, *, memory: float = MEMORY) -> Mapping[str, FloatArray]:
+def family_marginals(network: Network, *, memory: float | None = None) -> Mapping[str, FloatArray]:
     r"""The joint :math:`\Pr(u, x)` of every family, axes parents... then child."""
     scopes = [network.family(name) for name in network.variables]
     return dict(
@@ -93,7 +97,7 @@ def joint_marginals(
     scopes: Sequence[Scope],
     evidence: Mapping[str, str] = NOTHING,
     *,
-    memory: float = MEMORY,
+    memory: float | None = None,
 ) -> tuple[FloatArray, ...]:
     """The posterior joint distribution over each of several scopes, all from one calibration."""
     seen = {name: network.state_index(name, state) for name, state in evidence.items()}
@@ -111,7 +115,9 @@ def joint_marginals(
     )
 
 
-def planned(network: Network, scopes: Sequence[Scope], *, memory: float = MEMORY) -> JunctionTree:
+def planned(
+    network: Network, scopes: Sequence[Scope], *, memory: float | None = None
+) -> JunctionTree:
     """The junction tree for some scopes of a network, if it fits the budget.
 
     Raises
@@ -121,9 +127,10 @@ def planned(network: Network, scopes: Sequence[Scope], *, memory: float = MEMORY
     """
     cardinality_of = {name: network.cardinality(name) for scope in scopes for name in scope}
     tree = junction_tree(scopes, cardinality_of)
-    if tree.memory > memory:
+    budget = memory_budget(memory)
+    if tree.memory > budget:
         largest = tree.largest
-        raise OverBudgetError.junction_tree(tree.memory, memory, largest, tree.cells(largest))
+        raise OverBudgetError.junction_tree(tree.memory, budget, largest, tree.cells(largest))
     return tree
 
 

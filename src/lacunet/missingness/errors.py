@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lacunet.errors import LacunetError
-from lacunet.missingness.nodes import Mechanism, Node, named, quoted
+from lacunet.model.nodes import Mechanism, Node, named, quoted
 
 
 def _listed(names: Iterable[str]) -> str:

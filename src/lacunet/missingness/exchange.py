@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lacunet.missingness.checks import check_edge, checked_node
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.missingness.graph import MissingnessGraph, Pair
-from lacunet.missingness.nodes import Mechanism, Node
+from lacunet.missingness.graph import MissingnessGraph, Pair, check_edge, checked_node
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism, Node
 
 if TYPE_CHECKING:
     import networkx as nx

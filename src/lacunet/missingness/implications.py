@@ -15,12 +15,12 @@ from itertools import combinations
 import numpy as np
 
 from lacunet.data.table import EncodedTable
+from lacunet.estimands.rows import Codes, Rows, distinct_rows
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mixed import MixedGraph
-from lacunet.missingness.nodes import Mechanism, Node, named
-from lacunet.missingness.rows import Codes, Rows, distinct_rows
+from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.missingness.verdict import Weight, as_table
 from lacunet.model.network import FloatArray
+from lacunet.model.nodes import Mechanism, Node, named
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.estimands.rows import distinct_rows
 from lacunet.missingness.errors import ShadowError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism
-from lacunet.missingness.rows import distinct_rows
 from lacunet.missingness.verdict import Weight, as_table
 from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import Mechanism
 
 CONDITION_LIMIT = 100.0
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.missingness.nodes import BARE_NAME, Mechanism, Node, named
+from lacunet.model.nodes import BARE_NAME, Mechanism, Node, named
 
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*)"

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.data.table import EncodedTable
+from lacunet.estimands.compute import LARGEST_TABLE, Conditional, compute
+from lacunet.estimands.rows import distinct_rows
+from lacunet.estimands.terms import Fraction, Term, needed, scopes
+from lacunet.estimands.weigh import Run
+from lacunet.estimands.words import estimand_latex, estimand_text
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError
-from lacunet.missingness.needed import needed, scopes
-from lacunet.missingness.plan import Fraction, Term
-from lacunet.missingness.rows import distinct_rows
-from lacunet.missingness.run import LARGEST_TABLE, Conditional, compute
-from lacunet.missingness.weigh import Run
-from lacunet.missingness.witness import Witness
-from lacunet.missingness.wording import estimand_latex, estimand_text
+from lacunet.missingness.refute.witness import Witness
 from lacunet.model.network import FloatArray, Network, Scope
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from lacunet.estimate.estimands import Estimand
-from lacunet.estimate.explain import Explanation, FamilyPlan
-from lacunet.estimate.rows import OrderRows, ranges
-from lacunet.statistics.errors import gibibytes
+from lacunet.estimands.deletion import Estimand
+from lacunet.estimate.explain import Explanation, FamilyPlan, OrderRows, ranges
+from lacunet.memory import gibibytes
 from lacunet.wording import counted
 
 

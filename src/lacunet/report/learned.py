@@ -7,9 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lacunet.estimate.learn import Result
-from lacunet.report.numbers import finite
-from lacunet.report.text_table import text_table
-from lacunet.wording import counted
+from lacunet.wording import counted, finite, text_table
 
 SHOWN_WARNINGS = 12
 

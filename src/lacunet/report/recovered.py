@@ -12,8 +12,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.verdict import Estimation, Verdict, estimate
-from lacunet.report.numbers import finite
-from lacunet.report.text_table import text_table
+from lacunet.wording import finite, text_table
 
 SHOWN_CELLS = 64
 

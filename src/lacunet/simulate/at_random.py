@@ -17,10 +17,11 @@ from typing import Protocol
 import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network, Scope
 from lacunet.simulate.errors import SimulationError
 from lacunet.simulate.generators import check_share
-from lacunet.simulate.mechanisms import MechanismCpt, Missingness, check_beta
+from lacunet.simulate.hiding import check_beta
 
 
 class Missing(Protocol):

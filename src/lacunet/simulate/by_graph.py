@@ -32,16 +32,11 @@ from numpy.typing import ArrayLike
 
 from lacunet.missingness.exchange import HiddenCause
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.nodes import Mechanism, named
+from lacunet.missingness.mechanisms import HiddenCauseCpt, MechanismCpt, Missingness, Parent
 from lacunet.model.network import FloatArray, Network
+from lacunet.model.nodes import Mechanism, named
 from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.mechanisms import (
-    HiddenCauseCpt,
-    MechanismCpt,
-    Missingness,
-    Parent,
-    check_beta,
-)
+from lacunet.simulate.hiding import check_beta
 
 
 @dataclass(frozen=True)

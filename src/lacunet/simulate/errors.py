@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from lacunet.errors import LacunetError
 
@@ -81,18 +80,3 @@ class SimulationError(LacunetError):
             f"the mechanisms look at {sorted(variables)}, which the table does not show in "
             "every row.\nHint: hide values of a complete table."
         )
-
-    @classmethod
-    def file_type(cls, name: str, known: Iterable[str]) -> SimulationError:
-        return cls(
-            f"the name {name!r} does not say how to write the table.\n"
-            f"Hint: end it in one of {', '.join(known)}."
-        )
-
-    @classmethod
-    def weighted(cls) -> SimulationError:
-        return cls("a table with weights cannot be written: its weights have no column.")
-
-    @classmethod
-    def unwritable(cls, path: Path, error: OSError) -> SimulationError:
-        return cls(f"{path} cannot be written: {error.strerror or error}.")

@@ -9,9 +9,10 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network
 from lacunet.simulate.at_random import Missing
-from lacunet.simulate.mechanisms import MechanismCpt, Missingness, hide
+from lacunet.simulate.hiding import hide
 from lacunet.simulate.sampling import sample
 
 

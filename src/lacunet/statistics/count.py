@@ -1,8 +1,15 @@
-"""The in-memory engine: one pass over the codes, all families at once."""
+"""The in-memory engine: one pass over the codes, all families at once.
+
+Superfamilies: count a few unions of families instead of every family.
+
+Reading a column and looking up a cell is what counting costs; a union of families is read
+once, and each family is then summed out of it, which costs nothing. A union may have at
+most ``limit`` cells, so that its table stays in the processor's cache.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -13,7 +20,6 @@ from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Counts, Tally, added_up
 from lacunet.statistics.distinct import distinct, pack, unpack
-from lacunet.statistics.superfamilies import superfamilies
 
 # Rows are taken in blocks whose keys and columns stay in the processor's cache.
 BLOCK_ROWS = 2**15
@@ -104,3 +110,40 @@ def _sparse_block(
     found, place = distinct(keys, prod(size + 1 for size in cardinalities))
     weights = None if table.weights is None else table.weights[block]
     return Counts(union, cardinalities, found, Tally.of(place, weights, len(found)))
+
+
+UNION_CELLS = 2**14
+
+
+def superfamilies(
+    families: Sequence[Scope], radix_of: Mapping[str, int], limit: int = UNION_CELLS
+) -> list[tuple[Scope, list[Scope]]]:
+    """Unions of the families, with the families to be summed out of each.
+
+    Each family, largest first, joins the union that grows least by it; a family larger than
+    the limit stays alone.
+
+    Examples
+    --------
+    >>> radix_of = {"A": 3, "B": 3, "C": 3}
+    >>> superfamilies([("A",), ("A", "B"), ("B", "C")], radix_of, limit=9)
+    [(('A', 'B'), [('A', 'B'), ('A',)]), (('B', 'C'), [('B', 'C')])]
+    """
+
+    def cells(scope: Sequence[str]) -> int:
+        return prod(radix_of[name] for name in scope)
+
+    unions: list[tuple[Scope, list[Scope]]] = []
+    for family in sorted(families, key=lambda scope: (-cells(scope), scope)):
+        best = None
+        for at, (union, _) in enumerate(unions):
+            grown = tuple(dict.fromkeys([*union, *family]))
+            growth = cells(grown) / cells(union)
+            if (grown == union or cells(grown) <= limit) and (best is None or growth < best[0]):
+                best = (growth, at, grown)
+        if best is None:
+            unions.append((family, [family]))
+        else:
+            _, at, grown = best
+            unions[at] = (grown, [*unions[at][1], family])
+    return unions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lacunet.errors import LacunetError
+from lacunet.memory import gibibytes
 
 
 class TooLargeError(LacunetError):
@@ -51,11 +52,3 @@ class ScopeError(LacunetError):
 def _listed(names: Sequence[str], most: int = 8) -> str:
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
-
-
-def gibibytes(size: int) -> str:
-    """A size for people to read."""
-    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
-        if size >= scale:
-            return f"{size / scale:.3g} {unit}"
-    return f"{size / 2**10:.3g} KiB" if size >= 2**10 else f"{size} bytes"

@@ -1,0 +1,184 @@
+"""Encoded rows out again, as an Arrow table or a file.
+
+Every state is written as it is spelled, and what is not observed as a null (in a text file:
+an empty cell). A state that is spelled like a missing value is still a state.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+from uuid import uuid4
+
+import numpy as np
+
+from lacunet.data.errors import DataError
+from lacunet.data.table import EncodedTable
+from lacunet.model.network import Network
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+Sink = IO[bytes] | gzip.GzipFile
+Writer = Callable[["pa.Table", Sink], None]
+
+# Rows decoded at a time when text is written: bounds the memory, costs no speed.
+BATCH = 65_536
+
+
+def to_arrow(table: EncodedTable, network: Network) -> pa.Table:
+    """An Arrow table with one dictionary column for each variable, null where not observed.
+
+    The dictionary of a column is the list of all states in the network's order, whether
+    they occur or not.
+
+    Examples
+    --------
+    >>> rain = Network({"Rain": ["no", "yes"]})
+    >>> rows = EncodedTable.of({"Rain": 2}, {"Rain": np.array([1, 2, 0], np.uint8)})
+    >>> to_arrow(rows, rain).to_pydict()
+    {'Rain': ['yes', None, 'no']}
+    """
+    import pyarrow as pa
+
+    if table.weights is not None:
+        raise DataError("a table with weights cannot be written: its weights have no column.")
+    columns = {}
+    for name, codes in table.columns.items():
+        size = table.cardinality_of[name]
+        signed = codes.astype(np.min_scalar_type(-size))  # pandas takes no unsigned indices
+        indices = pa.array(signed, mask=codes == size)
+        states = pa.array(network.states(name), pa.string())
+        columns[name] = pa.DictionaryArray.from_arrays(indices, states)
+    return pa.table(columns)
+
+
+def write_table(table: EncodedTable, network: Network, path: str | os.PathLike[str]) -> None:
+    """Write rows to a file whose name says how.
+
+    The file appears under its name when it is whole, never in part; a file that was there
+    before is replaced.
+
+    Parameters
+    ----------
+    table
+        The rows; every weight must be one.
+    network
+        Gives the states their spelling.
+    path
+        A name that ends in ``.csv``, ``.tsv``, ``.csv.gz``, ``.tsv.gz``, ``.parquet``,
+        ``.arrow`` or ``.feather``.
+
+    Raises
+    ------
+    DataError
+        The name ends otherwise, the rows have weights, or the file cannot be written.
+    """
+    target = Path(path)
+    ending = next((one for one in WRITERS if target.name.lower().endswith(one)), None)
+    if ending is None:
+        raise DataError(
+            f"the name {target.name!r} does not say how to write the table.",
+            f"end it in one of {', '.join(WRITERS)}.",
+        )
+    rows = to_arrow(table, network)
+    with _replacing(target) as file:
+        WRITERS[ending](rows, file)
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of ``target`` once all is written, or else vanishes."""
+    final = target.resolve()  # a link stays a link
+    part = final.with_name(f".{final.name}.{uuid4().hex}")
+    try:
+        with part.open("xb") as file:
+            yield file
+        part.replace(final)
+    except OSError as error:
+        raise DataError(f"{target} cannot be written: {error.strerror or error}.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write_parquet(rows: pa.Table, file: Sink) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(rows, file)
+
+
+def _write_arrow(rows: pa.Table, file: Sink) -> None:
+    import pyarrow as pa
+
+    with pa.ipc.new_file(file, rows.schema) as writer:
+        writer.write_table(rows)
+
+
+def _text_writer(delimiter: str) -> Writer:
+    def write(rows: pa.Table, file: Sink) -> None:
+        from pyarrow.csv import CSVWriter, WriteOptions
+
+        file.write(_header(rows.column_names, delimiter))
+        text = _as_text(rows.slice(0, 0))
+        style = "needed" if _must_quote(rows, delimiter) else "none"
+        options = WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
+        with CSVWriter(file, text.schema, write_options=options) as writer:
+            for start in range(0, rows.num_rows, BATCH):
+                writer.write_table(_as_text(rows.slice(start, BATCH)))
+
+    return write
+
+
+def _gzipped(write: Writer) -> Writer:
+    def write_gzipped(rows: pa.Table, file: Sink) -> None:
+        # Neither name nor time goes in: the same rows give the same bytes.
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as inner:
+            write(rows, inner)
+
+    return write_gzipped
+
+
+def _header(names: list[str], delimiter: str) -> bytes:
+    doubled = (name.replace('"', '""') for name in names)
+    cells = (f'"{name}"' if _is_structural(name, delimiter) else name for name in doubled)
+    return (delimiter.join(cells) + "\n").encode()
+
+
+def _is_structural(text: str, delimiter: str) -> bool:
+    """Whether the bare text could be mistaken for two cells or two lines."""
+    return not set(f'{delimiter}"\r\n').isdisjoint(text)
+
+
+def _must_quote(rows: pa.Table, delimiter: str) -> bool:
+    if rows.num_columns == 1:
+        return True  # see _as_text
+    dictionaries = (column.chunk(0).dictionary for column in rows.columns if column.num_chunks)
+    return any(
+        _is_structural(state, delimiter) for states in dictionaries for state in states.to_pylist()
+    )
+
+
+def _as_text(rows: pa.Table) -> pa.Table:
+    import pyarrow as pa
+
+    text = rows.cast(pa.schema([(name, pa.string()) for name in rows.column_names]))
+    if text.num_columns > 1:
+        return text
+    # A lone empty cell would be an empty line, which readers skip; "" in quotes is a row.
+    return text.set_column(0, text.column_names[0], text.column(0).fill_null(""))
+
+
+WRITERS: dict[str, Writer] = {
+    ".csv": _text_writer(","),
+    ".tsv": _text_writer("\t"),
+    ".csv.gz": _gzipped(_text_writer(",")),
+    ".tsv.gz": _gzipped(_text_writer("\t")),
+    ".parquet": _write_parquet,
+    ".arrow": _write_arrow,
+    ".feather": _write_arrow,
+}

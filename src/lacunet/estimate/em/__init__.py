@@ -1,0 +1,1 @@
+"""EM that reads the data once: `method`, `start`, the `climb`, when to stop (`heldout`)."""

@@ -1,0 +1,1 @@
+"""The paper's experiments: `studies`, their `settings` and `sources`, what was `published`."""

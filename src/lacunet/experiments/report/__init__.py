@@ -1,0 +1,1 @@
+"""What is written about a run: `summary`, `tables`, `contest`, `figures`, `page`, `write`."""

@@ -1,0 +1,100 @@
+"""Our best method against the best entry that the paper printed, place by place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lacunet.experiments.paper.published import Published, published
+from lacunet.experiments.paper.studies import Study
+from lacunet.experiments.report.summary import Group, Mean, summarise
+from lacunet.experiments.report.tables import Sheet, cell_text, duration, power
+from lacunet.experiments.runner.learners import LEARNERS
+from lacunet.experiments.runner.outcomes import Outcome
+
+MEASURE = "log_likelihood"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One place in the paper's tables: its entry in bold, and our best mean there.
+
+    ``limit`` is the limit that ours was run under, which may be shorter than the paper's.
+    ``unchosen`` is the mean of `auto` there: the best of many methods is known only afterwards.
+    """
+
+    paper: Published
+    network: str
+    limit: float
+    method: str
+    mean: Mean
+    unchosen: Mean | None = None
+
+    @property
+    def gain(self) -> float:
+        """By how much our log-likelihood is above the paper's."""
+        return self.mean.value - (self.paper.value or 0.0)
+
+
+def contests(study: Study, outcomes: Sequence[Outcome]) -> list[Contest]:
+    """Every place that both have; the yardstick that saw the complete rows does not compete."""
+    means = summarise([one for one in outcomes if one.method != "complete"], MEASURE)
+    networks = dict.fromkeys(one.network for one in outcomes)
+    places = [
+        (paper, network)
+        for paper in published(study.name)
+        for network in networks
+        if paper.is_best and network.startswith(paper.network)
+    ]
+    found = [one for paper, network in places if (one := _contest(paper, network, means))]
+    return sorted(found, key=_order)
+
+
+def _contest(paper: Published, network: str, means: Mapping[Group, Mean | None]) -> Contest | None:
+    """Our best within the paper's limit: what a shorter limit gave is had within a longer."""
+    found = [
+        Contest(paper, network, limit, method, mean)
+        for (name, setting, limit, rows, method), mean in means.items()
+        if (name, setting, rows) == (network, paper.setting, paper.rows)
+        and limit is not None
+        and limit <= (paper.limit or 0.0)
+        and mean is not None
+        and mean.is_whole
+    ]
+    if not found:
+        return None
+    best = max(found, key=lambda one: (one.gain, -one.limit))
+    autos = [one for one in found if one.method == "auto"]
+    return replace(best, unchosen=max(autos, key=lambda one: one.limit).mean if autos else None)
+
+
+def _order(one: Contest) -> tuple[str, str, float, int]:
+    return one.network, one.paper.setting, one.paper.limit or 0.0, one.paper.rows
+
+
+def contest_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
+    """The contests as a sheet; none where the paper has nothing in bold."""
+    found = contests(study, outcomes)
+    if not found:
+        return []
+    rows = tuple(
+        (
+            one.network,
+            one.paper.setting,
+            power(one.paper.rows),
+            duration(one.paper.limit or 0.0),
+            f"{LEARNERS[one.paper.method].title} {one.paper.text}",
+            duration(one.limit),
+            f"{LEARNERS[one.method].title} {cell_text(one.mean, MEASURE)}",
+            f"{one.gain:+.2f}",
+            f"{one.unchosen.value - (one.paper.value or 0.0):+.2f}" if one.unchosen else "",
+        )
+        for one in found
+    )
+    ahead = sum(one.gain > 0 for one in found)
+    title = f"Our best against the paper's best: above it in {ahead} of {len(found)} places"
+    header = (
+        *("network", "setting", "rows", "within", "paper's best"),
+        *("within", "our best", "gain", "gain of auto"),
+    )
+    return [Sheet(title, header, rows, 2)]

@@ -1,0 +1,180 @@
+"""The figures of an experiment, like the paper's: log axes, one line a method, error bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lacunet.experiments.paper.studies import Study
+from lacunet.experiments.report.summary import Mean, summarise
+from lacunet.experiments.report.tables import MEASURES, methods_in_order
+from lacunet.experiments.runner.learners import LEARNERS
+from lacunet.experiments.runner.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+STYLES = {
+    "em-1": ("tab:gray", ":", "v"),
+    "em-10": ("black", ":", "^"),
+    "em-bp-10": ("tab:brown", ":", "<"),
+    "direct-mcar": ("tab:orange", "--", "s"),
+    "factored-mcar": ("tab:red", "--", "D"),
+    "direct-mar": ("tab:cyan", "-", "s"),
+    "factored-mar": ("tab:blue", "-", "D"),
+    "informed-direct": ("tab:olive", "-", "s"),
+    "informed-factored": ("tab:green", "-", "D"),
+    "one-step": ("tab:pink", "-", "o"),
+    "em": ("tab:purple", "-", "o"),
+    "em-heldout": ("indigo", "-.", "o"),
+    "auto": ("magenta", "-.", "*"),
+    "mgraph": ("darkgreen", "-", "P"),
+    "complete": ("lightgray", "-", "."),
+}
+PLAIN = ("tab:gray", "-", "x")
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is drawn of one method: a point for each size."""
+
+    method: str
+    across: tuple[float, ...]
+    up: tuple[float, ...]
+    errors: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One set of axes, before anything is drawn."""
+
+    name: str
+    title: str
+    across: str
+    measure: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, drawn: SVG as text, PNG as bytes."""
+
+    name: str
+    svg: str
+    png: bytes
+
+
+def drawings(study: Study, outcomes: Sequence[Outcome]) -> list[Drawing]:
+    """Every measure against the number of rows and, if times are asked for, against time."""
+    made = []
+    places = dict.fromkeys((one.network, one.setting) for one in outcomes)
+    limits = [one.limit for one in outcomes if one.limit is not None]
+    longest = max(limits, default=None)
+    words_of = {setting.name: setting.words for setting in study.settings}
+    for network, setting in places:
+        own = [
+            one
+            for one in outcomes
+            if (one.network, one.setting, one.limit) == (network, setting, longest)
+        ]
+        for measure in (name for name in study.measures if name != "seconds"):
+            for across in ("rows", "seconds") if "seconds" in study.measures else ("rows",):
+                lines = _lines(methods_in_order(study, own), own, across, measure)
+                name = f"{network}-{setting}-{measure}-{across}".replace("_", "-")
+                title = f"{network}: {words_of.get(setting, setting)}"
+                made.append(Drawing(name, title, across, measure, lines))
+    return made
+
+
+def _lines(
+    methods: Sequence[str], outcomes: Sequence[Outcome], across: str, measure: str
+) -> tuple[Line, ...]:
+    heights = summarise(outcomes, measure)
+    times = summarise(outcomes, "seconds")
+    lines = []
+    for method in methods:
+        groups = sorted((group for group in heights if group[4] == method), key=lambda g: g[3])
+        points = [
+            (float(group[3]) if across == "rows" else times[group].value, mean)  # type: ignore[union-attr]
+            for group in groups
+            if (mean := heights[group]) is not None
+        ]
+        lines += [_line(method, points)] if points else []
+    return tuple(lines)
+
+
+def _line(method: str, points: Sequence[tuple[float, Mean]]) -> Line:
+    errors = tuple(0.0 if isnan(mean.standard_error) else mean.standard_error for _, mean in points)
+    across = tuple(at for at, _ in points)
+    return Line(method, across, tuple(mean.value for _, mean in points), errors)
+
+
+def draw(drawing: Drawing) -> Figure:
+    """Draw with matplotlib, which the ``plots`` extra brings."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes: Any = figure.add_subplot()
+    for line in drawing.lines:
+        colour, dash, marker = STYLES.get(line.method, PLAIN)
+        axes.errorbar(
+            line.across,
+            line.up,
+            yerr=line.errors,
+            label=LEARNERS[line.method].title,
+            color=colour,
+            linestyle=dash,
+            marker=marker,
+            markersize=4,
+            linewidth=1.2,
+            capsize=2,
+        )
+    _dress(axes, drawing)
+    return figure
+
+
+def _dress(axes: Any, drawing: Drawing) -> None:
+    axes.set_xscale("log")
+    if drawing.measure == "divergence":
+        axes.set_yscale("log")
+    axes.set_xlabel("Dataset size (rows)" if drawing.across == "rows" else "Learning time [s]")
+    axes.set_ylabel(MEASURES[drawing.measure])
+    axes.set_title(drawing.title, fontsize="medium")
+    axes.grid(alpha=0.3, which="major")
+    axes.legend(fontsize="x-small", ncols=2)
+
+
+def picture(drawing: Drawing) -> Picture:
+    """The drawing as files, the same SVG for the same numbers."""
+    from matplotlib import rc_context
+
+    svg, png = BytesIO(), BytesIO()
+    figure = draw(drawing)
+    with rc_context({"svg.hashsalt": drawing.name, "svg.fonttype": "none"}):
+        figure.savefig(svg, format="svg", metadata={"Date": None})
+    figure.savefig(png, format="png", dpi=150)
+    text = svg.getvalue().decode()
+    return Picture(drawing.name, text[text.index("<svg") :], png.getvalue())
+
+
+def write_pictures(made: Sequence[Picture], folder: Path) -> list[Path]:
+    """Write each picture as ``figure-NAME.svg`` and ``.png``."""
+    paths = []
+    for one in made:
+        svg, png = (folder / f"figure-{one.name}{suffix}" for suffix in (".svg", ".png"))
+        svg.write_text(one.svg, encoding="utf-8")
+        png.write_bytes(one.png)
+        paths += [svg, png]
+    return paths
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("matplotlib") is not None

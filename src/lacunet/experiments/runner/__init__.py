@@ -1,0 +1,1 @@
+"""Running cells: `cells`, `solve`, `pool` (child processes), `journal`, `outcomes`, `run`."""

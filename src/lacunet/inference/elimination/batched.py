@@ -1,0 +1,198 @@
+"""Elimination orders of thousands of components at once, by minimum fill.
+
+The neighbours of a vertex within its component are a set of bits, a word for each 64
+vertices. In each round every component eliminates all its *simplicial* vertices (those whose
+neighbours are joined pairwise already: eliminating them costs nothing in width), as far as
+they are not neighbours of each other; a component without any eliminates the one vertex that
+adds the fewest edges, and of those the one with the smallest clique.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
+
+Bits = NDArray[np.uint64]
+WORD = 64
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The order in which the vertices of all components go, and what each leaves behind.
+
+    ``round`` says when a vertex goes, ``scope`` lists the vertices joined to it at that
+    moment (ascending): the scope of the message that its elimination gives.
+    """
+
+    round: Integers
+    scope: Ragged
+
+
+def eliminate(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) -> Elimination:
+    """Order the vertices of all components.
+
+    Parameters
+    ----------
+    component_sizes
+        How many vertices each component has; vertices are numbered component by component.
+    edges
+        The neighbours of each vertex, all in its own component.
+    log_sizes
+        The logarithm of each vertex's number of states.
+
+    Examples
+    --------
+    A path of three: both ends go first.
+
+    >>> path = Ragged.of_lengths(np.array([1, 2, 1]), np.array([1, 0, 2, 1]))
+    >>> order = eliminate(np.array([3]), path, np.ones(3))
+    >>> order.round.tolist(), order.scope.lengths.tolist()
+    ([0, 1, 0], [1, 0, 1])
+    """
+    starts = np.concatenate([[0], np.cumsum(component_sizes)])
+    words = (component_sizes + WORD - 1) // WORD
+    rounds = np.zeros(len(log_sizes), dtype=np.int64)
+    lengths = np.zeros(len(log_sizes), dtype=np.int64)
+    found: list[tuple[Integers, Integers]] = []
+    for width in np.unique(words):
+        chosen = np.flatnonzero(words == width)
+        vertices = ranges(starts[chosen], component_sizes[chosen])
+        graph = _Graph.of(component_sizes[chosen], vertices, edges, log_sizes, int(width))
+        rounds[vertices] = graph.run()
+        at, other = _pairs(graph.bits, graph.first)
+        lengths[vertices] = np.bincount(at, minlength=len(vertices))
+        found.append((vertices[at], vertices[other]))
+    items = np.concatenate([other for _, other in found]) if found else np.zeros(0, np.int64)
+    at = np.concatenate([at for at, _ in found]) if found else items
+    return Elimination(rounds, Ragged.of_lengths(lengths, items[np.argsort(at, kind="stable")]))
+
+
+def _pairs(bits: Bits, first: Integers) -> tuple[Integers, Integers]:
+    """The row and the vertex of each bit that is set; vertices ascend within a row."""
+    width = bits.shape[1] * WORD
+    flat = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
+    places = np.flatnonzero(flat.view(bool))
+    row = places // width
+    return row, places - row * width + first[row]
+
+
+class _Graph:
+    """The graph while vertices go: the one thing here that changes in place.
+
+    ``bits`` of a vertex that is gone keep what its neighbours were when it went.
+    """
+
+    def __init__(self, sizes: Integers, log_sizes: FloatArray, bits: Bits) -> None:
+        self.bits = bits
+        self.log_sizes = log_sizes
+        self.component = np.repeat(np.arange(len(sizes)), sizes)
+        first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        self.first = first[self.component]
+        place = np.arange(len(self.first)) - self.first
+        self.word = place // WORD
+        self.bit = np.uint64(1) << (place % WORD).astype(np.uint64)
+        self.fill = np.zeros(len(place), dtype=np.int64)
+        self.cost = np.zeros(len(place))
+
+    @classmethod
+    def of(
+        cls,
+        sizes: Integers,
+        vertices: Integers,
+        edges: Ragged,
+        log_sizes: FloatArray,
+        width: int,
+    ) -> _Graph:
+        """The graph of components that need ``width`` words each."""
+        graph = cls(sizes, log_sizes[vertices], np.zeros((len(vertices), width), np.uint64))
+        new_place = np.full(len(log_sizes), -1)
+        new_place[vertices] = np.arange(len(vertices))
+        near = edges.take(vertices)
+        end = new_place[near.items]
+        flat = near.owners * width + graph.word[end]
+        np.add.at(graph.bits.reshape(-1), flat, graph.bit[end])
+        return graph
+
+    def run(self) -> Integers:
+        """Eliminate everything; the round in which each vertex went."""
+        rounds = np.full(len(self.first), -1)
+        alive = np.arange(len(self.first))
+        self._score(alive)
+        now = 0
+        while len(alive):
+            going = self._choose(alive)
+            rounds[going] = now
+            changed = self._remove(going)
+            alive = alive[rounds[alive] < 0]
+            self._score(changed)
+            now += 1
+        return rounds
+
+    def _score(self, vertices: Integers) -> None:
+        """Count the edges that eliminating each vertex would add, and size its clique."""
+        own = self.bits[vertices]
+        row, other = _pairs(own, self.first[vertices])
+        lacking = np.bitwise_count(own[row] & ~self.bits[other]).sum(axis=1, dtype=np.int64) - 1
+        self.fill[vertices] = np.bincount(row, lacking, minlength=len(vertices)).astype(np.int64)
+        clique = np.bincount(row, self.log_sizes[other], minlength=len(vertices))
+        self.cost[vertices] = clique + self.log_sizes[vertices]
+
+    def _choose(self, alive: Integers) -> Integers:
+        simplicial = alive[self.fill[alive] == 0]
+        sets = np.zeros((self.component[-1] + 1, self.bits.shape[1]), dtype=np.uint64)
+        np.add.at(
+            sets.reshape(-1),
+            self.component[simplicial] * sets.shape[1] + self.word[simplicial],
+            self.bit[simplicial],
+        )
+        later = sets[self.component[simplicial]] & self.bits[simplicial] & self._above(simplicial)
+        free = simplicial[~later.any(axis=1)]
+        has_none = np.count_nonzero(sets, axis=1) == 0
+        stuck = alive[has_none[self.component[alive]]]
+        return np.concatenate([free, self._cheapest(stuck)])
+
+    def _above(self, vertices: Integers) -> Bits:
+        """The bits of the vertices that come after each in its component."""
+        words = np.arange(self.bits.shape[1])
+        full = np.where(words > self.word[vertices][:, None], ~np.uint64(0), np.uint64(0))
+        own = ~(self.bit[vertices] | (self.bit[vertices] - np.uint64(1)))
+        full[np.arange(len(vertices)), self.word[vertices]] = own
+        return full
+
+    def _cheapest(self, vertices: Integers) -> Integers:
+        """Of each component, the vertex that adds the fewest edges."""
+        order = np.lexsort((self.cost[vertices], self.fill[vertices], self.component[vertices]))
+        ordered = vertices[order]
+        owner = self.component[ordered]
+        is_first = np.ones(len(ordered), dtype=bool)
+        is_first[1:] = owner[1:] != owner[:-1]
+        cheapest: Integers = ordered[is_first]
+        return cheapest
+
+    def _remove(self, going: Integers) -> Integers:
+        """Join the neighbours of those that go, take these out; whose score has changed."""
+        row, near = _pairs(self.bits[going], self.first[going])
+        changed = np.zeros(len(self.first), dtype=bool)
+        changed[near] = True
+        joins = self.fill[going][row] > 0
+        _, beyond = _pairs(self.bits[near[joins]], self.first[near[joins]])
+        changed[beyond] = True
+        changed[going] = False
+        width = self.bits.shape[1]
+        order = np.argsort(near, kind="stable")
+        row, near = row[order], near[order]
+        if len(near):
+            begins = np.flatnonzero(np.concatenate([[True], near[1:] != near[:-1]]))
+            ends = near[begins]
+            self.bits[ends] |= np.bitwise_or.reduceat(self.bits[going[row]], begins, axis=0)
+            flat = self.bits.reshape(-1)
+            gone = np.zeros((len(near), width), dtype=np.uint64)
+            gone[np.arange(len(near)), self.word[going[row]]] = self.bit[going[row]]
+            self.bits[ends] &= ~np.bitwise_or.reduceat(gone, begins, axis=0)
+            flat[ends * width + self.word[ends]] &= ~self.bit[ends]
+        return np.flatnonzero(changed)

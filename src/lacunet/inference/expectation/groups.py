@@ -1,0 +1,258 @@
+"""Messages of one level that are computed together, by a few operations on whole arrays.
+
+All values are in one array: the cells of the CPTs first, then those of the messages, group
+after group. A gathered group reads its inputs through an *index*: for input ``q``, state ``x``
+of the eliminated variable and cell ``s`` of the messages, ``index[q, x, s]`` is where the value
+is. The tables of small cliques, thousands of them, are multiplied in one go.
+
+Messages over large cliques, each computed with whole tables.
+
+The axes of a clique that the same inputs have are merged into one, the longest last: tables
+with ten or more axes of a few states each become tables with three or four long ones, which
+multiply and add up at the speed of memory, and without any index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problems.ragged import Integers
+
+SMALLEST_SUM = float(np.finfo(np.float64).tiny)
+CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make the index of messages of one shape.
+
+    ``begins[i, q]`` is where input ``q`` of message ``i`` begins, ``strides[i, q]`` how far
+    each axis of the clique moves in it (zero for an axis that it does not have).
+    """
+
+    begins: Integers
+    strides: Integers
+    sizes: tuple[int, ...]  # of the eliminated variable, then the message's axes
+
+    def index(self) -> Integers:
+        """The index of these messages: input, eliminated state, cell of message."""
+        begins = self.begins.T[:, None, :, None]
+        moves = np.moveaxis(self.strides, 0, 1)  # input, message, axis
+        head, tail = _halves(self.sizes)
+        eliminated = moves[:, None, :, 0, None] * np.arange(self.sizes[0])[None, :, None, None]
+        first = begins + eliminated + _steps(moves, self.sizes, head)[:, None]
+        last = _steps(moves, self.sizes, tail)
+        whole = first[..., None] + last[:, None, :, None, :]
+        return whole.reshape(len(begins), self.sizes[0], -1)
+
+
+def _halves(sizes: tuple[int, ...]) -> tuple[range, range]:
+    """Split the message's axes so that the second part is long enough to loop over."""
+    cut, cells = len(sizes), 1
+    while cut > 1 and cells < CELLS_OF_A_TAIL:
+        cut -= 1
+        cells *= sizes[cut]
+    return range(1, cut), range(cut, len(sizes))
+
+
+def _steps(moves: Integers, sizes: tuple[int, ...], axes: range) -> Integers:
+    """How far each cell over some axes is from the first: input, message, cell."""
+    found = np.zeros((*moves.shape[:2], 1), dtype=np.int64)
+    for axis in axes:
+        move = moves[:, :, axis, None] * np.arange(sizes[axis])
+        found = (found[..., None] + move[:, :, None, :]).reshape(*moves.shape[:2], -1)
+    return found
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Messages of a group that are divided by their sums, so that products never underflow.
+
+    ``begins`` and ``lengths`` are those of each message within the group's cells, ``mass`` is
+    the weight of the problems that it serves: the sums' logarithms, weighted by it, add up to
+    the log-likelihood.
+    """
+
+    begins: Integers
+    lengths: Integers
+    mass: FloatArray
+
+    def scale(self, product: FloatArray, message: FloatArray) -> float:
+        """Divide products and messages by the messages' sums; the sums' logarithms, weighted.
+
+        A sum too small to divide by counts as zero: the message becomes zero, and so do those
+        that read it.
+        """
+        sums = np.add.reduceat(message, self.begins)
+        possible = sums >= SMALLEST_SUM
+        inverse = np.repeat(possible / np.where(possible, sums, 1), self.lengths)
+        message *= inverse
+        product *= inverse
+        return float(self.mass @ np.log(sums)) if possible.all() else -np.inf
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Messages computed together through an index.
+
+    The messages go to the cells from ``start`` to ``stop``. ``source`` is the index, or the
+    recipe by which it is made anew each time.
+    """
+
+    start: int
+    stop: int
+    source: Integers | Recipe
+    scaling: Scaling | None
+
+    def index(self) -> Integers:
+        """Where the values of the inputs are."""
+        return self.source.index() if isinstance(self.source, Recipe) else self.source
+
+    def forward(self, values: FloatArray) -> tuple[list[FloatArray], float]:
+        """Write the messages; the products behind them, and the log-likelihood's part."""
+        index = self.index()
+        product: FloatArray = values.take(index[0])
+        logs = 0.0
+        for done, places in enumerate(index[1:], start=1):
+            if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
+                logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
+            product *= values.take(places)
+        message = values[self.start : self.stop]
+        np.add.reduce(product, axis=0, out=message)
+        if self.scaling is not None:
+            logs += self.scaling.scale(product, message)
+        return [product], logs
+
+    def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
+        """Pass the mass of the messages on to what they were made of."""
+        (product,) = products
+        product *= shares(values[self.start : self.stop], mass[self.start : self.stop])
+        for places in self.index():
+            np.add.at(mass, places.reshape(-1), product.reshape(-1))
+
+
+def shares(message: FloatArray, mass: FloatArray) -> FloatArray:
+    """The mass of each cell of a message for one unit of its value; none where that is zero."""
+    found = np.zeros_like(message)
+    np.divide(mass, message, out=found, where=message > 0)
+    return found
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Messages with the same strides over a large clique, computed one after the other.
+
+    ``begins[i, q]`` is where input ``q`` of message ``i`` begins, ``places[q]`` where its
+    cells are from there, shaped to multiply the others. ``sizes`` and ``order`` are the
+    message's axes in that shape, and the way back to their own order. ``mass`` is the weight
+    of the problems each message serves, None where the messages are not scaled.
+    """
+
+    start: int
+    stop: int
+    begins: Integers
+    places: tuple[Integers, ...]
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+    mass: FloatArray | None
+
+    def forward(self, values: FloatArray) -> tuple[list[FloatArray], float]:
+        """Write the messages; the products behind them, and the log-likelihood's part."""
+        products, logs = [], 0.0
+        messages = values[self.start : self.stop].reshape(len(self.begins), -1)
+        for row, (begins, message) in enumerate(zip(self.begins, messages, strict=True)):
+            weight = None if self.mass is None else float(self.mass[row])
+            product, scaled = self._product(begins, values, weight)
+            whole = np.add.reduce(product, axis=0, keepdims=True)
+            logs += scaled + _scaled(product, whole, weight)
+            message[:] = whole.reshape(self.sizes).transpose(self.order).reshape(-1)
+            products.append(product)
+        return products, logs
+
+    def _product(
+        self, begins: Integers, values: FloatArray, weight: float | None
+    ) -> tuple[FloatArray, float]:
+        product = values.take(begins[0] + self.places[0])
+        logs = 0.0
+        for done in range(1, len(begins)):
+            if done % INPUTS_BEFORE_SCALING == 0:
+                logs += _scaled(product, product, weight)
+            product = product * values.take(begins[done] + self.places[done])
+        return product, logs
+
+    def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
+        """Pass the mass of the messages on to what they were made of."""
+        share = shares(values[self.start : self.stop], mass[self.start : self.stop])
+        back = tuple(np.argsort(self.order))
+        own = tuple(self.sizes[axis] for axis in self.order)
+        for begins, product, part in zip(
+            self.begins, products, share.reshape(len(self.begins), *own), strict=True
+        ):
+            cells = product * part.transpose(back).reshape(product.shape[1:])
+            for begin, places in zip(begins, self.places, strict=True):
+                summed = tuple(
+                    axis for axis, size in enumerate(places.shape) if size < cells.shape[axis]
+                )
+                mass[begin + places] += np.add.reduce(cells, axis=summed, keepdims=True)
+
+
+def _scaled(product: FloatArray, message: FloatArray, weight: float | None) -> float:
+    """Divide a product and its message by the message's sum, if it is to be scaled."""
+    if weight is None:
+        return 0.0
+    total = float(message.sum())
+    if total < SMALLEST_SUM:
+        product[...] = message[...] = 0
+        return -np.inf
+    product /= total
+    if message is not product:
+        message /= total
+    return weight * float(np.log(total))
+
+
+def dense_of(start: int, stop: int, recipe: Recipe, mass: FloatArray | None) -> Dense:
+    """Merge the axes of messages whose strides are all those of the first."""
+    strides, sizes = recipe.strides[0], recipe.sizes
+    holds = strides != 0  # input, axis
+    axes = _merged(holds, sizes)
+    order = [axis for block in axes[1:] for axis in block]  # the first is the eliminated one
+    places = tuple(
+        _places(own, sizes, [block if held[block[0]] else [] for block in axes])
+        for own, held in zip(strides, holds, strict=True)
+    )
+    return Dense(
+        start,
+        stop,
+        recipe.begins,
+        places,
+        tuple(sizes[axis] for axis in order),
+        tuple(np.argsort(order).tolist()),
+        mass,
+    )
+
+
+def _merged(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> list[list[int]]:
+    """The axes in blocks held by the same inputs, the eliminated one alone, the longest last."""
+    blocks: dict[bytes, list[int]] = {}
+    for axis in range(1, len(sizes)):
+        blocks.setdefault(holds[:, axis].tobytes(), []).append(axis)
+    found = sorted(blocks.values(), key=lambda block: np.prod([sizes[axis] for axis in block]))
+    return [[0], *found]
+
+
+def _places(strides: Integers, sizes: tuple[int, ...], blocks: list[list[int]]) -> Integers:
+    """Where the cells of one input are from its beginning, an axis for each block."""
+    places = np.zeros(1, dtype=np.int64)
+    for block in blocks:
+        places = places[..., None]
+        for axis in block:
+            places = (places[..., None] + strides[axis] * np.arange(sizes[axis])).reshape(
+                *places.shape[:-1], -1
+            )
+    from_begin: Integers = places[0]
+    return from_begin

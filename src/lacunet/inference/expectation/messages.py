@@ -1,0 +1,132 @@
+"""The distinct messages of many problems: equal sub-expressions are computed once.
+
+Two steps that eliminate the same variable from the same inputs give the same message,
+whatever problems they belong to. Level by level, the inputs of all steps are named by number,
+equal ones are found by hashing whole arrays, and what is left is numbered in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.inference.expectation.structure import Slices, Structure
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, joined, ranges
+
+MESSAGE = 1 << 62  # added to a message's number, to tell it from the name of a slice
+LABEL = 1 << 36  # multiplies a slice's label, to tell equal beginnings apart
+
+
+@dataclass(frozen=True)
+class Messages:
+    """The distinct messages of some problems, inputs before those that read them.
+
+    Message ``i`` is that of step ``step[i]`` of the structure; ``inputs`` lists where in the
+    CPT cells each slice begins, or ``~j`` for message ``j``. ``last`` is the message that holds
+    the probability of each problem, ``mass`` the weight of the problems a message serves.
+    """
+
+    step: Integers
+    inputs: Ragged
+    last: Integers
+    mass: FloatArray
+
+
+def messages_of(
+    problems: Problems, structure: Structure, chosen: Integers, component: Integers
+) -> Messages:
+    """The distinct messages of the chosen problems.
+
+    Parameters
+    ----------
+    chosen
+        The problems.
+    component
+        The component of each, by its place in the structure.
+    """
+    steps = structure.of_component
+    lengths = np.diff(steps)[component]
+    step = ranges(steps[component], lengths)
+    begins = np.cumsum(lengths) - lengths  # where each problem's steps begin
+    starts, names, slice_begins = slice_starts(problems, structure.slices, chosen, component)
+    # what to add to a source to get its place among all steps, or slices, of the problems
+    step_shift = np.repeat(begins - steps[component], lengths)
+    slice_shift = np.repeat(slice_begins - structure.slices.of_component[component], lengths)
+    places = _Places(step, step_shift, slice_shift, starts, names)
+    kept, inputs, number = _interned(structure, places)
+    mass = np.bincount(number, np.repeat(problems.weights[chosen], lengths)).astype(np.float64)
+    return Messages(kept, inputs, number[begins + _last_step(structure, component)], mass)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The steps of all problems, and how to find what each reads."""
+
+    step: Integers
+    step_shift: Integers
+    slice_shift: Integers
+    slice_start: Integers
+    slice_name: Integers
+
+
+def _last_step(structure: Structure, component: Integers) -> Integers:
+    """The step of each component, counted within it, whose message has no axes."""
+    last = np.flatnonzero(structure.scope.lengths == 0)  # one a component, in their order
+    return (last - structure.of_component[:-1])[component]
+
+
+def slice_starts(
+    problems: Problems, slices: Slices, chosen: Integers, component: Integers
+) -> tuple[Integers, Integers, Integers]:
+    """Where each problem's slices begin in the CPTs, their names, and where its slices are."""
+    layout = problems.layout
+    lengths = np.diff(slices.of_component)[component]
+    kind = ranges(slices.of_component[component], lengths)
+    problem = np.repeat(chosen, lengths)
+    seen = slices.observed.places(kind)
+    counts = slices.observed.lengths_of(kind)
+    owner = np.repeat(np.arange(len(kind)), counts)
+    state = problems.states.items[
+        problems.states.starts[problem[owner]] + slices.observed.items[seen]
+    ]
+    moves = np.bincount(owner, slices.observed_stride[seen] * state, minlength=len(kind))
+    starts = layout.offsets[slices.family[kind]] + moves.astype(np.int64)
+    return starts, starts + LABEL * slices.label[kind], np.cumsum(lengths) - lengths
+
+
+def _interned(structure: Structure, places: _Places) -> tuple[Integers, Ragged, Integers]:
+    """The step of each distinct message, its inputs, and the message of every step."""
+    step = places.step
+    number = np.full(len(step), -1)
+    level = structure.level[step]
+    order = np.argsort(level, kind="stable")
+    done = 0
+    kept, parts = [], []
+    for here in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
+        names, reads = _read(structure, places, here, number)
+        first, group = distinct_rows(names, structure.variable[step[here]])
+        number[here] = done + group
+        done += len(first)
+        kept.append(step[here[first]])
+        parts.append(reads.take(first))
+    return np.concatenate(kept), joined(parts), number
+
+
+def _read(
+    structure: Structure, places: _Places, here: Integers, number: Integers
+) -> tuple[Ragged, Ragged]:
+    """The inputs of some steps: by names that tell them apart, and by where they are."""
+    inputs = structure.inputs.take(places.step[here])
+    owner = here[inputs.owners]
+    names = np.empty_like(inputs.items)
+    reads = np.empty_like(inputs.items)
+    slices = np.flatnonzero(inputs.items < 0)
+    messages = np.flatnonzero(inputs.items >= 0)
+    at = ~inputs.items[slices] + places.slice_shift[owner[slices]]
+    names[slices], reads[slices] = places.slice_name[at], places.slice_start[at]
+    sent = number[inputs.items[messages] + places.step_shift[owner[messages]]]
+    names[messages], reads[messages] = MESSAGE + sent, ~sent
+    return Ragged(inputs.starts, names), Ragged(inputs.starts, reads)

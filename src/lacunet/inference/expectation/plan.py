@@ -1,0 +1,138 @@
+"""What an expectation will cost, and its plan.
+
+Components are taken in runs, smallest first: what eliminates small ones is often a part of
+what eliminates others of their size. Each run is laid out in shards of bounded size, which are
+evaluated one by one, or one on each core. A component whose cliques are beyond the budget is
+not planned but left to loopy propagation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.deadline import NEVER, Deadline
+from lacunet.inference.expectation.messages import messages_of
+from lacunet.inference.expectation.shards import DENSE_CLIQUE, Shard, shard_of
+from lacunet.inference.expectation.structure import Structure, structure_of
+from lacunet.model.network import FloatArray
+from lacunet.progress import Progress, silent
+from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.ragged import Integers
+
+STEPS_OF_A_RUN = 2**17
+CELLS_OF_A_SHARD = 2**24
+CELLS_OF_A_DENSE_SHARD = 2**22  # small, so that there is work for every core
+BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
+BYTES_OF_AN_INDEX = 8
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The problems laid out for evaluation; ``left_out`` are those beyond the budget.
+
+    Shards are evaluated one after the other: threads were measured, and gain nothing, because
+    gathering and scattering hold the interpreter's lock.
+    """
+
+    problems: Problems
+    shards: tuple[Shard, ...]
+    left_out: Integers
+
+
+@dataclass(frozen=True)
+class Run:
+    """Some components with their structure, and the problems that have them.
+
+    ``component`` numbers each problem's component within the run.
+    """
+
+    structure: Structure
+    problems: Integers
+    component: Integers
+
+    @property
+    def cells(self) -> FloatArray:
+        """The cells of all cliques of each component."""
+        return np.add.reduceat(self.structure.cells, self.structure.of_component[:-1])
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether most of the work is in cliques whose messages are computed by themselves."""
+        cells = self.structure.cells
+        return bool(cells[cells > DENSE_CLIQUE].sum() > cells.sum() / 2)
+
+
+def runs_of(problems: Problems) -> Iterator[Run]:
+    """The components in runs, smallest first, ordered for elimination."""
+    lengths = problems.members.lengths
+    order = np.argsort(lengths, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    by_rank = np.argsort(rank[problems.component], kind="stable")
+    ranks = rank[problems.component[by_rank]]
+    run = np.cumsum(lengths[order]) // STEPS_OF_A_RUN
+    for components in np.split(np.arange(len(order)), np.flatnonzero(np.diff(run)) + 1):
+        if len(components):
+            start, stop = np.searchsorted(ranks, [components[0], components[-1] + 1])
+            chosen = order[components]
+            structure = structure_of(
+                problems.layout, problems.members.take(chosen), problems.boundaries.take(chosen)
+            )
+            yield Run(structure, by_rank[start:stop], ranks[start:stop] - components[0])
+
+
+def cells_within(memory: float) -> float:
+    """The cells of a component that evaluation within ``memory`` bytes can hold."""
+    return memory / (4 * BYTES_OF_A_CELL)
+
+
+def plan_of(
+    problems: Problems,
+    memory: float,
+    progress: Progress = silent,
+    deadline: Deadline = NEVER,
+) -> Plan:
+    """Lay out the problems for evaluation.
+
+    Parameters
+    ----------
+    memory
+        The budget in bytes. Half of it may keep indices, the rest is for evaluation.
+    """
+    shards: list[Shard] = []
+    left_out: list[Integers] = []
+    spare = memory / 2
+    for run in runs_of(problems):
+        too_large = (run.cells > cells_within(memory))[run.component]
+        left_out.append(run.problems[too_large])
+        for part in _parts(run, np.flatnonzero(~too_large), memory):
+            deadline.check()
+            shard, kept = _shard(problems, run, part, spare)
+            spare -= kept
+            shards.append(shard)
+        progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
+    none = np.zeros(0, dtype=np.int64)
+    return Plan(problems, tuple(shards), np.concatenate([none, *left_out]))
+
+
+def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
+    """Cut the chosen problems of a run so that each part has a bounded number of cells."""
+    most = CELLS_OF_A_DENSE_SHARD if run.is_dense else CELLS_OF_A_SHARD
+    limit = min(most, memory / (8 * BYTES_OF_A_CELL))
+    part = np.cumsum(run.cells[run.component[chosen]]) // limit
+    for places in np.split(chosen, np.flatnonzero(np.diff(part)) + 1):
+        if len(places):
+            yield places
+
+
+def _shard(problems: Problems, run: Run, part: Integers, spare: float) -> tuple[Shard, float]:
+    """The shard of some problems of a run, and the bytes that its indices take."""
+    messages = messages_of(problems, run.structure, run.problems[part], run.component[part])
+    cells = run.structure.cells[messages.step]
+    indices = (cells * messages.inputs.lengths)[cells <= DENSE_CLIQUE].sum() * BYTES_OF_AN_INDEX
+    keep = bool(indices <= spare)
+    shard = shard_of(messages, run.structure, run.problems[part], problems.layout.cells, keep)
+    return shard, float(indices) if keep else 0.0

@@ -1,0 +1,166 @@
+"""Messages laid out in groups, ready for evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.inference.expectation.groups import Dense, Gathered, Recipe, Scaling, dense_of
+from lacunet.inference.expectation.messages import Messages
+from lacunet.inference.expectation.structure import Structure
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
+
+CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
+DENSE_CLIQUE = 2**12  # cells; a message over a larger clique is computed by itself
+
+
+@dataclass(frozen=True)
+class Shard:
+    """All groups of some problems, in the order of computation.
+
+    ``cells`` counts those of the CPTs and of all messages, ``roots`` are the cells that hold
+    the ``problems``' probabilities.
+    """
+
+    groups: tuple[Gathered | Dense, ...]
+    cells: int
+    problems: Integers
+    roots: Integers
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """The messages in the order of computation.
+
+    ``place`` is where each message begins among all cells, with its end after the last;
+    ``begins`` lists where its inputs begin, ``strides`` how they move, input by input;
+    ``keep`` says whether indices are kept.
+    """
+
+    step: Integers
+    place: Integers
+    mass: FloatArray
+    begins: Ragged
+    strides: Ragged
+    keep: bool
+
+
+def shard_of(
+    messages: Messages,
+    structure: Structure,
+    problems: Integers,
+    cpt_cells: int,
+    keep: bool,
+) -> Shard:
+    """Lay out the messages of some problems for evaluation.
+
+    Parameters
+    ----------
+    problems
+        The numbers of the problems.
+    cpt_cells
+        The number of cells of all CPTs.
+    keep
+        Whether indices are kept, or made anew each time.
+    """
+    step, steps = messages.step, structure
+    is_dense = steps.cells[step] > DENSE_CLIQUE
+    alike = (  # messages of one group agree on all of these
+        steps.is_scaled[step],
+        steps.size[step],
+        messages.inputs.lengths,
+        np.where(is_dense | (not keep), steps.shape[step], -1),
+        _stride_kinds(steps, step, is_dense),
+        steps.level[step],
+    )
+    order = np.lexsort((steps.shape[step], *alike))
+    size = steps.message_size[step[order]].astype(np.int64)
+    place = cpt_cells + np.concatenate([[0], np.cumsum(size)])
+    place_of = np.empty(len(order), dtype=np.int64)
+    place_of[order] = place[:-1]
+    read = messages.inputs.take(order)
+    begins = read.items.copy()
+    begins[read.items < 0] = place_of[~read.items[read.items < 0]]
+    strides = _strides(steps, step[order])
+    stack = _Stack(
+        step[order], place, messages.mass[order], Ragged(read.starts, begins), strides, keep
+    )
+    bounds = _bounds([key[order] for key in alike], steps.cells[stack.step])
+    groups = tuple(_group(stack, structure, start, stop) for start, stop in bounds)
+    return Shard(groups, int(place[-1]), problems, place_of[messages.last])
+
+
+def _stride_kinds(structure: Structure, step: Integers, chosen: NDArray[np.bool_]) -> Integers:
+    """A number for each way in which the inputs of the chosen messages move; -1 for others."""
+    kinds = np.full(len(step), -1)
+    kinds[chosen] = distinct_rows(_strides(structure, step[chosen]), structure.shape[step[chosen]])[
+        1
+    ]
+    return kinds
+
+
+def _strides(structure: Structure, step: Integers) -> Ragged:
+    """How each input of each message moves along each axis of the clique."""
+    axes = 1 + structure.scope.lengths_of(step)
+    inputs = structure.inputs.lengths_of(step)
+    blocks = Ragged.of_lengths(axes * inputs, np.zeros(int(axes @ inputs), dtype=np.int64))
+    chosen = structure.inputs.places(step)
+    message = np.repeat(np.arange(len(step)), inputs)
+    slot = np.arange(len(chosen)) - np.repeat(np.cumsum(inputs) - inputs, inputs)
+    corner = blocks.starts[message] + slot * axes[message]
+    places = structure.axis.places(chosen)
+    lengths = structure.axis.lengths_of(chosen)
+    blocks.items[np.repeat(corner, lengths) + structure.axis.items[places]] = structure.stride[
+        places
+    ]
+    return blocks
+
+
+def _bounds(keys: Sequence[NDArray[Any]], cells: FloatArray) -> list[tuple[int, int]]:
+    """Where groups begin and end: at a change of keys, or when there are enough cells."""
+    changes = np.zeros(len(cells), dtype=bool)
+    changes[0] = True
+    for key in keys:
+        changes[1:] |= key[1:] != key[:-1]
+    group = np.cumsum(changes) - 1
+    before = np.cumsum(cells) - cells
+    part = (before - before[np.flatnonzero(changes)][group]) // CELLS_OF_A_GROUP
+    changes[1:] |= part[1:] != part[:-1]
+    starts = np.flatnonzero(changes)
+    return list(zip(starts.tolist(), [*starts[1:].tolist(), len(cells)], strict=True))
+
+
+def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Gathered | Dense:
+    first = stack.step[start]
+    shape = structure.shape[stack.step[start:stop]]
+    ends = [start, *(start + 1 + np.flatnonzero(np.diff(shape))).tolist(), stop]
+    recipes = [_recipe(stack, structure, one, two) for one, two in pairwise(ends)]
+    begin, end = int(stack.place[start]), int(stack.place[stop])
+    is_scaled = structure.is_scaled[first]
+    mass = stack.mass[start:stop]
+    if structure.cells[first] > DENSE_CLIQUE:
+        return dense_of(begin, end, recipes[0], mass if is_scaled else None)
+    scaling = None
+    if is_scaled:
+        begins = stack.place[start : stop + 1] - begin
+        scaling = Scaling(begins[:-1], np.diff(begins), mass)
+    if not stack.keep:
+        return Gathered(begin, end, recipes[0], scaling)
+    kept = np.concatenate([recipe.index() for recipe in recipes], axis=2)
+    return Gathered(begin, end, kept, scaling)
+
+
+def _recipe(stack: _Stack, structure: Structure, start: int, stop: int) -> Recipe:
+    """The recipe of a run of messages of one shape."""
+    first = int(stack.step[start])
+    sizes = (int(structure.size[first]), *structure.size[structure.scope.row(first)].tolist())
+    inputs = len(stack.begins.row(start))
+    begins = stack.begins.items[stack.begins.starts[start] : stack.begins.starts[stop]]
+    strides = stack.strides.items[stack.strides.starts[start] : stack.strides.starts[stop]]
+    return Recipe(begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes)

@@ -1,0 +1,260 @@
+r"""The steps that eliminate each component, without any values yet.
+
+Eliminating the variable :math:`v` multiplies the tables that mention it, its *inputs*, and
+sums :math:`v` out:
+
+.. math:: m_v(s) = \sum_v \prod_i t_i(v, s)
+
+An input is a *slice* (the CPT of a family that touches the component, at the observed values)
+or the message of a step before. What a step reads and in which layout depends on the component
+alone; boundary values only move the place where each slice begins.
+
+The slices of CPTs that each component is summed over.
+
+A family that touches a component enters its problems as a *slice*: the CPT at the states of the
+family's observed variables. Which axes are left is the component's, where the slice begins
+among the cells of all CPTs is the boundary value's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.inference.elimination.batched import eliminate
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problems.layout import Layout
+from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
+
+# A message is scaled to sum to one when this many slices went into it, and a product after
+# every so many inputs: at most 32 slices are multiplied before something is scaled, so that
+# even probabilities of 1e-9 throughout do not underflow.
+FACTORS_BEFORE_SCALING = 8
+INPUTS_BEFORE_SCALING = 4
+
+LARGEST_LABEL = 2**24  # leaves room, in one integer, for where the slice begins
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The steps of all components; step ``s`` eliminates the variable ``variable[s]``.
+
+    Steps are numbered component by component, within it by number of states, then variable:
+    the order of the axes of every message. ``inputs`` lists for each step its sources: slice
+    ``i`` as ``~i``, the message of step ``j`` as ``j``. ``axis`` lists for each input its
+    axes' places in the step's clique (0 the eliminated variable, then the message's axes),
+    with the ``stride`` of each.
+    """
+
+    of_component: Integers
+    variable: Integers
+    size: Integers  # states of the eliminated variable
+    message_size: FloatArray  # cells of the message; floating, as hopeless cliques overflow
+    cells: FloatArray  # of the clique
+    scope: Ragged  # steps whose variables are the message's axes
+    level: Integers
+    is_scaled: NDArray[np.bool_]
+    inputs: Ragged
+    axis: Ragged
+    stride: Integers
+    shape: Integers  # steps of one shape have equal sizes, axes and number of inputs
+    slices: Slices
+
+
+def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structure:
+    """Order the elimination of every component and lay out its steps."""
+    members = _in_order_of_axes(layout, members)
+    size = layout.cardinalities[members.items]
+    slices = slices_of(layout, members, boundaries)
+    elimination = eliminate(members.lengths, _edges(layout, members), np.log(size))
+    rounds, scope = elimination.round, elimination.scope
+    reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
+    inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
+    message_strides, message_size = _message_layout(scope, size)
+    axis, stride = _axes(inputs, scope, message_strides, slices)
+    level, is_scaled = _levels(rounds, reader, inputs)
+    return Structure(
+        of_component=members.starts,
+        variable=members.items,
+        size=size,
+        message_size=message_size,
+        cells=message_size * size,
+        scope=scope,
+        level=level,
+        is_scaled=is_scaled,
+        inputs=inputs,
+        axis=axis,
+        stride=stride,
+        shape=_shapes(scope, size, inputs),
+        slices=slices,
+    )
+
+
+def _in_order_of_axes(layout: Layout, members: Ragged) -> Ragged:
+    sizes = layout.cardinalities[members.items]
+    order = np.lexsort((members.items, sizes, members.owners))
+    return Ragged(members.starts, members.items[order])
+
+
+def _shapes(scope: Ragged, size: Integers, inputs: Ragged) -> Integers:
+    """A number for each combination of sizes and number of inputs."""
+    sizes = Ragged(scope.starts, size[scope.items])
+    return distinct_rows(sizes, size * (1 + int(inputs.lengths.max(initial=0))) + inputs.lengths)[1]
+
+
+def _edges(layout: Layout, members: Ragged) -> Ragged:
+    """The neighbours of each step's variable within its component."""
+    place = places_of(layout, members)
+    near = Ragged.of_matrix(layout.neighbours).take(members.items)
+    owner = near.owners
+    other = place[members.owners[owner], near.items]
+    inside = other >= 0
+    lengths = np.bincount(owner[inside], minlength=len(members.items))
+    return Ragged.of_lengths(lengths, other[inside].astype(np.int64))
+
+
+def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
+    """Of each row of steps, the one eliminated first; -1 where the row is empty."""
+    first = np.full(len(rows), -1)
+    holds = np.flatnonzero(rows.lengths)
+    if len(holds):
+        keys = rounds[rows.items] * len(rounds) + rows.items
+        first[holds] = np.minimum.reduceat(keys, rows.starts[holds]) % len(rounds)
+    return first
+
+
+def _message_layout(scope: Ragged, size: Integers) -> tuple[Integers, FloatArray]:
+    """The stride of each axis of each message (last axis fastest), and the messages' sizes."""
+    strides = np.ones(len(scope.items))
+    whole = np.ones(len(scope))
+    for back in range(1, 1 + int(scope.lengths.max(initial=0))):
+        rows = np.flatnonzero(scope.lengths >= back)
+        places = scope.starts[rows + 1] - back
+        strides[places] = whole[rows]
+        whole[rows] *= size[scope.items[places]]
+    return np.minimum(strides, 2.0**62).astype(np.int64), whole
+
+
+def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: Integers) -> Ragged:
+    """The sources of each step: slices by family, then messages by eliminated variable."""
+    senders = np.flatnonzero(reader >= 0)
+    step = np.concatenate([slice_reader, reader[senders]])
+    source = np.concatenate([~np.arange(len(slice_reader)), senders])
+    rank = np.concatenate([slices.family, len(reader) + variable[senders]])
+    order = np.lexsort((rank, step))
+    return Ragged.of_lengths(np.bincount(step, minlength=len(reader)), source[order])
+
+
+def _axes(
+    inputs: Ragged, scope: Ragged, message_strides: Integers, slices: Slices
+) -> tuple[Ragged, Integers]:
+    """The axes of each input: places in the reading step's clique, and strides."""
+    source, step = inputs.items, inputs.owners
+    from_message, from_slice = np.flatnonzero(source >= 0), np.flatnonzero(source < 0)
+    messages, chosen = source[from_message], ~source[from_slice]
+    lengths = np.empty(len(source), dtype=np.int64)
+    lengths[from_message] = scope.lengths_of(messages)
+    lengths[from_slice] = slices.missing.lengths_of(chosen)
+    axes = Ragged.of_lengths(lengths, np.empty(lengths.sum(), dtype=np.int64))
+    stride = np.empty_like(axes.items)
+    there = axes.places(from_message)
+    axes.items[there] = scope.items[scope.places(messages)]
+    stride[there] = message_strides[scope.places(messages)]
+    there = axes.places(from_slice)
+    axes.items[there] = slices.missing.items[slices.missing.places(chosen)]
+    stride[there] = slices.missing_stride[slices.missing.places(chosen)]
+    return Ragged(axes.starts, _places_in_clique(axes, step, scope)), stride
+
+
+def _places_in_clique(axes: Ragged, step: Integers, scope: Ragged) -> Integers:
+    """Where each axis is in the clique of the step that reads it."""
+    reader = step[axes.owners]
+    keys = scope.owners * len(scope) + scope.items  # ascending: steps, then their scopes
+    found = np.searchsorted(keys, reader * len(scope) + axes.items)
+    return np.where(axes.items == reader, 0, found - scope.starts[reader] + 1)
+
+
+def _levels(
+    rounds: Integers, reader: Integers, inputs: Ragged
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """How many steps must come before each, and which messages are scaled."""
+    slice_counts = np.bincount(inputs.owners[inputs.items < 0], minlength=len(rounds))
+    level = np.zeros(len(rounds), dtype=np.int64)
+    factors = slice_counts.copy()
+    is_scaled = (inputs.lengths > INPUTS_BEFORE_SCALING) | (reader < 0)
+    order = np.argsort(rounds, kind="stable")
+    for steps in np.split(order, np.flatnonzero(np.diff(rounds[order])) + 1):
+        is_scaled[steps] |= factors[steps] >= FACTORS_BEFORE_SCALING
+        sending = steps[reader[steps] >= 0]
+        np.maximum.at(level, reader[sending], level[sending] + 1)
+        np.add.at(factors, reader[sending], np.where(is_scaled[sending], 0, factors[sending]))
+    return level, is_scaled
+
+
+@dataclass(frozen=True)
+class Slices:
+    """The families that touch each component, in the order of component, then family.
+
+    ``label`` tells families and their missing axes apart. ``missing`` lists each slice's axes,
+    by their variables' places among all components' members, with ``missing_stride`` beside
+    them; ``observed`` lists where the boundary holds the states of the other axes, with how
+    far each moves the beginning of the slice in ``observed_stride``.
+    """
+
+    of_component: Integers  # where the slices of each component begin; one more at the end
+    family: Integers
+    label: Integers
+    missing: Ragged
+    missing_stride: Integers
+    observed: Ragged
+    observed_stride: Integers
+
+
+def places_of(layout: Layout, rows: Ragged) -> NDArray[np.int32]:
+    """Where each variable stands among the items of ``rows``, for each row; -1 if not."""
+    place = np.full((len(rows), len(layout.cardinalities)), -1, dtype=np.int32)
+    place[rows.owners, rows.items] = np.arange(len(rows.items))
+    return place
+
+
+def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
+    """The slices of all components."""
+    component, family = _touching(layout, members)
+    axes = layout.axes.take(family)
+    strides = layout.strides[layout.axes.places(family)]
+    whose = axes.owners
+    inside = places_of(layout, members)[component[whose], axes.items].astype(np.int64)
+    around = places_of(layout, boundaries)[component[whose], axes.items].astype(np.int64)
+    hidden = inside >= 0
+    bits = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose]) * hidden
+    masks = np.bincount(whose, bits, minlength=len(family)).astype(np.int64)
+    labels = family + len(layout.cardinalities) * masks
+    seen = around - boundaries.starts[component[whose]]
+    return Slices(
+        of_component=np.searchsorted(component, np.arange(len(members) + 1)),
+        family=family,
+        label=labels if labels.max(initial=0) < LARGEST_LABEL else _numbered(labels),
+        missing=_where(hidden, whose, inside, len(family)),
+        missing_stride=strides[hidden],
+        observed=_where(~hidden, whose, seen, len(family)),
+        observed_stride=strides[~hidden],
+    )
+
+
+def _touching(layout: Layout, members: Ragged) -> tuple[Integers, Integers]:
+    """Every component with each family that touches it, in that order."""
+    families = layout.families_of().take(members.items)
+    touches = np.zeros((len(members), len(layout.cardinalities)), dtype=bool)
+    touches[members.owners[families.owners], families.items] = True
+    component, family = np.nonzero(touches)
+    return component, family
+
+
+def _numbered(labels: Integers) -> Integers:
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _where(chosen: NDArray[np.bool_], whose: Integers, items: Integers, rows: int) -> Ragged:
+    return Ragged.of_lengths(np.bincount(whose[chosen], minlength=rows), items[chosen])

@@ -1,0 +1,74 @@
+"""How much memory there is, in one place: what may be used, and a size in words."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+# Where Linux tells the limit of a container, in bytes; version 2 of control groups, then 1.
+CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+IF_NOBODY_TELLS = 4 * 2**30
+
+
+def memory_budget(asked: float | None = None) -> int:
+    """The bytes that work may take: what was asked for, else half of what there is."""
+    return available() // 2 if asked is None else int(asked)
+
+
+@cache
+def available() -> int:
+    """The memory of this machine in bytes, or of the container if that has less."""
+    return min([_of_the_machine(), *_of_the_container()])
+
+
+def _of_the_machine() -> int:
+    import os
+    import sys
+
+    if sys.platform == "win32":
+        return _of_windows()
+    names = getattr(os, "sysconf_names", {})
+    if "SC_PAGE_SIZE" in names and "SC_PHYS_PAGES" in names:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return IF_NOBODY_TELLS
+
+
+def _of_windows() -> int:
+    import ctypes
+
+    class Status(ctypes.Structure):
+        _fields_ = (
+            ("length", ctypes.c_ulong),
+            ("load", ctypes.c_ulong),
+            *((name, ctypes.c_ulonglong) for name in ("total", "free", *"abcde")),
+        )
+
+    status = Status(length=ctypes.sizeof(Status))
+    windows = ctypes.windll  # type: ignore[attr-defined]
+    if windows.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+        return int(status.total)
+    return IF_NOBODY_TELLS
+
+
+def _of_the_container() -> list[int]:
+    limits = []
+    for name in CONTROL_GROUPS:
+        try:
+            limits.append(int(Path(name).read_text()))
+        except (OSError, ValueError):  # not there, or "max"
+            continue
+    return limits
+
+
+def gibibytes(size: float) -> str:
+    """A size for people to read.
+
+    Examples
+    --------
+    >>> gibibytes(3 * 2**30), gibibytes(700)
+    ('3 GiB', '700 bytes')
+    """
+    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size:.0f} bytes"

@@ -1,0 +1,94 @@
+r"""How values go missing: one CPT for each mechanism.
+
+A mechanism :math:`R_X` looks at its parents in the missingness graph and hides :math:`X`
+with the probability that its CPT holds for what it sees. Parents are variables, other
+mechanisms (index 0: the value is missing, 1: it is shown) and the hidden causes behind
+bidirected edges (two values, even odds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lacunet.missingness.exchange import HiddenCause
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import Mechanism, Node, named
+
+Parent = Node | HiddenCause
+
+
+@dataclass(frozen=True)
+class MechanismCpt:
+    r"""The probability that ``variable`` is missing, :math:`\Pr(R_X = \mathsf{mis} \mid u)`.
+
+    ``missing`` has one axis for each parent, in their order.
+    """
+
+    variable: str
+    parents: tuple[Parent, ...]
+    missing: FloatArray
+
+    @property
+    def node(self) -> Mechanism:
+        """The mechanism in the missingness graph."""
+        return Mechanism(self.variable)
+
+
+@dataclass(frozen=True)
+class HiddenCauseCpt:
+    """The probability that the coin of ``cause`` falls on 0, given what it caused.
+
+    The cause comes first in nature, but last here: complete rows are there already, so the
+    coin is drawn from its distribution given the row (see `lacunet.simulate.by_graph`).
+    """
+
+    cause: HiddenCause
+    parents: tuple[Parent, ...]
+    zero: FloatArray
+
+
+@dataclass(frozen=True)
+class Missingness:
+    """A missingness graph with all its parameters.
+
+    ``mechanisms`` are keyed by the variable they hide, parents before children, and so are
+    the ``causes``. ``separator`` are fully observed variables that separate the missing
+    values from all mechanisms, None where the way of making them promises none.
+    """
+
+    graph: MissingnessGraph
+    mechanisms: Mapping[str, MechanismCpt]
+    causes: tuple[HiddenCauseCpt, ...] = ()
+    separator: Scope | None = None
+
+
+def parameters(missingness: Missingness) -> dict[str, object]:
+    """All of a missingness as texts, lists and numbers, ready for JSON.
+
+    ``graph`` is the text that `MissingnessGraph.parse` reads, and the ``missing`` of every
+    mechanism the table that `MissingByGraph` takes.
+    """
+    return {
+        "graph": str(missingness.graph),
+        "separator": missingness.separator,
+        "mechanisms": {
+            name: {"parents": list(map(node_name, one.parents)), "missing": one.missing.tolist()}
+            for name, one in missingness.mechanisms.items()
+        },
+        "hidden causes": {
+            node_name(one.cause): {
+                "given": list(map(node_name, one.parents)),
+                "zero": one.zero.tolist(),
+            }
+            for one in missingness.causes
+        },
+    }
+
+
+def node_name(node: Parent) -> str:
+    """A node as a text; names are quoted, so none meet."""
+    if isinstance(node, HiddenCause):
+        return f"{named(node.one)} <-> {named(node.two)}"
+    return named(node)

@@ -1,0 +1,1 @@
+"""Is there an estimand? `answers` asks, `chain`, `fix_and_select` and `propensity` search."""

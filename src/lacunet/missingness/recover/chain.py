@@ -1,0 +1,180 @@
+r"""The chain rule: queries that take several formulas.
+
+.. math::
+    P(A_1, A_2 \mid B) = P(A_1 \mid A_2, B) \, P(A_2 \mid B), \quad
+    P(A \mid B) = \sum_z P(A \mid z, B) P(z \mid B), \quad
+    P(A \mid B_1, B_2) \propto P(A, B_1 \mid B_2), \quad
+    P(A \mid B) \propto \frac{P(A \mid B, z)}{P(z \mid A, B)}
+
+and a condition that A does not depend on is dropped. The search deepens step by step and
+remembers what it solved; its work is bounded, so that failing means "not found".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from lacunet.estimands.terms import Conditioned, Inverted, Product, SumOut, Term, Widened
+from lacunet.missingness.recover.fix_and_select import (
+    Names,
+    fraction,
+    in_projections,
+    no_self_censoring,
+)
+from lacunet.missingness.recover.propensity import closure
+from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork
+from lacunet.model.nodes import Mechanism, Node
+
+Rule = Callable[[MixedGraph, Names, Names], Term | None]
+RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)
+LEVELS = 5  # fix and select; the chain rule over it; every rule, three deep
+EVERY_RULE = 2  # from this level on
+STEPS = 1500  # queries looked at for one verdict
+
+
+@dataclass
+class Search:
+    """What one search has solved and how far it has failed; local to `find_term`."""
+
+    graph: MixedGraph
+    solved: dict[tuple[Names, Names], Term] = field(default_factory=dict)
+    failed: dict[tuple[Names, Names], int] = field(default_factory=dict)
+    steps: int = 0
+
+
+@dataclass(frozen=True)
+class Found:
+    """An estimand, if the rules give one; the queries looked at; whether work ran out."""
+
+    term: Term | None
+    steps: int
+    is_cut_short: bool = False
+
+
+def find_term(graph: MixedGraph, target: Names, given: Names) -> Found:
+    """Look for an estimand of P(target | given) as far as the graph's meter allows."""
+    search = Search(graph)
+    try:
+        for depth in range(LEVELS):
+            term = _solve(search, target, given, depth)
+            if term is not None:
+                return Found(term, search.steps)
+    except OutOfWork:
+        return Found(None, search.steps, True)
+    return Found(None, search.steps)
+
+
+def censors_itself(graph: MixedGraph, name: str) -> bool:
+    """Whether a variable is joined to its own mechanism."""
+    own = Mechanism(name)
+    return own in graph.children[name] or own in graph.siblings[name]
+
+
+def _solve(search: Search, target: Names, given: Names, depth: int) -> Term | None:
+    key = target, given
+    search.graph.meter.charge(1)
+    if key in search.solved:
+        return search.solved[key]
+    if search.failed.get(key, -1) >= depth:
+        return None
+    if any(censors_itself(search.graph, name) for name in target):
+        return None
+    search.failed[key] = depth
+    search.steps += 1
+    if search.steps > STEPS:
+        raise OutOfWork
+    for term in _attempts(search, target, given, depth):
+        search.solved[key] = term
+        return term
+    return None
+
+
+def _attempts(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
+    rules: tuple[Rule, ...] = RULES if depth >= EVERY_RULE else RULES[:1]
+    for rule in rules:
+        term = rule(search.graph, target, given)
+        if term is not None:
+            yield term
+    yield from _dropped(search, target, given, depth)
+    if depth:
+        below = depth - 1 if depth > EVERY_RULE else 0
+        yield from _split(search, target, given, below)
+        yield from _conditioned(search, target, given, below)
+        yield from _summed(search, target, given, below)
+        if depth >= EVERY_RULE:
+            yield from _inverted(search, target, given, below)
+
+
+def _ordered(search: Search, names: Names) -> tuple[str, ...]:
+    return tuple(name for name in search.graph.variables if name in names)
+
+
+def _dropped(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
+    for name in _ordered(search, given):
+        rest = given - {name}
+        if search.graph.separated(target, [name], rest):
+            term = _solve(search, target, rest, depth)
+            if term is not None:
+                yield Widened(term, _ordered(search, given))
+
+
+def _split(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
+    names = _ordered(search, target)
+    for size in range(1, len(names)):
+        for chosen in combinations(names, size):
+            first = frozenset(chosen)
+            yield from _multiplied(search, first, target - first, given, depth)
+
+
+def _multiplied(
+    search: Search, first: Names, second: Names, given: Names, depth: int
+) -> Iterator[Term]:
+    left = _solve(search, first, second | given, depth)
+    if left is not None:
+        right = _solve(search, second, given, depth)
+        if right is not None:
+            yield Product(left, right)
+
+
+def _conditioned(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
+    names = _ordered(search, given)
+    for size in range(1, len(names) + 1):
+        for chosen in combinations(names, size):
+            moved = frozenset(chosen)
+            term = _solve(search, target | moved, given - moved, depth)
+            if term is not None:
+                yield Conditioned(term, _ordered(search, target), names)
+
+
+def _summed(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
+    helpers = _helpers(search.graph, target | given)
+    for size in (1, 2):
+        for chosen in combinations(helpers, size):
+            more = frozenset(chosen)
+            for term in _multiplied(search, target, more, given, depth):
+                yield SumOut(term, _ordered(search, target))
+            for term in _split(search, target | more, given, depth):
+                yield SumOut(term, _ordered(search, target))
+
+
+def _inverted(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
+    for helper in _helpers(search.graph, target | given):
+        more = frozenset({helper})
+        first = _solve(search, target, given | more, depth)
+        if first is not None:
+            second = _solve(search, more, target | given, depth)
+            if second is not None:
+                yield Inverted(first, second, _ordered(search, target), _ordered(search, given))
+
+
+def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:
+    """The variables worth summing over: near the query's mechanisms and near the query."""
+    mechanisms = closure(graph, graph.mechanisms_of(query))
+    near: set[str] = set()
+    nodes: list[Node] = [*mechanisms, *query]
+    for node in nodes:
+        around = graph.parents[node] | graph.siblings[node] | graph.children[node]
+        near |= {other for other in around if isinstance(other, str)}
+    return tuple(name for name in graph.variables if name in near - query)[:6]

@@ -1,0 +1,241 @@
+r"""Fix and select: one formula for most queries P(A | B), and its odds form.
+
+Choose disjoint sets of mechanisms F, re-weighted, and S, selected on, such that the rows
+with :math:`R_F = R_S = 1` show A and B, the propensities of F are known in these rows, and
+A does not depend on :math:`R_S` given B once :math:`R_F` is fixed at 1. Then
+
+.. math::
+    P(a \mid b) \propto \sum_{\text{rows with } R_{F \cup S} = 1,\ a,\ b}
+    \prod_{j \in F} \frac{1}{\pi_j(\text{row})}.
+
+Deletion, informed deletion and the paper's MNAR formula are special cases. In the odds form
+some mechanisms I are left free, and inside the weighted sample the closed form for "no
+self-censoring" puts the patterns of I together: it needs
+:math:`X_i \perp R_i \mid X_{S \setminus i}, R_{I \setminus i}` and allows hidden causes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
+from itertools import combinations, permutations
+
+from lacunet.estimands.terms import Fraction, NoSelfCensoring, Sample, Term
+from lacunet.missingness.recover.propensity import (
+    Set,
+    candidates,
+    closure,
+    known_propensities,
+    sample,
+    shrink,
+    weightable,
+)
+from lacunet.missingness.separation.mixed import MixedGraph, directed, projected
+from lacunet.model.nodes import Mechanism, Node
+
+Names = frozenset[str]
+FREE_LIMIT = 10  # mechanisms left free: 2^10 tables
+SCOPE_LIMIT = 10
+NEAREST = 5  # variables outside the query that are tried as hidden
+
+
+@lru_cache(maxsize=4096)
+def restricted(graph: MixedGraph, mechanisms: Set, names: Names) -> MixedGraph:
+    """The graph of the mechanisms, the names and their ancestors; the rest sums to one."""
+    gone = frozenset(graph.order) - graph.ancestors(mechanisms | names)
+    return graph.without(gone) if gone else graph
+
+
+@lru_cache(maxsize=8192)
+def fraction(graph: MixedGraph, target: Names, given: Names) -> Fraction | None:
+    """P(target | given) by fix and select, with the fewest mechanisms shown."""
+    need = graph.mechanisms_of(target | given)
+    allowed = closure(graph, need)
+    local = restricted(graph, allowed, target | given)
+    if _selects(local, target, given, need, frozenset()):  # no propensity need be known
+        chosen = sample(local, need, {}, ())
+        return Fraction(_ordered(graph, target), _ordered(graph, given), chosen)
+    known = known_propensities(local)
+    for shown in candidates(local, need, allowed):
+        usable = weightable(local, known, shown)
+        holds = partial(_selects, local, target, given, shown)
+        if holds(frozenset(usable)):
+            chosen = sample(local, shown, usable, shrink(local, usable, holds))
+            return Fraction(_ordered(graph, target), _ordered(graph, given), chosen)
+    return None
+
+
+def _selects(graph: MixedGraph, target: Names, given: Names, shown: Set, fixed: Set) -> bool:
+    selected = shown - fixed
+    return not selected or graph.separated(target, selected, given, fixed)
+
+
+def _ordered(graph: MixedGraph, names: Iterable[Node]) -> tuple[str, ...]:
+    chosen = set(names)
+    return tuple(name for name in graph.variables if name in chosen)
+
+
+@lru_cache(maxsize=8192)
+def no_self_censoring(graph: MixedGraph, target: Names, given: Names) -> NoSelfCensoring | None:
+    """P(target | given) by the odds of patterns over some scope, the smallest that does."""
+    for scope in _scopes(graph, target | given):
+        partial_ones = graph.mechanisms_of(scope)
+        local = restricted(graph, closure(graph, partial_ones), scope)
+        for free in _free_sets(local, partial_ones):
+            found = _odds_sample(local, target, given, scope, free)
+            if found is not None:
+                return NoSelfCensoring(
+                    _ordered(graph, target),
+                    _ordered(graph, given),
+                    _ordered(graph, scope),
+                    tuple(m for m in graph.mechanisms if m in free),
+                    found,
+                )
+    return None
+
+
+def _scopes(graph: MixedGraph, names: Names) -> Iterator[Names]:
+    """The query, then what its mechanisms depend on, step by step; each with one more variable."""
+    grown = _grown(graph, names)
+    seen = set()
+    nearby = _ordered(graph, graph.ancestors(grown[-1]))
+    more = [base | {name} for base in grown for name in nearby[:8]]
+    for scope in (*grown, *more, frozenset(nearby)):
+        if len(scope) <= SCOPE_LIMIT and scope not in seen:
+            seen.add(scope)
+            yield scope
+
+
+def _grown(graph: MixedGraph, names: Names) -> list[Names]:
+    grown = [names]
+    while True:
+        near = {
+            node
+            for m in graph.mechanisms_of(grown[-1])
+            for node in (*graph.parents[m], *graph.siblings[m])
+            if isinstance(node, str)
+        }
+        if near <= grown[-1]:
+            break
+        grown.append(grown[-1] | near)
+    return grown
+
+
+def beyond_limit(graph: MixedGraph, target: Names, given: Names) -> tuple[int, int] | None:
+    """The size of a scope too large for the odds form, though it holds; and its free mechanisms."""
+    widest = _grown(graph, target | given)[-1]
+    for scope in (widest, frozenset(_ordered(graph, graph.ancestors(widest)))):
+        free, none = graph.mechanisms_of(scope), frozenset[Mechanism]()
+        large = len(scope) > SCOPE_LIMIT or len(free) > FREE_LIMIT
+        if large and _odds_hold(graph, target, given, scope, free, none, none):
+            return len(scope), len(free)
+    return None
+
+
+def _free_sets(graph: MixedGraph, partial_ones: Set) -> Iterator[Set]:
+    order = [m for m in graph.mechanisms if m in partial_ones]
+    for size in range(min(len(order), FREE_LIMIT), 1, -1):
+        if size == len(order) or len(order) <= 4:
+            for free in combinations(order, size):
+                yield frozenset(free)
+
+
+def _odds_sample(
+    graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set
+) -> Sample | None:
+    """A weighted sample in which no free mechanism censors its own variable."""
+    need, none = graph.mechanisms_of(scope) - free, frozenset[Mechanism]()
+    if not need and _odds_hold(graph, target, given, scope, free, none, none):
+        return Sample((), ())  # no propensity need be known
+    known = known_propensities(graph)
+    for shown in candidates(graph, need, frozenset(graph.mechanisms) - free):
+        usable = weightable(graph, known, shown)
+        holds = partial(_odds_hold, graph, target, given, scope, free, shown)
+        if holds(frozenset(usable)):
+            return sample(graph, shown, usable, shrink(graph, usable, holds))
+    return None
+
+
+def _odds_hold(
+    graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set, shown: Set, fixed: Set
+) -> bool:
+    if not _selects(graph, target, given, shown, fixed):
+        return False
+    selected = shown - fixed
+    return all(
+        graph.separated([i.variable], [i], (scope - {i.variable}) | (free - {i}) | selected, fixed)
+        for i in free
+    )
+
+
+@lru_cache(maxsize=8192)
+def in_projections(graph: MixedGraph, target: Names, given: Names) -> Term | None:
+    """The same where up to two variables outside the query are taken as hidden.
+
+    And where hidden causes are replaced by edges: what holds in a graph with more models
+    holds in this one.
+    """
+    near = closure(graph, graph.mechanisms_of(target | given))
+    tight = restricted(graph, near, target | given)
+    wide_near = closure(graph, near | graph.mechanisms_of(tight.variables))
+    wide = restricted(graph, wide_near, target | given)
+    for local in (tight,) if wide_near == near else (tight, wide):
+        outside = [
+            name
+            for name in local.variables
+            if name not in target | given and local.children[name] & near
+        ]
+        for size in (0, 1, 2):
+            for hide in combinations(outside[:NEAREST], size):
+                for hidden in _hidings(local, hide):
+                    term = fraction(hidden, target, given)
+                    if term is not None:
+                        return term
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _hidings(graph: MixedGraph, hide: tuple[str, ...]) -> tuple[MixedGraph, ...]:
+    """The projections without the variables, with and without their mechanisms.
+
+    A projection with hidden causes is followed by the directed graphs that contain it.
+    """
+    kept = graph
+    for name in hide:
+        kept = projected(kept, name)
+    dropped = kept
+    for name in hide:
+        if Mechanism(name) in graph.parents:
+            dropped = projected(dropped, Mechanism(name))
+    found = [dropped] if dropped is kept else [dropped, kept]
+    for one in tuple(found):
+        found += [directed(one, order) for order in _orders(one)]
+    return tuple(found)
+
+
+def _orders(graph: MixedGraph) -> Iterator[tuple[Node, ...]]:
+    """Topological orders of a graph with hidden causes, a few, each orienting them differently."""
+    if not graph.hidden:
+        return
+    joined = [m for m in graph.mechanisms if graph.siblings[m]][:4]
+    seen = set()
+    for preferred in permutations(joined):
+        order = _topological(graph, preferred)
+        rank = {node: at for at, node in enumerate(order)}
+        turned = tuple(rank[one] < rank[two] for one, two in graph.hidden)
+        if turned not in seen:
+            seen.add(turned)
+            yield order
+
+
+def _topological(graph: MixedGraph, preferred: tuple[Mechanism, ...]) -> tuple[Node, ...]:
+    """Variables first; among the mechanisms that can come next, the preferred order decides."""
+    order: list[Node] = []
+    place: dict[Node, int] = {m: at for at, m in enumerate(preferred)}
+    waiting = list(graph.order)
+    while waiting:
+        ready = [node for node in waiting if graph.parents[node] <= set(order)]
+        node = min(ready, key=lambda n: (isinstance(n, Mechanism), place.get(n, -1)))
+        order.append(node)
+        waiting.remove(node)
+    return tuple(order)

@@ -1,0 +1,1 @@
+"""What a missingness graph separates: `mixed` graphs, the `category`, `separator` sets."""

@@ -1,0 +1,305 @@
+"""Graphs with directed and bidirected edges, and what they separate.
+
+A bidirected edge ``A <-> B`` stands for a hidden common cause. Separation is m-separation:
+d-separation in the directed graph that has a hidden node behind every bidirected edge. A
+path is blocked by a non-collider that is given, or by a collider none of whose descendants
+(itself included) is given. The walk below keeps for every node it reaches whether it came
+along an arrowhead, since that decides which role the node plays on the path.
+
+Graphs of fewer nodes or without hidden causes that hold what a mixed graph holds.
+
+How much work a search may do: counted in steps along edges, so that it never depends on time.
+
+A search works on its own copy of the graph (`MixedGraph.metered`); what is derived from the
+copy carries the same meter. Results are remembered for the copy only: what an earlier search
+has found does not change how far this one gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import inf
+
+from lacunet.model.nodes import Mechanism, Node, named
+
+Nodes = frozenset[Node]
+_NONE: Nodes = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class MixedGraph:
+    """The parents, children and bidirected neighbours of every node.
+
+    ``around`` lists the children, parents and siblings of a node in the order of the graph,
+    so that walks do not depend on hashes; ``above`` gives for a mechanism the mechanisms of
+    its partially observed parents, and those that are its parents themselves.
+
+    ``partial`` are the partially observed variables; a graph made from another one may have
+    lost the mechanism of some of them, which then cannot be selected on any more. ``meter``
+    counts the work done on the graph and on those made from it.
+    """
+
+    order: tuple[Node, ...]
+    parents: Mapping[Node, Nodes]
+    siblings: Mapping[Node, Nodes]
+    children: Mapping[Node, Nodes]
+    rank: Mapping[Node, int]
+    partial: frozenset[str]
+    around: Mapping[Node, tuple[tuple[Node, ...], tuple[Node, ...], tuple[Node, ...]]]
+    above: Mapping[Node, tuple[frozenset[Mechanism], frozenset[Mechanism]]]
+    meter: Meter
+
+    @classmethod
+    def of(
+        cls,
+        order: Iterable[Node],
+        parents: Mapping[Node, Iterable[Node]],
+        hidden: Iterable[tuple[Node, Node]] = (),
+        partial: frozenset[str] | None = None,
+        meter: Meter | None = None,
+    ) -> MixedGraph:
+        """Build the graph from the parents of each node and the pairs with hidden causes."""
+        nodes, meter = tuple(order), meter or Meter()
+        meter.charge(8 * len(nodes))
+        children: dict[Node, set[Node]] = {node: set() for node in nodes}
+        siblings: dict[Node, set[Node]] = {node: set() for node in nodes}
+        for node in nodes:
+            for parent in parents.get(node, ()):
+                children[parent].add(node)
+        for one, two in hidden:
+            siblings[one].add(two)
+            siblings[two].add(one)
+        rank = {node: at for at, node in enumerate(nodes)}
+
+        def ordered(chosen: Iterable[Node]) -> tuple[Node, ...]:
+            return tuple(sorted(chosen, key=rank.__getitem__))
+
+        own = {node: frozenset(parents.get(node, ())) for node in nodes}
+        if partial is None:
+            partial = frozenset(node.variable for node in nodes if isinstance(node, Mechanism))
+        return cls(
+            nodes,
+            own,
+            {node: frozenset(siblings[node]) for node in nodes},
+            {node: frozenset(children[node]) for node in nodes},
+            rank,
+            partial,
+            {n: (ordered(children[n]), ordered(own[n]), ordered(siblings[n])) for n in nodes},
+            {n: _mechanisms_above(own[n], partial) for n in nodes if isinstance(n, Mechanism)},
+            meter,
+        )
+
+    def metered(self, meter: Meter) -> MixedGraph:
+        """The same graph with a meter of its own, and nothing remembered about it."""
+        return replace(self, meter=meter)
+
+    @property
+    def hidden(self) -> list[tuple[Node, Node]]:
+        """Every bidirected edge, once."""
+        return [
+            (one, two)
+            for one in self.order
+            for two in self.sorted(self.siblings[one])
+            if self.rank[one] < self.rank[two]
+        ]
+
+    def sorted(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
+        """The nodes in the order of the graph."""
+        return tuple(sorted(set(nodes), key=self.rank.__getitem__))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The nodes that are variables."""
+        return tuple(node for node in self.order if isinstance(node, str))
+
+    @property
+    def mechanisms(self) -> tuple[Mechanism, ...]:
+        """The nodes that are mechanisms."""
+        return tuple(node for node in self.order if isinstance(node, Mechanism))
+
+    def mechanisms_of(self, nodes: Iterable[Node]) -> frozenset[Mechanism]:
+        """The mechanisms of those variables that are partially observed."""
+        return frozenset(Mechanism(node) for node in nodes if node in self.partial)
+
+    def variable_parents(self, node: Node) -> tuple[str, ...]:
+        """The parents of a node that are variables, in order."""
+        return tuple(p for p in self.sorted(self.parents[node]) if isinstance(p, str))
+
+    def mechanism_parents(self, mechanism: Mechanism) -> frozenset[Mechanism]:
+        """The parents of a mechanism that are mechanisms."""
+        return self.above[mechanism][1]
+
+    def parents_shown_by(self, mechanism: Mechanism) -> frozenset[Mechanism]:
+        """The mechanisms that show the partially observed parents of a mechanism."""
+        return self.above[mechanism][0]
+
+    def without(self, gone: Iterable[Node]) -> MixedGraph:
+        """The graph with some nodes and all their edges deleted."""
+        drop = set(gone)
+        order = [node for node in self.order if node not in drop]
+        return MixedGraph.of(
+            order,
+            {node: self.parents[node] - drop for node in order},
+            [(a, b) for a, b in self.hidden if a not in drop and b not in drop],
+            self.partial,
+            self.meter,
+        )
+
+    def ancestors(self, nodes: Iterable[Node], fixed: Nodes = _NONE) -> Nodes:
+        """The nodes and all their ancestors, on paths without the ``fixed`` nodes."""
+        found: set[Node] = set()
+        waiting = list(nodes)
+        while waiting:
+            node = waiting.pop()
+            if node not in found and node not in fixed:
+                found.add(node)
+                waiting.extend(self.parents[node])
+        return frozenset(found)
+
+    def separated(
+        self,
+        one: Iterable[Node],
+        two: Iterable[Node],
+        given: Iterable[Node],
+        fixed: Nodes = _NONE,
+    ) -> bool:
+        """Whether ``given`` blocks every path between ``one`` and ``two`` outside ``fixed``."""
+        return self.open_path(one, two, given, fixed) is None
+
+    def open_path(
+        self,
+        one: Iterable[Node],
+        two: Iterable[Node],
+        given: Iterable[Node],
+        fixed: Nodes = _NONE,
+    ) -> tuple[Node, ...] | None:
+        """A shortest path from ``one`` to ``two`` that ``given`` leaves open, or None.
+
+        No path goes through the ``fixed`` nodes: they are constants, as if deleted.
+        """
+        blocked = frozenset(given)
+        ends = frozenset(two) - blocked
+        above = self.ancestors(blocked, fixed)
+        came_from: dict[tuple[Node, bool], tuple[Node, bool] | None] = {}
+        waiting: list[tuple[Node, bool]] = []
+        for start in self.sorted(frozenset(one) - blocked):
+            came_from[start, False] = None
+            waiting.append((start, False))
+        self.meter.charge(4 + len(above))
+        for state in waiting:  # grows while it is walked: breadth first
+            self.meter.charge(1)
+            if state[0] in ends:
+                return _trail(state, came_from)
+            for following in self._steps(state, blocked, above):
+                if following not in came_from and following[0] not in fixed:
+                    came_from[following] = state
+                    waiting.append(following)
+        return None
+
+    def _steps(
+        self, state: tuple[Node, bool], blocked: Nodes, above: Nodes
+    ) -> list[tuple[Node, bool]]:
+        """Where an open walk goes on: from a node, and whether it came along an arrowhead."""
+        node, by_head = state
+        children, parents, siblings = self.around[node]
+        steps: list[tuple[Node, bool]] = []
+        passes = node not in blocked
+        if passes:
+            steps += [(child, True) for child in children]
+        if (node in above) if by_head else passes:
+            steps += [(parent, False) for parent in parents]
+            steps += [(sibling, True) for sibling in siblings]
+        return steps
+
+    def in_words(self, path: tuple[Node, ...]) -> str:
+        """A path written with its arrows."""
+        words = named(path[0])
+        for one, two in pairwise(path):
+            if one in self.parents[two]:
+                arrow = "->"
+            elif two in self.parents[one]:
+                arrow = "<-"
+            else:
+                arrow = "<->"
+            words += f" {arrow} {named(two)}"
+        return words
+
+
+def _mechanisms_above(
+    parents: Nodes, partial: frozenset[str]
+) -> tuple[frozenset[Mechanism], frozenset[Mechanism]]:
+    return (
+        frozenset(Mechanism(node) for node in parents if node in partial),
+        frozenset(node for node in parents if isinstance(node, Mechanism)),
+    )
+
+
+def _trail(
+    state: tuple[Node, bool],
+    came_from: Mapping[tuple[Node, bool], tuple[Node, bool] | None],
+) -> tuple[Node, ...]:
+    path = [state[0]]
+    step = came_from[state]
+    while step is not None:
+        path.append(step[0])
+        step = came_from[step]
+    return tuple(reversed(path))
+
+
+def projected(graph: MixedGraph, node: Node) -> MixedGraph:
+    """The graph of the other nodes when this one is not observed: its latent projection."""
+    children = graph.sorted(graph.children[node])
+    parents = {
+        other: graph.parents[other] - {node}
+        | (graph.parents[node] if node in graph.parents[other] else _NONE)
+        for other in graph.order
+        if other != node
+    }
+    pairs = [pair for pair in graph.hidden if node not in pair]
+    pairs += [(a, b) for a in children for b in children if a != b]
+    pairs += [(a, b) for a in graph.siblings[node] for b in children if a != b]
+    return MixedGraph.of(parents, parents, pairs, graph.partial, graph.meter)
+
+
+def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
+    """A graph without bidirected edges whose models include all models of this one.
+
+    Along a topological order, each node gets an edge from every earlier node of its
+    district (joined to it by bidirected edges among earlier nodes), and from the parents of
+    these: given them it does not depend on anything else that is earlier.
+    """
+    parents: dict[Node, Nodes] = {}
+    for at, node in enumerate(order):
+        earlier = frozenset(order[:at])
+        district, waiting = {node}, [node]
+        while waiting:
+            new = (graph.siblings[waiting.pop()] & earlier) - district
+            district |= new
+            waiting.extend(new)
+        above = frozenset(district).union(*(graph.parents[member] for member in district))
+        parents[node] = above - {node}
+    return MixedGraph.of(graph.order, parents, (), graph.partial, graph.meter)
+
+
+class OutOfWork(Exception):  # noqa: N818
+    """The search has done as much as it may; never leaves the room."""
+
+
+@dataclass
+class Meter:
+    """The work done so far and the most that may be done."""
+
+    spent: float = 0.0
+    limit: float = inf
+
+    def charge(self, work: float) -> None:
+        """Add to the work done; raise `OutOfWork` beyond the limit."""
+        self.spent += work
+        if self.spent > self.limit:
+            raise OutOfWork
+
+    def allow(self, work: float) -> None:
+        """Let so much more work be done from here on."""
+        self.limit = self.spent + work

@@ -1,0 +1,126 @@
+r"""The smallest separator for informed deletion, by a minimum vertex cut.
+
+:math:`W \subseteq X_o` is valid for a family Y if :math:`Y_m \perp R_{Y_m} \mid Y_o \cup W`.
+Among the valid ones the smallest table is wanted, i.e. the least :math:`\sum_{X \in W}
+\log |X|`. In the moral graph of the ancestors of Y and its mechanisms, with :math:`Y_o`
+deleted, W is a vertex cut between :math:`Y_m` and :math:`R_{Y_m}`; only variables that are
+always observed may be cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
+from math import log
+
+from lacunet.missingness.errors import SeparatorError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.separation.mixed import MixedGraph
+from lacunet.model.network import Scope
+from lacunet.model.nodes import Node
+
+SCALE = 1_000_000  # capacities are integers, so that cuts compare exactly
+
+
+def separator(
+    graph: MissingnessGraph, family: Sequence[str], fully_observed: Iterable[str] | None = None
+) -> Scope:
+    """The always observed variables that separate a family's missing values, fewest cells.
+
+    Parameters
+    ----------
+    graph
+        The missingness graph.
+    family
+        The variables of Y.
+    fully_observed
+        The variables that may be used; those without a mechanism if not given.
+
+    Raises
+    ------
+    SeparatorError
+        There is none: the family is not MAR.
+
+    Examples
+    --------
+    A and B cause the gaps in X, but only through their common cause C do they tell of X.
+
+    >>> from lacunet.model.network import Network
+    >>> network = Network({n: ["0", "1"] for n in "ABCX"}, {n: ["C"] for n in "ABX"})
+    >>> separator(MissingnessGraph.parse("A, B -> R[X]", network), ["X"])
+    ('C',)
+    """
+    observed = set(graph.fully_observed if fully_observed is None else fully_observed)
+    hidden = [name for name in family if name not in observed and name in graph.causes]
+    if not hidden:
+        return ()
+    mechanisms = graph.mixed.mechanisms_of(hidden)
+    shown = [name for name in family if name not in hidden]
+    neighbours = _moral(graph.mixed, [*hidden, *mechanisms, *shown])
+    capacity: dict[Hashable, int] = {
+        name: round(SCALE * log(max(graph.network.cardinality(name), 1))) + 1
+        for name in graph.network.variables
+        if name in observed and name not in family
+    }
+    cut = _vertex_cut(_without(neighbours, shown), hidden, sorted(mechanisms), capacity)
+    if cut is None:
+        path = graph.mixed.open_path(hidden, mechanisms, {*observed} - {*hidden})
+        words = graph.mixed.in_words(path) if path else "through a hidden cause"
+        raise SeparatorError.none(family, words)
+    return tuple(name for name in graph.network.variables if name in cut)
+
+
+def separators(
+    graph: MissingnessGraph, fully_observed: Iterable[str] | None = None
+) -> dict[str, Scope]:
+    """The separator of every family of the network, under the name of its child."""
+    observed = None if fully_observed is None else tuple(fully_observed)
+    network = graph.network
+    return {name: separator(graph, network.family(name), observed) for name in network.variables}
+
+
+def _moral(graph: MixedGraph, nodes: Sequence[Node]) -> dict[Hashable, set[Hashable]]:
+    """The moral graph of the nodes' ancestors, a node of its own for each hidden cause."""
+    inside = graph.ancestors(nodes)
+    parents: dict[Hashable, set[Hashable]] = {n: {*graph.parents[n]} for n in graph.sorted(inside)}
+    for pair in graph.hidden:
+        for node in pair:
+            if node in inside:
+                parents[node].add(("hidden", pair))
+    moral: dict[Hashable, set[Hashable]] = {}
+    for child, above in parents.items():
+        for one, two in combinations([child, *above], 2):
+            moral.setdefault(one, set()).add(two)
+            moral.setdefault(two, set()).add(one)
+        moral.setdefault(child, set())
+    return moral
+
+
+def _without(
+    neighbours: Mapping[Hashable, set[Hashable]], gone: Sequence[Hashable]
+) -> dict[Hashable, set[Hashable]]:
+    drop = set(gone)
+    return {node: near - drop for node, near in neighbours.items() if node not in drop}
+
+
+def _vertex_cut(
+    neighbours: Mapping[Hashable, set[Hashable]],
+    sources: Sequence[Node],
+    sinks: Sequence[Node],
+    capacity: Mapping[Hashable, int],
+) -> set[object] | None:
+    """A minimum vertex cut; each node is split into an entry and an exit. None: there is none."""
+    import networkx as nx
+
+    flow: nx.DiGraph[Hashable] = nx.DiGraph()
+    for node, near in neighbours.items():
+        limit = {"capacity": capacity[node]} if node in capacity else {}
+        flow.add_edge(("in", node), ("out", node), **limit)
+        flow.add_edges_from((("out", node), ("in", other)) for other in near)
+    flow.add_edges_from(("source", ("in", node)) for node in sources)
+    flow.add_edges_from((("out", node), "sink") for node in sinks)
+    try:
+        _, (near_source, _) = nx.minimum_cut(flow, "source", "sink")
+    except nx.NetworkXUnbounded:
+        return None
+    return {n for n in neighbours if ("in", n) in near_source and ("out", n) not in near_source}

@@ -1,0 +1,64 @@
+"""Bring a learned network into the order of the true one, by names."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lacunet.errors import LacunetError
+from lacunet.model.network import FloatArray, Network, Scope
+
+
+class ComparisonError(LacunetError):
+    """Two networks do not speak of the same thing."""
+
+
+def matched(truth: Network, learned: Network) -> Network:
+    """The learned network with the variables, states and, if the same, parents in truth's order.
+
+    Raises
+    ------
+    ComparisonError
+        A variable or a state is in one of the networks only.
+
+    Examples
+    --------
+    >>> truth = Network({"A": ["x", "y"]}, tables={"A": [0.25, 0.75]})
+    >>> turned = Network({"A": ["y", "x"]}, tables={"A": [0.75, 0.25]})
+    >>> matched(truth, turned) == truth
+    True
+    """
+    _check(truth, learned)
+    parents = {name: _parents(truth, learned, name) for name in truth.variables}
+    tables = {name: _table(truth, learned, name, parents[name]) for name in truth.variables}
+    return Network(truth.states_of, parents, tables)
+
+
+def _check(truth: Network, learned: Network) -> None:
+    one, two = set(truth.variables), set(learned.variables)
+    if one != two:
+        raise ComparisonError(
+            "the networks have different variables: "
+            f"only the true one has {sorted(one - two)}, "
+            f"only the learned one has {sorted(two - one)}."
+        )
+    for name in truth.variables:
+        if set(truth.states(name)) != set(learned.states(name)):
+            raise ComparisonError(
+                f"variable {name!r} has the states {list(truth.states(name))} in the true network, "
+                f"but {list(learned.states(name))} in the learned one."
+            )
+
+
+def _parents(truth: Network, learned: Network, name: str) -> Scope:
+    same = set(truth.parents(name)) == set(learned.parents(name))
+    return truth.parents(name) if same else learned.parents(name)
+
+
+def _table(truth: Network, learned: Network, name: str, parents: Scope) -> FloatArray:
+    own = learned.family(name)
+    axes = [own.index(axis) for axis in (*parents, name)]
+    places = [
+        [learned.state_index(axis, state) for state in truth.states(axis)]
+        for axis in (*parents, name)
+    ]
+    return learned.cpt(name).table.transpose(axes)[np.ix_(*places)]

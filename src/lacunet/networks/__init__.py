@@ -1,1 +1,0 @@
-"""The bundled benchmark networks: one compressed file each, and the catalogue of them."""

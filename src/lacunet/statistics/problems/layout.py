@@ -1,0 +1,80 @@
+"""Where things are: all CPTs end to end in one array of cells, and the moral graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.problems.ragged import Integers, Ragged
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The cells of all CPTs in one array, and the axes of each.
+
+    Variables and families go by their place in ``network.variables``. The cell of family
+    ``f`` at states :math:`x` is ``offsets[f] + sum(stride * x)`` over its ``axes`` (parents,
+    then the child) with the ``strides`` beside them. ``neighbours`` is the moral graph.
+    """
+
+    network: Network
+    cardinalities: Integers
+    offsets: Integers
+    axes: Ragged
+    strides: Integers
+    neighbours: NDArray[np.bool_]
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of all CPTs."""
+        return int(self.offsets[-1])
+
+    def flat(self, tables: Mapping[str, FloatArray]) -> FloatArray:
+        """The cells of all tables, end to end."""
+        return np.concatenate([np.ravel(tables[name]) for name in self.network.variables])
+
+    def tables(self, cells: FloatArray) -> dict[str, FloatArray]:
+        """The table of every family: the reverse of `flat`, as views."""
+        return {
+            name: cells[start:stop].reshape(self.network.shape(self.network.family(name)))
+            for name, start, stop in zip(
+                self.network.variables, self.offsets, self.offsets[1:], strict=False
+            )
+        }
+
+    def families_of(self) -> Ragged:
+        """The families that each variable is in, ascending."""
+        holds = self.axes.matrix(len(self.cardinalities)).T
+        return Ragged.of_matrix(holds)
+
+
+@lru_cache(maxsize=8)
+def layout_of(network: Network) -> Layout:
+    """The layout of a network without CPTs."""
+    place_of = {name: place for place, name in enumerate(network.variables)}
+    families = [
+        [place_of[name] for name in network.family(variable)] for variable in network.variables
+    ]
+    shapes = [network.shape(network.family(variable)) for variable in network.variables]
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    neighbours = np.zeros((len(families), len(families)), dtype=bool)
+    for family in families:
+        neighbours[np.ix_(family, family)] = True
+    np.fill_diagonal(neighbours, val=False)
+    return Layout(
+        network=network,
+        cardinalities=np.array(network.shape(network.variables), dtype=np.int64),
+        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        axes=Ragged.of_lengths(np.array([len(f) for f in families]), np.concatenate(families)),
+        strides=np.concatenate([_strides(shape) for shape in shapes]),
+        neighbours=neighbours,
+    )
+
+
+def _strides(shape: tuple[int, ...]) -> Integers:
+    return np.concatenate([np.cumprod(shape[:0:-1])[::-1], [1]]).astype(np.int64)

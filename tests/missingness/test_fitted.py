@@ -1,0 +1,102 @@
+"""Mechanisms fitted to a table hide values as the table's are hidden."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.formats.catalogue import example
+from lacunet.missingness.fitted import fitted_mechanisms
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism
+from lacunet.simulate.at_random import MAR
+from lacunet.simulate.by_graph import MissingByGraph
+from lacunet.simulate.hiding import hide
+from lacunet.simulate.sampling import sample
+from lacunet.simulate.simulation import simulate
+
+FOUR = Network(
+    {name: ["0", "1"] for name in "ABCD"},
+    {"B": ["A"], "C": ["B"], "D": ["A"]},
+    {
+        "A": [0.4, 0.6],
+        "B": [[0.7, 0.3], [0.2, 0.8]],
+        "C": [[0.9, 0.1], [0.4, 0.6]],
+        "D": [[0.5, 0.5], [0.1, 0.9]],
+    },
+)
+ROWS = 20_000
+
+
+def rows_hidden_by(text: str, tables: dict[str, object]) -> EncodedTable:
+    graph = MissingnessGraph.parse(text, FOUR)
+    return simulate(FOUR, ROWS, MissingByGraph(graph, tables), np.random.default_rng(5)).table  # type: ignore[arg-type]
+
+
+def test_the_causes_of_missing_values_are_found() -> None:
+    table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
+    fitted = fitted_mechanisms(FOUR, table)
+    assert {name: one.parents for name, one in fitted.mechanisms.items()} == {"C": ("A",), "D": ()}
+    # Four standard errors of a rate among the 8,000 rows or more of a group.
+    np.testing.assert_allclose(fitted.mechanisms["C"].missing, [0.1, 0.7], atol=4 * 0.0056)
+    np.testing.assert_allclose(fitted.mechanisms["D"].missing, 0.3, atol=4 * 0.0033)
+
+
+def test_what_goes_missing_together_does_so_again() -> None:
+    table = rows_hidden_by("A -> R[B]; R[B] -> R[C]", {"B": [0.2, 0.5], "C": [1.0, 0.0]})
+    fitted = fitted_mechanisms(FOUR, table)
+    assert fitted.mechanisms["C"].parents == (Mechanism("B"),)
+    complete = sample(FOUR, ROWS, np.random.default_rng(6))
+    again = hide(complete, fitted, np.random.default_rng(7))
+    apart = (again.columns["B"] == 2) != (again.columns["C"] == 2)
+    assert apart.mean() < 5 / ROWS  # one row's worth of the overall rate is mixed in
+
+
+def test_new_rows_miss_as_much_given_the_same_causes() -> None:
+    table = rows_hidden_by("A, B -> R[C]", {"C": [[0.1, 0.8], [0.5, 0.3]]})
+    complete = sample(FOUR, ROWS, np.random.default_rng(6))
+    again = hide(complete, fitted_mechanisms(FOUR, table), np.random.default_rng(7))
+    for a in (0, 1):
+        for b in (0, 1):
+            rates = []
+            for one in (table, again):
+                group = (one.columns["A"] == a) & (one.columns["B"] == b)
+                rates.append(float((one.columns["C"][group] == 2).mean()))
+            # Four standard errors of the difference of two rates among 2,400 rows.
+            assert abs(rates[0] - rates[1]) < 4 * (2 * 0.25 / 2400) ** 0.5
+
+
+def test_the_simulated_data_are_missing_at_random() -> None:
+    alarm = example("alarm")
+    table = simulate(alarm, 5_000, MAR(), np.random.default_rng(3)).table
+    graph = fitted_mechanisms(alarm, table).graph
+    assert graph.partially_observed == table.partially_observed
+    assert graph.category() in ("MAR", "MCAR")
+
+
+def test_weights_count_as_rows_would() -> None:
+    table = rows_hidden_by("A -> R[C]", {"C": [0.1, 0.7]})
+    weights = np.random.default_rng(1).integers(1, 4, table.rows)
+    weighted = EncodedTable.of(table.cardinality_of, table.columns, weights.astype(float))
+    repeated = table.take(np.repeat(np.arange(table.rows), weights))
+    one, two = (fitted_mechanisms(FOUR, t).mechanisms["C"] for t in (weighted, repeated))
+    assert one.parents == two.parents
+    np.testing.assert_allclose(one.missing, two.missing, rtol=1e-12)
+
+
+def test_data_in_which_nothing_is_always_shown_can_be_copied() -> None:
+    columns = {name: np.array([0, 1, 2, 2], np.uint8) for name in "ABCD"}
+    fitted = fitted_mechanisms(FOUR, EncodedTable.of(dict.fromkeys("ABCD", 2), columns))
+    assert fitted.graph.partially_observed == tuple("ABCD")
+
+
+def test_complete_data_give_no_mechanism() -> None:
+    assert not fitted_mechanisms(FOUR, sample(FOUR, 10, np.random.default_rng(0))).mechanisms
+
+
+def test_no_rows_have_no_pattern() -> None:
+    with pytest.raises(LacunetError, match="no rows"):
+        fitted_mechanisms(FOUR, sample(FOUR, 0, np.random.default_rng(0)))
