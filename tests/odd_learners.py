@@ -5,40 +5,40 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from time import sleep
-from typing import ClassVar
 
-from lacunet.estimate.method import Learned, Method, Task
-from lacunet.estimate.registry import method_named
+from lacunet.estimate.deletion.forms import DirectMCAR
+from lacunet.estimate.method import Learned, Method, Plan, Setting
 from lacunet.experiments.runner.learners import Learner
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Scope
+from lacunet.statistics.gather import Statistics
 
 
 @dataclass(frozen=True)
-class Odd:
-    name: ClassVar[str] = "odd"
+class Odd(DirectMCAR):
+    name = "odd"
     what: str = ""
     time_limit: float | None = None
 
-    def learn(self, task: Task) -> Learned:
+    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
         if self.what == "dies":
             os._exit(3)
         if self.what == "sleeps":
             sleep(600)
         if self.what == "heeds":
             sleep(self.time_limit or 600)
-        return method_named("direct-mcar").learn(task)
+        return super().estimate(plan, statistics, setting)
 
 
 @dataclass(frozen=True)
-class Dawdler:
+class Dawdler(DirectMCAR):
     """A closed form: it has no option for a time limit."""
 
-    name: ClassVar[str] = "dawdler"
+    name = "dawdler"
 
-    def learn(self, task: Task) -> Learned:
+    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
         sleep(0.3)
-        return method_named("direct-mcar").learn(task)
+        return super().estimate(plan, statistics, setting)
 
 
 @dataclass(frozen=True)

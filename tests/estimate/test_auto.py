@@ -9,10 +9,10 @@ import pytest
 
 from golden import golden
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.deletion.direct_mcar import DirectMcar
-from lacunet.estimate.deletion.factored_mar import FactoredMar
+from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.method import Learned, Task
+from lacunet.estimate.method import Learned
+from learning import Task, learned_by
 
 CASE = golden("alarm-mar")
 TASK = Task(CASE.network, CASE.table, 2.0)
@@ -27,14 +27,14 @@ def test_without_holes_it_gives_the_frequencies() -> None:
     complete = CASE.table.take(slice(0, 50))
     columns = {v: np.minimum(c, c.dtype.type(1)) for v, c in complete.columns.items()}
     table = type(complete).of(complete.cardinality_of, columns)
-    learned = Auto().learn(replace(TASK, table=table))
+    learned = learned_by(Auto(), replace(TASK, table=table))
     assert "no cell is missing" in learned.why
-    assert_same(learned, DirectMcar().learn(replace(TASK, table=table)))
+    assert_same(learned, learned_by(DirectMCAR(), replace(TASK, table=table)))
 
 
 def test_with_holes_it_makes_the_steps_that_rows_put_aside_support() -> None:
-    learned = Auto().learn(replace(TASK, rng=np.random.default_rng(4)))
-    by_em = EM(stop="heldout").learn(replace(TASK, rng=np.random.default_rng(4)))
+    learned = learned_by(Auto(), replace(TASK, rng=np.random.default_rng(4)))
+    by_em = learned_by(EM(stop="heldout"), replace(TASK, rng=np.random.default_rng(4)))
     assert_same(learned, by_em)
     steps = learned.ended.iterations
     assert steps >= 1
@@ -56,7 +56,7 @@ def test_with_holes_it_makes_the_steps_that_rows_put_aside_support() -> None:
 def test_where_em_is_beyond_the_budget_the_closed_form_stands(
     method: Auto, task: Task, reason: str
 ) -> None:
-    learned = method.learn(task)
+    learned = learned_by(method, task)
     assert learned.why.startswith("factored-mar alone: ")
     assert reason in learned.why
-    assert_same(learned, FactoredMar().learn(task))
+    assert_same(learned, learned_by(FactoredMAR(), task))

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from by_definition import joint
-from lacunet.estimate.method import Task, posterior_mode
+from lacunet.estimate.cpts import posterior_mode
 from lacunet.estimate.registry import method_named
+from learning import Task, learned_by
 from strategies import networks, tables
 
 METHODS = [
@@ -32,7 +33,7 @@ def test_every_cpt_follows_its_definition(method: str, data: st.DataObject) -> N
         else []
     )
     options = {"separator": separator} if method.startswith("informed") else {}
-    learned = method_named(method, **options).learn(Task(network, table, 1.5))
+    learned = learned_by(method_named(method, **options), Task(network, table, 1.5))
     for name in network.variables:
         expected = joint(network, table, network.family(name), method, separator)
         cpt, _ = posterior_mode(expected, table.total, 1.5)

@@ -16,6 +16,7 @@ from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulate.by_graph import MissingByGraph
 from lacunet.simulate.simulation import simulate
+from lacunet.statistics.groups import group_rows
 from test_every_method import learned
 
 ROWS = 200_000
@@ -48,8 +49,15 @@ def _errors(name: str, table: EncodedTable) -> np.ndarray:
     options = {"missingness": GRAPH} if name == "mgraph" else {}
     result = learned(name, SCREENING, table, **options)
     truth = SCREENING.cpt("Disease").table
-    size = result.families["Disease"].effective_size * AGES[:, None]
+    size = _effective_size(table) * AGES[:, None]
     return np.abs(result.tables["Disease"] - truth) / np.sqrt(truth * (1 - truth) / size)
+
+
+def _effective_size(table: EncodedTable) -> float:
+    """Kish's size of the rows that show Disease, each weighted by its group over those shown."""
+    groups, group = group_rows(table, ("Symptoms", "Test"))
+    shown = np.bincount(group[table.is_shown(["Disease"])], minlength=len(groups.weights))
+    return groups.weights.sum() ** 2 / (groups.weights**2 / shown).sum()
 
 
 def test_every_method_has_a_claim() -> None:

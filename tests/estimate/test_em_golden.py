@@ -7,7 +7,7 @@ import pytest
 
 from golden import NAMES, golden
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.method import Task
+from learning import Task, learned_by
 
 WITH_EM = [name for name in NAMES if golden(name).expected_em]
 
@@ -18,8 +18,9 @@ def test_em_from_the_closed_form_ends_where_the_golden_file_says(name: str) -> N
     seed = case.network.with_tables(
         {v: t / t.sum(axis=-1, keepdims=True) for v, t in case.cpts("factored-mar").items()}
     )
-    learned = EM(seed=seed, tolerance=1e-9, max_iterations=100_000).learn(
-        Task(case.network, case.table, prior=2.0)
+    learned = learned_by(
+        EM(seed=seed, tolerance=1e-9, max_iterations=100_000),
+        Task(case.network, case.table, prior=2.0),
     )
     assert learned.ended is not None
     assert learned.ended.reason == "converged"
@@ -35,8 +36,8 @@ def test_em_from_the_closed_form_ends_where_the_golden_file_says(name: str) -> N
 @pytest.mark.parametrize("name", WITH_EM)
 def test_em_seeded_by_name_ends_at_the_same_place(name: str) -> None:
     case = golden(name)
-    learned = EM(tolerance=1e-9, max_iterations=100_000).learn(
-        Task(case.network, case.table, prior=2.0)
+    learned = learned_by(
+        EM(tolerance=1e-9, max_iterations=100_000), Task(case.network, case.table, prior=2.0)
     )
     assert case.expected_em is not None
     for variable, cpt in case.expected_em["cpts"].items():

@@ -10,10 +10,10 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Learned, Task
+from lacunet.estimate.method import Learned, MethodError
 from lacunet.model.network import Network
 from lacunet.simulate.sampling import sample
+from learning import Task, learned_by
 
 CLASSES = Network(
     {name: ["0", "1"] for name in "HABCD"},
@@ -41,13 +41,13 @@ def assert_finds_the_classes(learned: Learned) -> None:
 def test_a_variable_that_no_row_shows_does_not_stay_where_all_its_states_are_alike(
     method: EM | Auto,
 ) -> None:
-    assert_finds_the_classes(method.learn(latent_task(3)))
+    assert_finds_the_classes(learned_by(method, latent_task(3)))
 
 
 def test_the_result_says_that_em_started_at_random() -> None:
-    ended = EM().learn(latent_task(3)).ended
+    ended = learned_by(EM(), latent_task(3)).ended
     assert any("no row shows H" in note for note in ended.notes)
-    assert "no row shows H" in Auto().learn(latent_task(3)).why
+    assert "no row shows H" in learned_by(Auto(), latent_task(3)).why
 
 
 def test_a_seed_network_may_list_everything_in_another_order() -> None:
@@ -62,21 +62,21 @@ def test_a_seed_network_may_list_everything_in_another_order() -> None:
         },
     )
     task = Task(case.network, case.table, 2.0)
-    one, two = (EM(seed=start, stop=3).learn(task) for start in (seed, turned))
+    one, two = (learned_by(EM(seed=start, stop=3), task) for start in (seed, turned))
     for name, table in one.tables.items():
         np.testing.assert_array_equal(two.tables[name], table)
 
 
 def test_a_seed_network_of_another_structure_is_refused() -> None:
     case = golden("fire-alarm-mar")
-    with pytest.raises(MethodError, match="seed"):
-        EM(seed=CLASSES).learn(Task(case.network, case.table, 2.0))
+    with pytest.raises(MethodError, match="structure must be the same"):
+        learned_by(EM(seed=CLASSES), Task(case.network, case.table, 2.0))
 
 
 @pytest.mark.parametrize("stop", [np.int64(3), 3])
 def test_any_whole_number_is_a_number_of_steps(stop: int) -> None:
     case = golden("asia-mcar")
-    ended = EM(stop=stop).learn(Task(case.network, case.table, 2.0)).ended
+    ended = learned_by(EM(stop=stop), Task(case.network, case.table, 2.0)).ended
     assert (ended.reason, ended.iterations) == ("steps done", 3)
 
 
@@ -95,7 +95,7 @@ def test_what_the_held_out_search_reached_is_kept_when_time_is_up(
 
     monkeypatch.setattr("lacunet.estimate.em.method._best_climb", cut)
     case = golden("alarm-mar")
-    ended = EM(stop="heldout").learn(Task(case.network, case.table, 2.0)).ended
+    ended = learned_by(EM(stop="heldout"), Task(case.network, case.table, 2.0)).ended
     assert ended.reason == ("time limit" if error is OutOfTimeError else "interrupted")
     assert ended.iterations > 0
     assert np.isnan(ended.log_likelihood)

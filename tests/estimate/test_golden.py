@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from golden import NAMES, golden
-from lacunet.estimate.method import Task
 from lacunet.estimate.registry import method_named
+from learning import Task, learned_by
 
 CASES = [(name, method) for name in NAMES for method in golden(name).expected["cpts"]]
 
@@ -15,7 +15,7 @@ def test_the_authors_cpts_are_reproduced(name: str, method: str) -> None:
     case = golden(name)
     separator = case.expected.get("separator") if method.startswith("informed") else None
     task = Task(case.network, case.table, case.expected["prior_concentration"])
-    learned = method_named(method, separator=separator).learn(task)
+    learned = learned_by(method_named(method, separator=separator), task)
     for variable, expected in case.cpts(method).items():
         # A careful implementation agrees to rounding; nothing here needs more room than that.
         np.testing.assert_allclose(learned.tables[variable], expected, rtol=0, atol=1e-12)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from golden import golden
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Task
+from lacunet.estimate.method import MethodError
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separator
+from learning import Task, learned_by
 
 CASE = golden("fire-alarm-mar")
 GRAPH = MissingnessGraph(CASE.network, CASE.expected["mechanism_parents"])
@@ -20,18 +20,18 @@ GRAPH = MissingnessGraph(CASE.network, CASE.expected["mechanism_parents"])
 @pytest.mark.parametrize("method", ["informed-direct", "informed-factored"])
 def test_a_graph_gives_each_family_its_own_separator(method: str) -> None:
     task = Task(CASE.network, CASE.table, 2.0)
-    by_graph = method_named(method, missingness=GRAPH).learn(task)
+    by_graph = learned_by(method_named(method, missingness=GRAPH), task)
     for name in CASE.network.variables:
         own = separator(GRAPH, CASE.network.family(name), CASE.table.fully_observed)
-        named = method_named(method, separator=own).learn(task)
+        named = learned_by(method_named(method, separator=own), task)
         np.testing.assert_array_equal(by_graph.tables[name], named.tables[name])
 
 
 def test_a_graph_that_is_not_mar_for_a_family_is_refused_with_the_path() -> None:
     graph = MissingnessGraph.parse("Alarm -> R[Alarm]; Report -> R[Leaving]", CASE.network)
     with pytest.raises(SeparatorError, match="Alarm -> R\\[Alarm\\]"):
-        method_named("informed-direct", missingness=graph).learn(
-            Task(CASE.network, CASE.table, 2.0)
+        learned_by(
+            method_named("informed-direct", missingness=graph), Task(CASE.network, CASE.table, 2.0)
         )
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import lacunet as lc
 from examples import RAIN
-from lacunet.estimate.deletion.factored_mcar import FactoredMcar
-from lacunet.estimate.errors import MethodError
+from lacunet.estimate.deletion.forms import FactoredMCAR
+from lacunet.estimate.method import MethodError
 
 ROWS = {
     "Rain": ["no", "yes", "no", "no"],
@@ -27,7 +27,7 @@ def test_a_result_tells_what_it_is() -> None:
 
 def test_a_method_may_be_a_value_with_its_options() -> None:
     named = lc.learn(RAIN, ROWS, "factored-mcar", aggregation="mean")
-    given = lc.learn(RAIN, ROWS, FactoredMcar(aggregation="mean"))
+    given = lc.learn(RAIN, ROWS, FactoredMCAR(aggregation="mean"))
     assert named.network == given.network
 
 
@@ -47,7 +47,8 @@ def test_weights_may_be_a_column_or_an_array() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"network": "rain.bif"}, "the network is str, not a lacunet.Network"),
+        ({"network": 5}, "the network is int, not a lacunet.Network"),
+        ({"data": RAIN}, "the second argument is a network"),
         ({"method": 5}, "method is 5, but must be a method's name or a method"),
         ({"method": "magic"}, "there is no method 'magic'"),
         ({"prior": 0.5}, "prior is 0.5"),
@@ -55,7 +56,7 @@ def test_weights_may_be_a_column_or_an_array() -> None:
         ({"prior": float("nan")}, "prior is nan"),
         ({"method": "direct-mcar", "aggregation": "mean"}, "takes no 'aggregation'"),
         ({"method": "factored-mar", "aggregation": "mode"}, "aggregation is 'mode'"),
-        ({"method": FactoredMcar(), "aggregation": "mean"}, "goes with a method's name"),
+        ({"method": FactoredMCAR(), "aggregation": "mean"}, "goes with a method's name"),
         ({"method": "informed-direct", "separator": ["learn"]}, "cannot be learned"),
         ({"method": "mgraph"}, "needs a missingness graph"),
     ],

@@ -16,8 +16,7 @@ from lacunet.cli.options import (
     table_of,
 )
 from lacunet.cli.progress import progress_bar
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Method
+from lacunet.estimate.method import Method, MethodError
 from lacunet.model.network import Network
 
 HELP = "say how each CPT would be estimated, from which rows, and what it will cost"
@@ -40,7 +39,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "--memory",
         type=gigabytes,
         metavar="GIB",
-        help="memory budget in GiB (default: half of the memory of the machine)",
+        help="memory budget in GiB (default: half of the memory there is)",
     )
     add_method_arguments(command)
     add_data_arguments(command)
@@ -53,9 +52,9 @@ def run(options: Namespace) -> int:
     network = read_network(options.network)
     method = method_of(options, network)
     if options.rows and options.query is None:
-        raise MethodError.rows_without_query()
+        raise MethodError("--rows lists the rows of a query.", 'give one, as in --query "X=1,W=1".')
     if options.query is not None and not options.data:
-        raise MethodError.query_without_data()
+        raise MethodError("a query is explained on data, and none are given.", "name a data file.")
     if options.query is not None:
         return _explain_query(options, network, method)
     return _explain_families(options, network, method)

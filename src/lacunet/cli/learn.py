@@ -11,23 +11,22 @@ from lacunet.cli.options import (
     add_data_arguments,
     add_method_arguments,
     gigabytes,
-    method_of,
+    method_options,
     note,
     one_or_many,
 )
 from lacunet.cli.progress import progress_bar
 
-HELP = "learn the CPTs of a network from data with holes"
+HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
 
 what is printed for each CPT:
-  rows shown  rows in which the variable and all its parents are observed
-  effective   how many equally weighted rows would know as much, (sum w)^2 / sum w^2
-              (for EM of the rows shown alone, which is a floor)
-  fell back   share of the estimate for which a group of rows had no data of its own
-  unseen      parent configurations about which the data say nothing: the prior alone
+  rows shown   rows in which the variable and all its parents are observed
+  effective    the number of complete rows that would give the same variance, where known
+  fell back    share of the rows' weight whose group had no data of its own
+  unsupported  parent configurations that no row shows together with the variable
 """
 
 
@@ -49,14 +48,14 @@ def add_arguments(command: ArgumentParser) -> None:
         type=float,
         default=2.0,
         metavar="ALPHA",
-        help="concentration of the Dirichlet prior: 2 adds one pseudo-count a cell, 1 none "
+        help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
         "(default: 2)",
     )
     command.add_argument(
         "--memory",
         type=gigabytes,
         metavar="GIB",
-        help="memory budget in GiB (default: half of the memory of the machine)",
+        help="memory budget in GiB (default: half of the memory there is)",
     )
     add_method_arguments(command)
     add_data_arguments(command)
@@ -66,27 +65,32 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
     import numpy as np
 
-    from lacunet.estimate.learn import learn
+    from lacunet.estimate.learn import Interrupted, learn
     from lacunet.formats.files import check_target, read_network, write_network
     from lacunet.report.learned import result_as_data, result_as_text
 
     network = read_network(options.network)
     if options.output:
         check_target(network, options.output)
+    code = 0
     with progress_bar() as progress:
-        result = learn(
-            network,
-            one_or_many(options.data),
-            method_of(options, network),
-            options.prior,
-            options.weight,
-            missing=options.missing,
-            unknown=options.unknown,
-            latent=options.latent,
-            rng=np.random.default_rng(options.seed),
-            memory=options.memory,
-            progress=progress,
-        )
+        try:
+            result = learn(
+                network,
+                one_or_many(options.data),
+                options.method,
+                options.prior,
+                options.weight,
+                missing=options.missing,
+                unknown=options.unknown,
+                latent=options.latent,
+                rng=np.random.default_rng(options.seed),
+                memory=options.memory,
+                progress=progress,
+                **method_options(options),
+            )
+        except Interrupted as interrupted:
+            result, code = interrupted.result, 130
     for text in result.notes:
         note(text)
     if result.ended and result.ended.reason in ("time limit", "interrupted", "iteration limit"):
@@ -98,4 +102,4 @@ def run(options: Namespace) -> int:
         note(f"the learned network is in {options.output}")
     elif not options.json:
         note("nothing was written; -o FILE keeps the learned network")
-    return 0
+    return code

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
 from lacunet.estimate.method import Method
-from lacunet.estimate.registry import method_named
 from lacunet.model.network import Network
 from lacunet.progress import Progress
 
@@ -26,13 +26,13 @@ def add_data_arguments(command: ArgumentParser) -> None:
         action="extend",
         nargs="+",
         default=[],
-        help="further texts that mean 'not observed' (after DATA)",
+        help="further strings that mean 'not observed' (after DATA)",
     )
     group.add_argument(
         "--unknown",
         choices=["error", "missing"],
         default="error",
-        help="what to do with a value that is no state (default: error)",
+        help="what to do with a value that is not a state (default: error)",
     )
     group.add_argument(
         "--latent",
@@ -44,9 +44,8 @@ def add_data_arguments(command: ArgumentParser) -> None:
 
 
 def add_method_arguments(command: ArgumentParser) -> None:
-    """Say how the CPTs are to be learned."""
-    from lacunet.estimate.deletion.lattice import AGGREGATIONS
-    from lacunet.estimate.registry import METHODS
+    """Say how the CPTs are to be learned: every option of every method, from its own words."""
+    from lacunet.estimate.registry import METHODS, options_of
 
     group = command.add_argument_group("method")
     group.add_argument(
@@ -54,89 +53,60 @@ def add_method_arguments(command: ArgumentParser) -> None:
         metavar="M",
         help=f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)",
     )
-    group.add_argument(
-        "--separator",
-        metavar="A,B",
-        type=names,
-        help="for informed methods: what separates missing values from their mechanisms",
-    )
-    group.add_argument(
-        "--missingness",
-        metavar="GRAPH",
-        help="a file with a missingness graph, for mgraph and the informed methods",
-    )
-    group.add_argument(
-        "--otherwise",
-        metavar="O",
-        help="for mgraph: 'refuse' (default), 'prior', or a method for what is not recoverable",
-    )
-    group.add_argument(
-        "--aggregation", choices=AGGREGATIONS, help="for factored methods: how estimates merge"
-    )
-    _add_em_arguments(command)
+    methods_of: dict[str, list[str]] = {}
+    for method in METHODS:
+        for name in options_of(method):
+            methods_of.setdefault(name, []).append(method)
+    for name, methods in methods_of.items():
+        own = options_of(methods[-1])[name]
+        told = own.metadata
+        kind = names if name == "separator" else _start if name == "start" else told["kind"]
+        default = f"; default: {own.default}" if own.default not in (None, ()) else ""
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=_refusing(kind),
+            choices=told["choices"],
+            metavar=told["metavar"] or (None if told["choices"] else name.upper()[:1]),
+            help=f"{told['text']} ({', '.join(methods)}{default})",
+        )
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (0)")
 
 
-def _add_em_arguments(command: ArgumentParser) -> None:
-    group = command.add_argument_group("em, one-step, em-bp")
-    group.add_argument(
-        "--start",
-        metavar="S",
-        help="where EM starts: a method (default: factored-mar), a network file, or 'random'",
-    )
-    group.add_argument(
-        "--stop",
-        type=_stop,
-        metavar="S",
-        help="'converge' (default), 'heldout', or a number of steps",
-    )
-    group.add_argument("--tolerance", type=float, help="converged below this change (1e-4)")
-    group.add_argument("--max-iterations", type=int, metavar="N", help="at most so many (500)")
-    group.add_argument("--restarts", type=int, metavar="N", help="starts, best posterior wins (1)")
-    group.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="then the best so far is returned"
-    )
-    group.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="seed of the random numbers (0)"
-    )
+def _refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The same, with our own refusals as refusals of the command line."""
+
+    def parsed(text: str) -> Any:
+        try:
+            return kind(text)
+        except LacunetError as error:
+            raise ArgumentTypeError(str(error)) from None
+
+    parsed.__name__ = kind.__name__
+    return parsed
+
+
+def method_options(options: Namespace) -> dict[str, Any]:
+    """The options of methods that were given."""
+    from lacunet.estimate.registry import METHODS, options_of
+
+    every = dict.fromkeys(name for method in METHODS for name in options_of(method))
+    return {name: getattr(options, name) for name in every}
 
 
 def method_of(options: Namespace, network: Network) -> Method:
     """The method asked for, with its options."""
-    graph = None
-    if options.missingness:
-        from lacunet.missingness.graph import MissingnessGraph
+    from lacunet.estimate.learn import checked_method
 
-        graph = MissingnessGraph.read(options.missingness, network)
-    return method_named(
-        options.method or ("mgraph" if graph else "auto"),
-        separator=options.separator,
-        missingness=graph,
-        otherwise=options.otherwise,
-        aggregation=options.aggregation,
-        seed=_start(options.start),
-        stop=options.stop,
-        tolerance=options.tolerance,
-        max_iterations=options.max_iterations,
-        restarts=options.restarts,
-        time_limit=options.time_limit,
-    )
+    return checked_method(network, options.method, method_options(options))
 
 
-def _start(text: str | None) -> str | Network | None:
+def _start(text: str) -> str | Network:
     """A method's name as it is; the network in a file, if it names one."""
     from lacunet.formats.files import FORMATS, read_network
 
-    if text is not None and any(suffix in text.lower() for suffix in FORMATS):
+    if any(suffix in text.lower() for suffix in FORMATS):
         return read_network(text)
     return text
-
-
-def _stop(text: str) -> str | int:
-    if text in ("converge", "heldout"):
-        return text
-    if text.isdecimal():
-        return int(text)
-    raise ArgumentTypeError(f"{text!r} is neither 'converge' nor 'heldout' nor a number of steps")
 
 
 def table_of(options: Namespace, network: Network, progress: Progress) -> EncodedTable:
@@ -178,7 +148,7 @@ def names(text: str) -> list[str]:
 def seed(text: str) -> int:
     """A seed for random numbers."""
     if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is no whole number from zero upwards")
+        raise ArgumentTypeError(f"{text!r} is not a whole number from zero upwards")
     return int(text)
 
 
@@ -189,7 +159,7 @@ def gigabytes(text: str) -> int:
     except ValueError:
         size = 0
     if not 0 < size < 2**20:
-        raise ArgumentTypeError(f"{text!r} is no size in GiB")
+        raise ArgumentTypeError(f"{text!r} is not a size in GiB")
     return int(size * 2**30)
 
 

@@ -9,19 +9,15 @@ if it is not, the closed form stands.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
 from time import monotonic
 from typing import ClassVar
 
-from lacunet.estimate.deletion.direct_mcar import DirectMcar
-from lacunet.estimate.deletion.factored_mar import FactoredMar
+from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.start import never_shown
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Learned, Task
+from lacunet.estimate.method import Learned, Plan, Setting, check_options, option
 from lacunet.inference.expectation.forecast import Forecast, forecast
-from lacunet.model.network import Scope
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.model.network import Network, Scope
+from lacunet.statistics.gather import Statistics
 from lacunet.wording import counted
 
 # What the held-out search and the final run took together, in iterations on all rows, in most
@@ -39,28 +35,45 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    time_limit: float = 600.0
+    time_limit: float = option(
+        600.0, "seconds after which the best so far is returned", kind=float, least=1e-9
+    )
 
     def __post_init__(self) -> None:
-        if not self.time_limit > 0:
-            raise MethodError.out_of_range("time_limit", self.time_limit, 0, inf)
+        check_options(self)
 
-    def learn(self, task: Task) -> Learned:
-        """Learn every CPT, and say in a sentence what was chosen and why."""
-        if not task.table.partially_observed:
-            learned = DirectMcar().learn(task)
+    @property
+    def bytes_per_cell(self) -> int:
+        """What the estimate of a family takes at once for each of its cells."""
+        return FactoredMAR().bytes_per_cell
+
+    def plan(self, network: Network, partially: Scope | None) -> Plan:
+        """The plan of EM stopped by rows put aside; of frequencies where nothing is missing."""
+        if partially is not None and not partially:
+            plan = DirectMCAR().plan(network, partially)
+            return replace(plan, method=self.name, intention="no cell is missing")
+        plan = EM(stop="heldout").plan(network, partially)
+        intention = "auto starts from factored-mar, by the estimands below, and will go on with EM"
+        return replace(plan, method=self.name, intention=intention)
+
+    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+        """Every CPT, and in a sentence what was chosen and why."""
+        if statistics.problems is None or plan.start is None:
+            learned = DirectMCAR().estimate(plan, statistics, setting)
             return replace(learned, why="no cell is missing: the CPTs are the plain frequencies")
         began = monotonic()
-        if task.table.rows < FEWEST_ROWS:
-            return _closed_form(task, f"of {counted(task.table.rows, 'row')} none can be put aside")
-        cost = forecast(compile_problems(task.network, task.table), task.memory)
-        if reason := self.too_costly(cost):
-            return _closed_form(task, reason)
+        reason = self.too_costly(forecast(statistics.problems, setting.memory))
+        if statistics.rows < FEWEST_ROWS:
+            reason = f"of {counted(statistics.rows, 'row')} none can be put aside"
+        if reason:
+            learned = FactoredMAR().estimate(plan.start, statistics, setting)
+            return replace(learned, why=f"factored-mar alone: {reason}")
         left = max(self.time_limit - (monotonic() - began), 0.0)
-        if hidden := never_shown(task):
-            learned = EM(restarts=LATENT_RESTARTS, time_limit=left).learn(task)
+        if hidden := statistics.never_shown:
+            em = EM(restarts=LATENT_RESTARTS, time_limit=left)
+            learned = em.estimate(plan, statistics, setting)
             return replace(learned, why=_what_latent_variables_need(hidden))
-        learned = EM(stop="heldout", time_limit=left).learn(task)
+        learned = EM(stop="heldout", time_limit=left).estimate(plan, statistics, setting)
         return replace(learned, why=_what_the_rows_said(learned))
 
     def too_costly(self, cost: Forecast) -> str:
@@ -76,10 +89,6 @@ class Auto:
         return ""
 
 
-def _closed_form(task: Task, reason: str) -> Learned:
-    return replace(FactoredMar().learn(task), why=f"factored-mar alone: {reason}")
-
-
 def _what_latent_variables_need(hidden: Scope) -> str:
     return (
         f"EM to convergence, the best of {LATENT_RESTARTS} starts: no row shows "
@@ -93,4 +102,4 @@ def _what_the_rows_said(learned: Learned) -> str:
     if ended.reason != "held-out peak":
         return f"factored-mar and {counted(ended.iterations, 'EM step')}: {ended.reason}"
     steps = counted(ended.iterations, "EM step")
-    return f"factored-mar and {steps}: what the likelihood of rows put aside supports"
+    return f"factored-mar and {steps}: stopped where the likelihood of held-out rows peaked"

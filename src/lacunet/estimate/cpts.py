@@ -1,78 +1,176 @@
-"""From the joint of each family to its CPT and its report: the last stretch of the road."""
+"""From an estimate to a CPT and its report: the one maker of both, for every method."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from lacunet.estimands.deletion import Estimand
-from lacunet.estimate.method import FamilyReport, Learned, Task, posterior_mode
-from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import Tally
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.estimands.deletion import latex_name
+from lacunet.estimate.method import FamilyPlan, FamilyReport
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.counts import Counts
 from lacunet.wording import counted
+
+NAMED = 3  # groups of parent configurations that a warning spells out
 
 
 @dataclass(frozen=True)
-class Joint:
-    """The estimate of a family's joint, and what it rests on.
+class HighestPosterior:
+    """The formula of EM: the parameters of highest posterior, given all that rows show."""
 
-    ``entering`` holds the weights with which rows enter the estimate, for the effective
-    sample size.
+    variable: str
+    parents: Scope
+    given: Scope = ()
+
+    @property
+    def text(self) -> str:
+        """The formula in plain text."""
+        given = f" | {', '.join(self.parents)}" if self.parents else ""
+        return f"P({self.variable}{given}) of highest posterior given all rows (EM)"
+
+    @property
+    def latex(self) -> str:
+        """The formula in LaTeX."""
+        given = rf" \mid {', '.join(map(latex_name, self.parents))}" if self.parents else ""
+        left = latex_name(self.variable) + given
+        return rf"\arg\max_\theta \Pr(\theta \mid D_\mathrm{{observed}}), \ \Pr({left})"
+
+
+def posterior_mode(joint: FloatArray, total: float, prior: float) -> tuple[FloatArray, int]:
+    r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
+
+    .. math::
+        \theta(x \mid u) \propto N \cdot P(u, x) + (\alpha - 1)
+
+    A parent configuration for which every term is zero is *unseen*: its row is uniform.
+
+    Parameters
+    ----------
+    joint
+        The estimate of :math:`P(u, x)`, child last; it need not sum to one.
+    total
+        The weight of all rows, :math:`N`.
+    prior
+        The concentration of the symmetric Dirichlet prior, :math:`\alpha`.
+
+    Examples
+    --------
+    >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 2)[0].tolist()
+    [[0.6, 0.4], [0.75, 0.25]]
     """
-
-    table: FloatArray
-    rows_shown: int
-    rows_used: int
-    entering: Tally
-    estimand: Estimand
-    fallback_mass: float = 0.0
-    fallback: str = ""
+    weights = total * joint
+    unseen = weights.sum(axis=-1) == 0
+    weights += prior - 1
+    weights[weights.sum(axis=-1) == 0] = 1
+    return weights / weights.sum(axis=-1, keepdims=True), int(np.count_nonzero(unseen))
 
 
-def learn_families(task: Task, joint_of: Callable[[Scope], Joint]) -> Learned:
-    """Turn the estimate of every family into its CPT, one family at a time."""
-    tables, reports = {}, {}
-    variables = task.network.variables
-    for done, name in enumerate(variables):
-        task.progress("estimating", done, len(variables), name)
-        joint = joint_of(task.network.family(name))
-        tables[name], unseen = posterior_mode(joint.table, task.table.total, task.prior)
-        reports[name] = family_report(name, task.network.parents(name), joint, unseen)
-    task.progress("estimating", len(variables), len(variables))
-    return Learned(tables, reports)
+def family_report(
+    family: FamilyPlan,
+    counts: Counts,
+    network: Network,
+    prior: float,
+    *,
+    rows_used: int,
+    unseen: int = 0,
+    effective_size: float | None = None,
+    fallback_mass: float = 0.0,
+    fallback: str = "",
+    warnings: Sequence[str] = (),
+) -> FamilyReport:
+    """What a CPT rests on, with a warning for everything the user should not overlook.
 
-
-def family_report(name: str, parents: Scope, joint: Joint, unseen: int) -> FamilyReport:
-    """What a CPT rests on, with a warning for everything the user should not overlook."""
-    warnings = []
-    if joint.rows_shown == 0:
-        warnings.append("no row shows the whole family")
-    if joint.fallback_mass > 0:
-        warnings.append(f"{joint.fallback_mass:.1%} of the mass fell back on {joint.fallback}")
-    if unseen and parents:
-        warnings.append(f"{counted(unseen, 'parent configuration')} unseen: the prior alone")
-    elif unseen:
-        warnings.append("no row says anything about it: the prior alone")
+    Parameters
+    ----------
+    counts
+        The counts of the family among all rows, child last, missing as a state.
+    warnings
+        What the method itself has to say.
+    """
+    support = counts.dense().sum(axis=-1)
+    without = support == 0
+    rows_shown = int(counts.showing(counts.scope).tally.rows.sum())
+    own = [family.note] if family.note else []
+    own += warnings
+    if fallback_mass > 0 and fallback:
+        own.append(f"{fallback_mass:.1%} of the rows' weight fell back on {fallback}")
+    own += _about_support(family, support, network, prior)
     return FamilyReport(
-        name,
-        parents,
-        joint.estimand.text,
-        joint.estimand.latex,
-        joint.rows_shown,
-        joint.rows_used,
-        effective_size(joint.entering),
-        joint.fallback_mass,
-        joint.fallback if joint.fallback_mass > 0 else "",
-        unseen,
-        tuple(warnings),
+        variable=family.variable,
+        parents=family.parents,
+        formula=family.formula,
+        rows_shown=rows_shown,
+        rows_used=rows_used,
+        support=support,
+        unsupported=int(np.count_nonzero(without)),
+        effective_size=effective_size,
+        fallback_mass=fallback_mass,
+        fallback=fallback if fallback_mass > 0 else "",
+        unseen=unseen,
+        warnings=tuple(own),
     )
 
 
-def effective_size(entering: Tally) -> float:
-    r"""The number of equally weighted rows that would know as much (Kish).
+def _about_support(
+    family: FamilyPlan, support: FloatArray, network: Network, prior: float
+) -> Iterator[str]:
+    """Name the CPT rows that no row of the data shows, and those that are mostly prior."""
+    name, parents, rows = family.variable, family.parents, support.size
+    without = support == 0
+    if without.all():
+        yield f"no row shows {name}{' with its parents' if parents else ''}: " + _rest(rows, rows)
+    elif without.any():
+        where = "; ".join(configurations(without, parents, network))
+        yield f"no row shows {name} where {where}: {_rest(int(without.sum()), rows)}"
+    pseudo = (prior - 1) * network.cardinality(name)
+    weak = int(np.count_nonzero(~without & (support < pseudo)))
+    if weak:
+        few = f"less than the prior's {pseudo:g}"
+        yield f"{weak:,} of {counted(rows, 'CPT row')} rest on a weight of {few}: mostly the prior"
 
-    .. math::
-        n_\mathrm{eff} = \frac{(\sum_r w_r)^2}{\sum_r w_r^2}
+
+def _rest(number: int, rows: int) -> str:
+    verb = "rests" if number == 1 else "rest"
+    return f"{number:,} of {counted(rows, 'CPT row')} {verb} on the model alone"
+
+
+def configurations(
+    chosen: NDArray[np.bool_], parents: Scope, network: Network, most: int = NAMED
+) -> list[str]:
+    """The chosen parent configurations in words, whole slices at a time.
+
+    Examples
+    --------
+    >>> two = Network({"Group": ["a", "c"], "Sex": ["f", "m"]})
+    >>> configurations(np.array([[False, False], [True, True]]), ("Group", "Sex"), two)
+    ['Group=c (Sex any)']
     """
-    squares = float(entering.squares.sum())
-    return float(entering.weights.sum()) ** 2 / squares if squares > 0 else 0.0
+    words: list[str] = []
+    left = chosen.copy()
+    while left.any() and len(words) < most:
+        at: list[int | slice] = [int(place) for place in np.argwhere(left)[0]]
+        for axis in range(len(parents)):
+            wider = [*at[:axis], slice(None), *at[axis + 1 :]]
+            if chosen[tuple(wider)].all():
+                at = wider
+        fixed = [
+            f"{name}={network.states(name)[place]}"
+            for name, place in zip(parents, at, strict=True)
+            if isinstance(place, int)
+        ]
+        free = [name for name, place in zip(parents, at, strict=True) if isinstance(place, slice)]
+        words.append(", ".join(fixed) + (f" ({', '.join(free)} any)" if free else ""))
+        left[tuple(at)] = False
+    if left.any():
+        rest = int(left.sum())
+        words.append(f"{rest:,} other configurations" if rest > 1 else "1 other configuration")
+    return words
+
+
+def cells_of(network: Network, variable: str) -> int:
+    """The number of cells of a CPT."""
+    return prod(network.shape(network.family(variable)))

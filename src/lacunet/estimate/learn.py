@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from lacunet.data.read import read_table
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.forecast import check_size
-from lacunet.estimate.method import Ended, FamilyReport, Method, Task
+from lacunet.data.table import EncodedTable
+from lacunet.estimate.deletion.forms import check_size
+from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
 from lacunet.estimate.registry import method_named
+from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
+from lacunet.statistics.gather import gather
 from lacunet.wording import counted
 
 
@@ -57,75 +60,78 @@ class Result:
         )
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while learning; ``result`` is the best so far."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("interrupted; the best so far is in the exception's `result`")
+        self.result = result
+
+
 def learn(
-    network: Network,
+    network: Network | str | Path,
     data: Any,
-    method: str | Method = "auto",
+    method: str | Method | None = None,
     prior: float = 2.0,
     weight: Any = None,
     *,
-    separator: Sequence[str] | None = None,
-    missingness: MissingnessGraph | None = None,
-    otherwise: str | None = None,
-    aggregation: str | None = None,
     missing: Sequence[str] = (),
     unknown: Literal["error", "missing"] = "error",
     latent: Sequence[str] = (),
     rng: np.random.Generator | None = None,
     memory: int | None = None,
     progress: Progress = silent,
+    **options: Any,
 ) -> Result:
-    """Learn the CPTs of a network from data with holes.
+    """Learn the CPTs of a network from data with missing values.
 
     Parameters
     ----------
     network
-        Structure and states; CPTs, if it has any, are not looked at.
+        Structure and states; CPTs, if it has any, are not looked at. Also a file's path.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
     method
-        A method's name, or a method with its options.
+        A method's name, or a method with its options. By default "auto", or "mgraph" where
+        ``missingness`` is given.
     prior
-        The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count a cell,
+        The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count per cell,
         1 none.
     weight
         The name of the column with the rows' weights, or the weights themselves.
-    separator
-        For informed methods: variables that separate missing values from their mechanisms.
-    missingness
-        For "mgraph" and the informed methods: how values go missing, as a graph.
-    otherwise
-        For "mgraph": what becomes of a family that cannot be recovered: "refuse", "prior", or
-        a method's name.
-    aggregation
-        For factored methods: how the factorisations are merged.
     missing
-        Further texts that mean "not observed".
+        Further strings that mean "not observed".
     unknown
-        What to do with values that are no states: refuse, or take them as missing.
+        What to do with values that are not states: refuse, or take them as missing.
     latent
         Variables that the data do not have.
     rng
         The source of randomness, for methods that use any.
     memory
-        The budget in bytes; half of the machine's memory by default.
+        The budget in bytes; by default half of the memory there is.
     progress
         Called as the work goes on.
+    options
+        The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
+        "informed-direct"; ``missingness`` is a graph, its text or a file's path.
 
     Raises
     ------
     LacunetError
         Something is wrong with the input; the message says what, where and the way out.
+    Interrupted
+        On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
-    options = {
-        "separator": separator,
-        "missingness": missingness,
-        "otherwise": otherwise,
-        "aggregation": aggregation,
-    }
-    method = _checked(network, method, prior, options)
+    network = _checked_network(network, data)
+    method = checked_method(network, method, options)
+    if not (isinstance(prior, Real) and np.isfinite(float(prior)) and prior >= 1):
+        raise MethodError(
+            f"prior is {prior!r}, but the Dirichlet concentration must be a number of at least 1 "
+            "(1: maximum likelihood, 2: one pseudo-count per cell)."
+        )
     budget = memory_budget(memory)
-    check_size(network, method, budget)
+    check_size(network, method.bytes_per_cell, budget)
+    rng = rng or np.random.default_rng(0)
     table = read_table(
         data,
         network,
@@ -135,9 +141,9 @@ def learn(
         latent=latent,
         progress=progress,
     )
-    task = Task(network, table, float(prior), rng or np.random.default_rng(0), budget, progress)
-    learned = method.learn(task)
-    return Result(
+    setting = Setting(float(prior), rng, budget, progress)
+    learned = carry_out(method, network, table, setting)
+    result = Result(
         network.with_tables(learned.tables),
         learned.families,
         method.name,
@@ -149,21 +155,65 @@ def learn(
         learned.ended,
         learned.why,
     )
+    if result.ended is not None and result.ended.reason == "interrupted":
+        raise Interrupted(result)
+    return result
 
 
-def _checked(
-    network: Network, method: str | Method, prior: float, options: Mapping[str, Any]
+def carry_out(method: Method, network: Network, table: EncodedTable, setting: Setting) -> Learned:
+    """Plan, count, estimate."""
+    plan = method.plan(network, table.partially_observed)
+    seed = int(setting.rng.integers(2**63)) if plan.needs.heldout else 0
+    statistics = gather(plan.needs, network, [table], setting.progress, seed)
+    return method.estimate(plan, statistics, setting)
+
+
+def _checked_network(network: object, data: object) -> Network:
+    if isinstance(data, Network):
+        raise MethodError(
+            "the second argument is a network, but the data belong there.",
+            "call learn(network, data).",
+        )
+    if isinstance(network, str | Path):
+        return read_network(network)
+    if not isinstance(network, Network):
+        raise MethodError(
+            f"the network is {type(network).__name__}, not a lacunet.Network.",
+            "read it with lacunet.read_network(path).",
+        )
+    return network
+
+
+def checked_method(
+    network: Network, method: str | Method | None, options: Mapping[str, Any]
 ) -> Method:
     """The method with its options, if what was given makes sense."""
-    if not isinstance(network, Network):
-        raise MethodError.not_a_network(network)
-    if not (isinstance(prior, Real) and np.isfinite(float(prior)) and prior >= 1):
-        raise MethodError.prior(prior)
+    given = {option: value for option, value in options.items() if value is not None}
+    if "missingness" in given:
+        given["missingness"] = _graph(given["missingness"], network)
+    if method is None:
+        method = "mgraph" if "missingness" in given else "auto"
     if isinstance(method, str):
-        return method_named(method, **options)
-    if not hasattr(method, "learn"):
-        raise MethodError.not_a_method(method)
-    for option, value in options.items():
-        if value is not None:
-            raise MethodError.option_beside_a_method(option)
+        return method_named(method, **given)
+    if not (hasattr(method, "plan") and hasattr(method, "estimate")):
+        raise MethodError(f"method is {method!r}, but must be a method's name or a method.")
+    for option in given:
+        raise MethodError(
+            f"{option}= goes with a method's name; a method that is given as a value has its own.",
+            f"give {option} to the method.",
+        )
     return method
+
+
+def _graph(value: object, network: Network) -> MissingnessGraph:
+    """A missingness graph from itself, its text, or the path of a file."""
+    if isinstance(value, MissingnessGraph):
+        return value
+    if isinstance(value, Path) or (isinstance(value, str) and Path(value).is_file()):
+        return MissingnessGraph.read(value, network)
+    if isinstance(value, str):
+        return MissingnessGraph.parse(value, network)
+    raise MethodError(
+        f"missingness is {value!r}, not a lacunet.MissingnessGraph.",
+        "make one with MissingnessGraph.read(path, network) or .parse(text, network).",
+    )

@@ -1,64 +1,137 @@
 """What every method takes and gives back.
 
-A method is a frozen value with its options; ``learn`` of `lacunet.estimate.learn` is the
-road that all of them share. A method never sees where the data came from, and says of
-every family what its CPT rests on.
+A method is a frozen value with its options. It plans (which statistics, for which families, at
+what cost), somebody counts what the plan needs, and it estimates from these statistics alone:
+no method ever sees a row. ``learn`` of `lacunet.estimate.learn` is these three lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, runtime_checkable
+from math import inf, isinf
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
-from lacunet.estimands.deletion import Estimand
+from lacunet.errors import LacunetError
+from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
+from lacunet.statistics.gather import Needs, Statistics
+
+
+class MethodError(LacunetError):
+    """The method, its options and the data do not go together."""
+
+
+class Formula(Protocol):
+    """What is estimated: in words, in LaTeX, and the variables that rows are grouped by."""
+
+    @property
+    def text(self) -> str:
+        """In plain text."""
+        ...
+
+    @property
+    def latex(self) -> str:
+        """In LaTeX."""
+        ...
+
+    @property
+    def given(self) -> Scope:
+        """What rows are grouped by."""
+        ...
 
 
 @dataclass(frozen=True)
-class Task:
-    r"""What is to be learned, from what, under which prior.
+class FamilyPlan:
+    """How one CPT will be estimated.
 
-    ``network`` gives structure and states; its CPTs, if any, are not looked at. ``prior`` is
-    the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one.
-    ``memory`` is the budget in bytes: what would need more is refused before it starts.
-    """
-
-    network: Network
-    table: EncodedTable
-    prior: float
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
-    memory: int = 8 * 2**30
-    progress: Progress = silent
-
-
-@dataclass(frozen=True)
-class FamilyReport:
-    r"""What the CPT of one variable rests on.
-
-    ``rows_shown`` are the rows in which the whole family is observed, ``rows_used`` those
-    that enter the estimate. ``effective_size`` is :math:`(\sum w)^2 / \sum w^2` over the
-    weights with which rows enter. ``fallback_mass`` is the share of the rows' weight whose
-    part of the estimand had no data of its own and was taken from ``fallback``. ``unseen``
-    counts the parent configurations about which the data say nothing: their rows of the CPT
-    hold the prior alone.
+    ``cells`` is the size of its table, ``verdict`` what a missingness graph says of it, ``note``
+    what the user should know of the way chosen.
     """
 
     variable: str
     parents: Scope
-    estimand: str
-    latex: str
+    formula: Formula
+    cells: int
+    verdict: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a method will count and estimate; `explain` prints it, `learn` carries it out.
+
+    ``partially`` are the variables with missing values. ``bytes_per_cell`` is what the estimate
+    of a family takes at once for each of its cells. ``intention`` says what follows the
+    families' estimands, ``category`` how values go missing where a graph tells. ``start`` is
+    the plan of the closed form that the method starts from.
+    """
+
+    method: str
+    network: Network
+    partially: Scope
+    families: Mapping[str, FamilyPlan]
+    needs: Needs
+    bytes_per_cell: int
+    intention: str = ""
+    category: str = ""
+    start: Plan | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    r"""What every estimate needs beside the statistics.
+
+    ``prior`` is the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one;
+    ``memory`` the budget in bytes.
+    """
+
+    prior: float = 2.0
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    memory: int = field(default_factory=memory_budget)
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyReport:
+    r"""What the CPT of one variable rests on; the same for every method.
+
+    ``support`` has an axis for each parent: the weight of the rows that show the variable
+    together with that parent configuration. ``unsupported`` counts the configurations without
+    any: whatever the method put there is not backed by a row. ``unseen`` counts those about
+    which the estimate says nothing either: they hold the prior alone.
+
+    ``rows_shown`` are the rows in which the whole family is observed, ``rows_used`` those that
+    enter the estimate. ``effective_size`` is the number of complete rows that would give the
+    same variance, None where that is not known. ``fallback_mass`` is the share of the rows'
+    weight whose part of the estimand had no data of its own and was taken from ``fallback``.
+    """
+
+    variable: str
+    parents: Scope
+    formula: Formula
     rows_shown: int
     rows_used: int
-    effective_size: float
+    support: FloatArray
+    unsupported: int
+    effective_size: float | None = None
     fallback_mass: float = 0.0
     fallback: str = ""
     unseen: int = 0
     warnings: tuple[str, ...] = ()
+
+    @property
+    def estimand(self) -> str:
+        """What was estimated, in plain text."""
+        return self.formula.text
+
+    @property
+    def latex(self) -> str:
+        """What was estimated, in LaTeX."""
+        return self.formula.latex
 
 
 @dataclass(frozen=True)
@@ -69,7 +142,7 @@ class Ended:
     "interrupted", "held-out peak". ``trace`` is the log-posterior of the parameters that
     each iteration started from, and of the last; its likelihood part is the *observed* data's,
     its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the observed-data
-    log-likelihood of rows put aside, after each step from the seed on, where the number of
+    log-likelihood of rows put aside, after each step from the start on, where the number of
     steps was chosen by it. Where the work was cut short before a value was known, it is NaN.
     """
 
@@ -98,44 +171,69 @@ class Method(Protocol):
 
     name: ClassVar[str]
 
-    def learn(self, task: Task) -> Learned:
-        """Learn the CPT of every variable."""
+    @property
+    def bytes_per_cell(self) -> int:
+        """What the estimate of a family takes at once for each of its cells."""
+        ...
+
+    def plan(self, network: Network, partially: Scope | None) -> Plan:
+        """What will be counted and estimated, if these variables have missing values.
+
+        None if it is not known which: then all may have.
+        """
+        ...
+
+    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+        """The CPT of every variable, from what was counted."""
         ...
 
 
-@runtime_checkable
-class ClosedForm(Method, Protocol):
-    """A method whose estimate of any joint is a formula that can be written down."""
-
-    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
-        """What is estimated of the joint of ``left``, given which variables have holes."""
-        ...
-
-
-def posterior_mode(joint: FloatArray, total: float, prior: float) -> tuple[FloatArray, int]:
-    r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
-
-    .. math::
-        \theta(x \mid u) \propto N \cdot P(u, x) + (\alpha - 1)
-
-    A parent configuration for which every term is zero is *unseen*: its row is uniform.
+def option(
+    default: Any,
+    text: str,
+    *,
+    kind: Callable[[str], Any] = str,
+    metavar: str | None = None,
+    choices: Sequence[str] | None = None,
+    least: float = -inf,
+    most: float = inf,
+) -> Any:
+    """A field of a method that users can set, from Python and from the command line.
 
     Parameters
     ----------
-    joint
-        The estimate of :math:`P(u, x)`, child last; it need not sum to one.
-    total
-        The weight of all rows, :math:`N`.
-    prior
-        The concentration of the symmetric Dirichlet prior, :math:`\alpha`.
-
-    Examples
-    --------
-    >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 2)[0].tolist()
-    [[0.6, 0.4], [0.75, 0.25]]
+    text
+        What it does, for the help.
+    kind
+        Turns what was typed into a value.
+    choices, least, most
+        What is accepted; None is, where it is the default.
     """
-    weights = total * joint
-    unseen = weights.sum(axis=-1) == 0
-    weights += prior - 1
-    weights[weights.sum(axis=-1) == 0] = 1
-    return weights / weights.sum(axis=-1, keepdims=True), int(np.count_nonzero(unseen))
+    metadata = {
+        "text": text,
+        "kind": kind,
+        "metavar": metavar,
+        "choices": choices,
+        "least": least,
+        "most": most,
+    }
+    return field(default=default, metadata=metadata)
+
+
+def check_options(method: Any) -> None:
+    """Refuse a value that an option does not take; for a method's ``__post_init__``."""
+    for own in method.__dataclass_fields__.values():
+        allowed, value = own.metadata, getattr(method, own.name, None)
+        if not allowed or value is None:
+            continue
+        if allowed["choices"] is not None and value not in allowed["choices"]:
+            known = ", ".join(allowed["choices"])
+            raise MethodError(f"{own.name} is {value!r}, but must be one of {known}.")
+        if isinf(allowed["least"]):
+            continue
+        is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not (is_number and allowed["least"] <= value <= allowed["most"]):
+            bounds = f"at least {allowed['least']:g}"
+            if not isinf(allowed["most"]):
+                bounds = f"from {allowed['least']:g} to {allowed['most']:g}"
+            raise MethodError(f"{own.name} is {value!r}, but must be {bounds}.")

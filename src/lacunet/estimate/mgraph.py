@@ -16,13 +16,48 @@ from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimate.deletion.by_groups import check_graph
-from lacunet.estimate.method import FamilyReport, Learned, Task, posterior_mode
+from lacunet.estimate.auto import Auto
+from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
+from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
+from lacunet.estimate.em.method import EM, LoopyEM, OneStep
+from lacunet.estimate.method import (
+    FamilyPlan,
+    FamilyReport,
+    Learned,
+    Method,
+    MethodError,
+    Plan,
+    Setting,
+    option,
+)
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.answers import recover_families
-from lacunet.missingness.verdict import Estimation, Verdict, estimate
-from lacunet.model.network import FloatArray
+from lacunet.missingness.verdict import Verdict, estimate
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.gather import Needs, Statistics
+
+STAND_INS: dict[str, type[Method]] = {
+    kind.name: kind for kind in (Auto, *FORMS, OneStep, EM, LoopyEM)
+}
+
+
+@dataclass(frozen=True)
+class ByVerdict:
+    """The formula of a family that a verdict recovers; the prior's where it does not."""
+
+    verdict: Verdict
+    given: Scope = ()
+
+    @property
+    def text(self) -> str:
+        """The formula in plain text."""
+        return self.verdict.estimand or "the prior"
+
+    @property
+    def latex(self) -> str:
+        """The formula in LaTeX."""
+        return self.verdict.latex
 
 
 @dataclass(frozen=True)
@@ -34,105 +69,145 @@ class Mgraph:
     Both of the latter are marked in the reports.
     """
 
-    missingness: MissingnessGraph
-    otherwise: str = "refuse"
+    missingness: MissingnessGraph | None = option(
+        None, "the missingness graph: a file, or its text", metavar="GRAPH"
+    )
+    otherwise: str = option(
+        "refuse", "what becomes of a CPT that is not recoverable: 'refuse', 'prior' or a method"
+    )
     name: ClassVar[str] = "mgraph"
+    bytes_per_cell: ClassVar[int] = DIRECT_BYTES
 
     def __post_init__(self) -> None:
+        if self.missingness is None:
+            raise MethodError(
+                "method 'mgraph' needs a missingness graph.",
+                "give one with missingness=MissingnessGraph.read(...) (--missingness FILE).",
+            )
         check_graph(self.missingness)
-        if self.otherwise not in ("refuse", "prior"):
-            from lacunet.estimate.registry import method_named
+        known = ("refuse", "prior", *STAND_INS)
+        if self.otherwise not in known:
+            raise MethodError(
+                f"otherwise is {self.otherwise!r}, but must be one of {', '.join(known)}."
+            )
 
-            method_named(self.otherwise)  # an unknown name is refused before any work
+    @property
+    def graph(self) -> MissingnessGraph:
+        """The missingness graph."""
+        assert self.missingness is not None
+        return self.missingness
 
-    def learn(self, task: Task) -> Learned:
-        """Learn the CPT of every variable, or refuse."""
-        self.missingness.check_network(task.network)
-        self.missingness.check_data(task.table)
-        verdicts = recover_families(self.missingness)
+    @property
+    def stand_in(self) -> Method | None:
+        """The method for what is not recoverable, if one was named."""
+        return STAND_INS[self.otherwise]() if self.otherwise in STAND_INS else None
+
+    def plan(self, network: Network, partially: Scope | None) -> Plan:
+        """What the graph says of every family; refuse what it cannot recover, if so told."""
+        self.graph.check_network(network)
+        if partially is not None:
+            self.graph.check_partially(partially)
+        verdicts = recover_families(self.graph)
+        families = {
+            name: FamilyPlan(
+                name,
+                network.parents(name),
+                ByVerdict(verdict),
+                cells_of(network, name),
+                verdict=f"{verdict.status}: {verdict.why}",
+            )
+            for name, verdict in verdicts.items()
+        }
+        needs = Needs(tuple(map(network.family, network.variables)), rows=True)
+        start = None
+        lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
+        if self.stand_in is not None and lost:
+            start = self.stand_in.plan(network, partially)
+            needs = replace(start.needs, rows=True)
+        return Plan(
+            self.name,
+            network,
+            network.variables if partially is None else partially,
+            families,
+            needs,
+            self.bytes_per_cell,
+            category=self.graph.why(),
+            start=start,
+        )
+
+    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+        """The CPT of every variable, or a refusal."""
+        verdicts = {name: _verdict(family) for name, family in plan.families.items()}
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         if lost and self.otherwise == "refuse":
             first = verdicts[lost[0]]
             raise NotRecoverableError.family(lost[0], first.status, first.why, len(lost) - 1)
-        stand_in = self._stand_in(task) if lost else None
+        stand_in = None
+        if plan.start is not None and self.stand_in is not None:
+            stand_in = self.stand_in.estimate(plan.start, statistics, setting)
         tables, families = {}, {}
-        for at, (name, verdict) in enumerate(verdicts.items()):
-            task.progress("families", at, len(verdicts), name)
+        for done, (name, verdict) in enumerate(verdicts.items()):
+            setting.progress("families", done, len(verdicts), name)
+            family = plan.families[name]
             if verdict.is_recoverable:
-                tables[name], families[name] = recovered(task, verdict)
+                tables[name], families[name] = _recovered(plan, family, statistics, setting)
             elif stand_in is None:
-                tables[name], families[name] = _prior(task, verdict, _verdict_words(verdict))
+                warning = family.verdict
+                tables[name], families[name] = _prior(plan, family, statistics, setting, warning)
             else:
                 tables[name] = stand_in.tables[name]
-                own = stand_in.families[name]
-                families[name] = _marked(own, self.otherwise, _verdict_words(verdict))
-        task.progress("families", len(verdicts), len(verdicts))
+                families[name] = replace(
+                    stand_in.families[name],
+                    fallback_mass=1.0,
+                    fallback=self.otherwise,
+                    warnings=(family.verdict, *stand_in.families[name].warnings),
+                )
+        setting.progress("families", len(verdicts), len(verdicts))
         return Learned(tables, families)
 
-    def _stand_in(self, task: Task) -> Learned | None:
-        if self.otherwise == "prior":
-            return None
-        from lacunet.estimate.registry import method_named
 
-        return method_named(self.otherwise).learn(task)
+def _verdict(family: FamilyPlan) -> Verdict:
+    assert isinstance(family.formula, ByVerdict)
+    return family.formula.verdict
 
 
-def recovered(task: Task, verdict: Verdict) -> tuple[FloatArray, FamilyReport]:
+def _recovered(
+    plan: Plan, family: FamilyPlan, statistics: Statistics, setting: Setting
+) -> tuple[FloatArray, FamilyReport]:
     """The CPT of a recoverable family, and what it rests on; without data the prior alone."""
+    assert statistics.table is not None
     try:
-        result = estimate(verdict, task.table)
+        found = estimate(_verdict(family), statistics.table)
     except NoRowsError as error:
-        return _prior(task, verdict, str(error))
-    share = result.given_share[..., None]
-    joint = np.where(np.isnan(result.table), 0.0, result.table) * share
-    table, unseen = posterior_mode(joint, result.effective_size, task.prior)
-    return table, _report(task, verdict, result, unseen)
-
-
-def _report(task: Task, verdict: Verdict, result: Estimation, unseen: int) -> FamilyReport:
-    warnings = result.warnings
-    if unseen:
-        warnings += (f"{unseen} parent configurations have no data: their rows are the prior",)
-    return FamilyReport(
-        verdict.target[0],
-        verdict.given,
-        verdict.estimand,
-        verdict.latex,
-        _rows_shown(task, verdict),
-        result.rows_used,
-        result.effective_size,
+        return _prior(plan, family, statistics, setting, str(error))
+    joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
+    table, unseen = posterior_mode(joint, found.effective_size, setting.prior)
+    report = family_report(
+        family,
+        statistics.counts[plan.network.family(family.variable)],
+        plan.network,
+        setting.prior,
+        rows_used=found.rows_used,
         unseen=unseen,
-        warnings=warnings,
+        warnings=found.warnings,
     )
+    return table, report
 
 
-def _rows_shown(task: Task, verdict: Verdict) -> int:
-    return int(np.count_nonzero(task.table.is_shown((*verdict.given, *verdict.target))))
-
-
-def _prior(task: Task, verdict: Verdict, warning: str) -> tuple[FloatArray, FamilyReport]:
+def _prior(
+    plan: Plan, family: FamilyPlan, statistics: Statistics, setting: Setting, warning: str
+) -> tuple[FloatArray, FamilyReport]:
     """The CPT of a family about which nothing is known: the prior's, marked as such."""
-    name, parents = verdict.target[0], verdict.given
-    shape = task.network.shape((*parents, name))
-    report = FamilyReport(
-        name,
-        parents,
-        "the prior",
-        "",
-        _rows_shown(task, verdict),
-        0,
-        0.0,
-        1.0,
-        "prior",
-        int(np.prod(shape[:-1], dtype=np.int64)),
-        (warning,),
+    shape = plan.network.shape(plan.network.family(family.variable))
+    report = family_report(
+        family,
+        statistics.counts[plan.network.family(family.variable)],
+        plan.network,
+        setting.prior,
+        rows_used=0,
+        unseen=int(np.prod(shape[:-1], dtype=np.int64)),
+        fallback_mass=1.0,
+        fallback="prior",
+        warnings=(warning,),
     )
     return np.full(shape, 1 / shape[-1]), report
-
-
-def _verdict_words(verdict: Verdict) -> str:
-    return f"{verdict.status}: {verdict.why}"
-
-
-def _marked(own: FamilyReport, otherwise: str, warning: str) -> FamilyReport:
-    return replace(own, fallback_mass=1.0, fallback=otherwise, warnings=(warning, *own.warnings))

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any
 
-from lacunet.estimate.auto import Auto
-from lacunet.estimate.deletion.direct_mar import DirectMar, InformedDirect
-from lacunet.estimate.deletion.direct_mcar import DirectMcar, Listwise
-from lacunet.estimate.deletion.factored_mar import FactoredMar, InformedFactored
-from lacunet.estimate.deletion.factored_mcar import FactoredMcar
-from lacunet.estimate.deletion.lattice import AGGREGATIONS
-from lacunet.estimate.em.method import EM, LoopyEM, OneStep
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Method
-from lacunet.estimate.mgraph import Mgraph
+from lacunet.estimate.deletion.forms import Informed
+from lacunet.estimate.method import Method, MethodError
+from lacunet.estimate.mgraph import STAND_INS, Mgraph
 
-KINDS: dict[str, type[Method]] = {
-    kind.name: kind
-    for kind in (
-        Auto,
-        Listwise,
-        DirectMcar,
-        FactoredMcar,
-        DirectMar,
-        FactoredMar,
-        InformedDirect,
-        InformedFactored,
-        OneStep,
-        EM,
-        LoopyEM,
-        Mgraph,
-    )
-}
+KINDS: dict[str, type[Method]] = {**STAND_INS, Mgraph.name: Mgraph}
 METHODS = tuple(KINDS)
+
+
+def options_of(name: str) -> dict[str, Field[Any]]:
+    """The options of a method, by their names."""
+    if name not in KINDS:
+        raise MethodError(f"there is no method {name!r}.", f"choose one of {', '.join(METHODS)}.")
+    every = fields(KINDS[name])  # type: ignore[arg-type]
+    return {own.name: own for own in every if own.metadata}
 
 
 def method_named(name: str, **options: Any) -> Method:
@@ -44,25 +29,21 @@ def method_named(name: str, **options: Any) -> Method:
     Examples
     --------
     >>> method_named("factored-mcar", aggregation="median")
-    FactoredMcar(aggregation='median')
+    FactoredMCAR(aggregation='median')
     """
-    if name not in KINDS:
-        raise MethodError.unknown(name, METHODS)
-    kind = KINDS[name]
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    known = options_of(name)
     given = {option: value for option, value in options.items() if value is not None}
     for option in given:
-        if option not in known:
-            raise MethodError.option(name, option, known)
-    if given.get("aggregation", AGGREGATIONS[0]) not in AGGREGATIONS:
-        raise MethodError.choice("aggregation", given["aggregation"], AGGREGATIONS)
-    if "separator" in known and not {"separator", "missingness"} & set(given):
-        raise MethodError.no_separator(name)
-    if kind is Mgraph and "missingness" not in given:
-        raise MethodError.no_graph()
-    if "separator" in given:
-        names = given["separator"]
-        given["separator"] = (names,) if isinstance(names, str) else tuple(names)
-        if given["separator"] == ("learn",):
-            raise MethodError.separator_not_learned()
-    return kind(**given)
+        if option not in known and not (option == "seed" and "start" in known):
+            takes = ", ".join(known) or "no options"
+            others = [other for other in METHODS if option in options_of(other)]
+            hint = f"{option} is an option of {', '.join(others)}." if others else ""
+            raise MethodError(f"method {name!r} takes no {option!r}; it takes {takes}.", hint)
+    if issubclass(KINDS[name], Informed) and not {"separator", "missingness"} & set(given):
+        raise MethodError(
+            f"method {name!r} needs to know what separates the missing values from their "
+            "mechanisms.",
+            "name the variables with separator=[...] (--separator A,B), or give a missingness "
+            "graph (--missingness FILE).",
+        )
+    return KINDS[name](**given)

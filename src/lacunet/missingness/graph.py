@@ -185,6 +185,12 @@ class MissingnessGraph:
         if without:
             raise MissingnessGraphError.no_mechanism(without)
 
+    def check_partially(self, partially: Iterable[str]) -> None:
+        """Refuse data that miss values of a variable without a mechanism."""
+        without = [name for name in partially if name not in self.causes]
+        if without:
+            raise MissingnessGraphError.no_mechanism(without)
+
     def check_data(self, table: EncodedTable) -> None:
         """Refuse data whose missing values and mechanisms do not match."""
         self.check_mechanisms(table, table.partially_observed)

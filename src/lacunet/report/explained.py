@@ -7,48 +7,44 @@ from dataclasses import asdict
 from typing import Any
 
 from lacunet.estimands.deletion import Estimand
-from lacunet.estimate.explain import Explanation, FamilyPlan, OrderRows, ranges
+from lacunet.estimate.explain import Explanation, OrderRows, ranges
 from lacunet.memory import gibibytes
 from lacunet.wording import counted
 
 
-def explanation_as_text(plan: Explanation) -> str:
+def explanation_as_text(told: Explanation) -> str:
     """The estimand of every family, what will be counted, and what it needs."""
-    lines = [_heading(plan), *filter(None, (plan.category, plan.intention)), ""]
-    for family in plan.families:
-        lines.append(f"{family.variable}{_given(family)}")
-        lines += [f"  {text}" for text in (family.estimand, family.verdict) if text]
-        if family.rows_shown is not None and plan.rows:
-            share = family.rows_shown / plan.rows
-            rows = counted(family.rows_shown, "row")
-            lines.append(f"  {rows} ({share:.1%}) of {plan.rows:,} {_shows(plan)}")
-    lines += ["", f"one pass over the rows will count {counted(len(plan.tables), 'table')}"]
-    for grouping in plan.groupings:
-        lines.append(f"rows will be grouped by {_names(grouping)}")
-    lines.append(f"the largest family needs {gibibytes(plan.bytes_needed)}")
-    if plan.expectation is not None:
-        lines += ["", "an exact expectation step:", plan.expectation.text]
+    plan = told.plan
+    lines = [_heading(told), *filter(None, (plan.category, plan.intention)), ""]
+    for family in (plan.start or plan).families.values():
+        given = f" given {', '.join(family.parents)}" if family.parents else ""
+        verdict = plan.families[family.variable].verdict
+        lines.append(f"{family.variable}{given}")
+        lines += [f"  {text}" for text in (family.formula.text, verdict, family.note) if text]
+        if told.rows:
+            number = told.shown[family.variable]
+            shows = "show every variable" if plan.needs.complete else "show the whole family"
+            of = f"({number / told.rows:.1%}) of {told.rows:,}"
+            lines.append(f"  {counted(number, 'row')} {of} {shows}")
+    lines += ["", f"one pass over the rows will count {counted(len(told.tables), 'table')}"]
+    lines += [f"rows will be grouped by {_names(grouping)}" for grouping in told.groupings]
+    lines.append(f"the largest family needs {gibibytes(told.bytes_needed)}")
+    if told.expectation is not None:
+        lines += ["", "an exact expectation step:", told.expectation.text]
     return "\n".join(lines)
 
 
-def _heading(plan: Explanation) -> str:
-    if plan.rows is None:
+def _heading(told: Explanation) -> str:
+    plan = told.plan
+    if told.rows is None:
         return (
-            f"{plan.method}, no data given: every variable is taken to have holes, "
+            f"{plan.method}, no data given: every variable is taken to have missing values, "
             "X_o stands for the variables without"
         )
     return (
-        f"{plan.method} on {plan.rows:,} rows; {len(plan.partially_observed)} of "
-        f"{len(plan.families)} variables have holes: {_names(plan.partially_observed)}"
+        f"{plan.method} on {counted(told.rows, 'row')}; {len(plan.partially)} of "
+        f"{len(plan.families)} variables have missing values: {_names(plan.partially)}"
     )
-
-
-def _shows(plan: Explanation) -> str:
-    return "show every variable" if plan.method == "listwise" else "show the whole family"
-
-
-def _given(family: FamilyPlan) -> str:
-    return f" given {', '.join(family.parents)}" if family.parents else ""
 
 
 def _names(names: Sequence[str], most: int = 12) -> str:
@@ -56,29 +52,31 @@ def _names(names: Sequence[str], most: int = 12) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-def explanation_as_data(plan: Explanation) -> dict[str, Any]:
+def explanation_as_data(told: Explanation) -> dict[str, Any]:
     """The plan in plain lists and dictionaries."""
+    plan = told.plan
     return {
         "method": plan.method,
         "category": plan.category,
         "intention": plan.intention,
-        "rows": plan.rows,
-        "partially_observed": list(plan.partially_observed),
+        "rows": told.rows,
+        "partially_observed": list(plan.partially),
         "families": {
-            family.variable: {
+            name: {
                 "parents": list(family.parents),
-                "estimand": family.estimand,
-                "latex": family.latex,
-                "verdict": family.verdict,
+                "estimand": family.formula.text,
+                "latex": family.formula.latex,
+                "verdict": plan.families[name].verdict,
+                "note": family.note,
                 "cells": family.cells,
-                "rows_shown": family.rows_shown,
+                "rows_shown": told.shown.get(name),
             }
-            for family in plan.families
+            for name, family in (plan.start or plan).families.items()
         },
-        "tables": [list(union) for union in plan.tables],
-        "groupings": [list(grouping) for grouping in plan.groupings],
-        "bytes_needed": plan.bytes_needed,
-        "expectation": None if plan.expectation is None else asdict(plan.expectation),
+        "tables": [list(union) for union in told.tables],
+        "groupings": [list(grouping) for grouping in told.groupings],
+        "bytes_needed": told.bytes_needed,
+        "expectation": None if told.expectation is None else asdict(told.expectation),
     }
 
 

@@ -121,7 +121,8 @@ def superfamilies(
     """Unions of the families, with the families to be summed out of each.
 
     Each family, largest first, joins the union that grows least by it; a family larger than
-    the limit stays alone.
+    the limit stays alone. A union without room for one more variable is asked only by the
+    families that it holds already.
 
     Examples
     --------
@@ -129,21 +130,32 @@ def superfamilies(
     >>> superfamilies([("A",), ("A", "B"), ("B", "C")], radix_of, limit=9)
     [(('A', 'B'), [('A', 'B'), ('A',)]), (('B', 'C'), [('B', 'C')])]
     """
-
-    def cells(scope: Sequence[str]) -> int:
-        return prod(radix_of[name] for name in scope)
-
-    unions: list[tuple[Scope, list[Scope]]] = []
-    for family in sorted(families, key=lambda scope: (-cells(scope), scope)):
-        best = None
-        for at, (union, _) in enumerate(unions):
-            grown = tuple(dict.fromkeys([*union, *family]))
-            growth = cells(grown) / cells(union)
-            if (grown == union or cells(grown) <= limit) and (best is None or growth < best[0]):
-                best = (growth, at, grown)
-        if best is None:
-            unions.append((family, [family]))
+    size_of = {family: prod(radix_of[name] for name in family) for family in families}
+    unions: list[tuple[dict[str, None], list[Scope]]] = []
+    cells: list[int] = []
+    holding: dict[str, list[int]] = {}
+    with_room: list[int] = []
+    for family in sorted(families, key=lambda scope: (-size_of[scope], scope)):
+        rarest = min(family, key=lambda name: len(holding.get(name, ())))
+        inside = [at for at in holding.get(rarest, ()) if all(v in unions[at][0] for v in family)]
+        growth = {
+            at: prod(radix_of[name] for name in family if name not in unions[at][0])
+            for at in inside[:1] or with_room
+        }
+        fitting = [at for at, factor in growth.items() if inside or cells[at] * factor <= limit]
+        if fitting:
+            at = min(fitting, key=lambda at: (growth[at], at))
         else:
-            _, at, grown = best
-            unions[at] = (grown, [*unions[at][1], family])
-    return unions
+            at = len(unions)
+            unions.append(({}, []))
+            cells.append(1)
+            with_room.append(at)
+        for name in family:
+            if name not in unions[at][0]:
+                unions[at][0][name] = None
+                cells[at] *= radix_of[name]
+                holding.setdefault(name, []).append(at)
+        unions[at][1].append(family)
+        if cells[at] * 2 > limit and at in with_room:
+            with_room.remove(at)
+    return [(tuple(union), members) for union, members in unions]

@@ -1,131 +1,74 @@
-"""What the MAR methods share: groups of rows, counted once, one family after the other.
+r"""What the MAR methods share: what the groups say, and what stands in where they say nothing.
 
-What informed deletion groups rows by: a family's observed part and a separator.
+Rows are grouped by :math:`X_o` or a separator of it, and the groups are added up
+(`lacunet.statistics.gather.Reduced`). Where a group has no data of its own, the estimate
+without groups, :math:`F`, stands in:
+
+.. math::
+    \Pr(y) \approx \sum_g \frac{n_g}{N} P_g(y_m), \qquad
+    P_g(y_m) = \frac{F(y_o, y_m)}{F(y_o)} \text{ where } g \text{ does not tell}
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lacunet.estimands.deletion import Estimand
-from lacunet.estimate.cpts import Joint, learn_families
-from lacunet.estimate.deletion.direct_mcar import direct_mcar
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Learned, Task
-from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.separation.separator import separator as smallest_separator
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts, Tally, added_up
-from lacunet.statistics.distinct import Index, Keys
-from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups, group_rows
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.distinct import Keys, pack
+from lacunet.statistics.gather import Reduced
+from lacunet.statistics.groups import GroupedCounts
+
+ROUNDING = 1e-12  # real weights summed in another order differ in their last digits
 
 
-@dataclass(frozen=True)
-class GroupedJoint:
-    """The estimate of a family's joint, the weights behind it, and the mass that fell back."""
+def over_groups(
+    groups: Reduced, total: float, without_groups: Callable[[], FloatArray]
+) -> tuple[FloatArray, float]:
+    """The joint of a family from its groups, and the share of the rows' weight that fell back.
 
-    table: FloatArray
-    entering: Tally
-    fallback_mass: float
-
-
-Estimator = Callable[[GroupedCounts, Counts], GroupedJoint]
-
-
-def learn_by_groups(
-    task: Task,
-    estimand_of: Callable[[Scope, Scope, Scope], Estimand],
-    estimator: Estimator,
-    whole: bool,
-) -> Learned:
-    """Learn every family within the groups of rows that its estimand conditions on.
-
-    The counts within groups are made, used and let go family by family: together they could
-    be many times the size of the data.
+    Rows fall back whose group has none that shows all of :math:`Y_m`; and of the others those
+    cells that their group cannot estimate.
     """
-    table = task.table
-    counted = count(table, [task.network.family(v) for v in task.network.variables], task.progress)
-    grouped: dict[Scope, tuple[Groups, Index]] = {}
-
-    def joint(family: Scope) -> Joint:
-        counts = counted[family]
-        shown = counts.showing(family).tally
-        hidden = tuple(name for name in family if table.missing_of[name])
-        estimand = estimand_of(family, *table.observed_or_not)
-        rows = int(shown.rows.sum())
-        if not hidden:
-            return Joint(direct_mcar(counts), rows, rows, shown, estimand)
-        if estimand.given not in grouped:
-            grouped[estimand.given] = group_rows(table, estimand.given)
-        cells = count_in_groups(table, *grouped[estimand.given], hidden, whole)
-        found = estimator(cells, counts)
-        fallback = "the estimate without groups"
-        return Joint(
-            found.table, rows, table.rows, found.entering, estimand, found.fallback_mass, fallback
-        )
-
-    return learn_families(task, joint)
+    fallen = groups.observed - groups.reached
+    fallen = np.where(fallen <= ROUNDING * groups.observed, 0.0, fallen)
+    if not fallen.any():
+        return groups.inside / total, 0.0
+    known = groups.observed > 0
+    share = np.divide(fallen, groups.observed, out=np.zeros_like(fallen), where=known)
+    stand_in = without_groups()  # F(y)
+    empty = groups.observed - groups.shown
+    of_empty = np.divide(empty, groups.observed, out=np.zeros_like(empty), where=known)
+    in_part = (share - of_empty).clip(0.0) * stand_in
+    fallback_mass = float(empty.sum() / total) + float(in_part.sum())
+    return groups.inside / total + stand_in * share, fallback_mass
 
 
-def family_place(cells: GroupedCounts, counts: Counts) -> Keys:
+def in_family(cells: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> Keys:
     """Where each (group, cell) lies in the family's table; the cells show all of it."""
-    columns = dict(zip(cells.scope, cells.columns(), strict=True))
-    place = np.zeros(len(cells.cells), dtype=np.int64)
-    for name, size in zip(counts.scope, counts.cardinalities, strict=True):
-        place *= size
-        if name in columns:
-            place += columns[name]
-        else:
-            groups = cells.groups
-            place += groups.configs[groups.scope.index(name)][cells.group]
-    return place
+    hidden = dict(zip(cells.scope, cells.columns(), strict=True))
+    groups = cells.groups
+    columns = [
+        hidden[name] if name in hidden else groups.configs[groups.scope.index(name)][cells.group]
+        for name in family
+    ]
+    return pack(columns, sizes, len(cells.cells))
 
 
-def over_observed(cells: GroupedCounts, counts: Counts, weights: FloatArray) -> FloatArray:
-    """Weights of the groups, summed over the family's observed part.
+def by_observed(
+    cells: GroupedCounts, family: Scope, sizes: tuple[int, ...], chosen: NDArray[np.bool_] | None
+) -> FloatArray:
+    """The weight of the groups (of those chosen), summed over the family's observed part.
 
     The table has an axis of length one for each partially observed variable, so that it
     multiplies the family's table.
     """
-    observed = [name for name in counts.scope if name not in cells.scope]
-    shape = [
-        1 if name in cells.scope else size
-        for name, size in zip(counts.scope, counts.cardinalities, strict=True)
-    ]
-    place = cells.groups.place(observed)
-    return added_up(place, weights, int(np.prod(shape))).reshape(shape)
-
-
-def informed_grouping(
-    left: Scope, observed: Scope, separator: Scope, missingness: MissingnessGraph | None
-) -> Scope:
-    r"""The variables :math:`Y_o \cup W`: W as given, or the smallest that the graph allows."""
-    if missingness is not None:
-        separator = smallest_separator(missingness, left, observed)
-    return tuple(name for name in observed if name in left or name in separator)
-
-
-def check_graph(missingness: object) -> None:
-    """Refuse what is no missingness graph, such as its text or its path."""
-    if not isinstance(missingness, MissingnessGraph):
-        raise MethodError.not_a_graph(missingness)
-
-
-def check_separator(
-    task: Task, separator: Sequence[str], missingness: MissingnessGraph | None
-) -> None:
-    """Refuse a separator that the data do not always show, or a graph that is not theirs."""
-    if missingness is not None:
-        if separator:
-            raise MethodError.separator_and_graph()
-        check_graph(missingness)
-        missingness.check_network(task.network)
-        missingness.check_data(task.table)
-    for name in separator:
-        missing = task.table.missing_of[task.network.known(name)]
-        if missing:
-            raise MethodError.separator_not_observed(name, missing)
+    weights = cells.groups.weights
+    shape = [1 if name in cells.scope else size for name, size in zip(family, sizes, strict=True)]
+    place = cells.groups.place([name for name in family if name not in cells.scope])
+    chosen_weights = weights if chosen is None else np.where(chosen, weights, 0.0)
+    return added_up(place, chosen_weights, prod(shape)).reshape(shape)

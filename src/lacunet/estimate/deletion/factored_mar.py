@@ -13,105 +13,72 @@ zero. So the work is proportional to the rows, never to groups times cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 
-from lacunet.estimands.deletion import Estimand, factored_mar_estimand
-from lacunet.estimate.deletion.by_groups import (
-    GroupedJoint,
-    check_separator,
-    family_place,
-    informed_grouping,
-    learn_by_groups,
-    over_observed,
-)
-from lacunet.estimate.deletion.factored_mcar import factored_mcar
-from lacunet.estimate.deletion.lattice import (
-    CERTAIN,
-    Aggregation,
-    Estimate,
-    candidate,
-    conditional,
-    merged,
-    subsets,
-)
-from lacunet.estimate.method import Learned, Task
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.estimate.deletion.by_groups import by_observed, in_family
+from lacunet.estimate.deletion.lattice import Aggregation, Axes, lattice
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.counts import Tally, added_up
 from lacunet.statistics.distinct import Index, Keys, distinct, pack
+from lacunet.statistics.gather import Reduced
 from lacunet.statistics.groups import GroupedCounts
 
 
 def factored_mar(
-    cells: GroupedCounts, counts: Counts, aggregation: Aggregation = "inverse-variance"
-) -> GroupedJoint:
-    r"""Estimate the joint of one family by all factorisations of its partially observed part.
+    cells: GroupedCounts,
+    family: Scope,
+    sizes: tuple[int, ...],
+    aggregation: Aggregation = "inverse-variance",
+) -> Reduced:
+    r"""What the groups say about a family, by all factorisations of its hidden part.
 
     .. math::
         \Pr(y) \approx \sum_{x_o} \Pr_D(x_o)
         \prod_i \Pr_D(y_m^i \mid y_m^{i+1}, \dots, y_m^n, x_o, R = \mathsf{ob})
 
-    A cell that is not estimable within a group takes :math:`F(y_o, y_m) / F(y_o)` there,
-    :math:`F` being the factored-mcar estimate.
-
     Parameters
     ----------
     cells
         Counts of :math:`Y_m` within each group, among the rows that show any of it.
-    counts
-        Counts over the whole family :math:`Y`, child last, missing as a state.
+    family, sizes
+        The variables of :math:`Y`, child last, and their numbers of states.
     """
     shown = cells.showing_all()  # the cells of all K_g
     mass = cells.groups.weights  # n_g
-    total = mass.sum()
-    size = prod(counts.cardinalities)
-    inside = mass[shown.group] * _lattice(cells, aggregation)
-    table = added_up(family_place(shown, counts), inside, size).reshape(counts.cardinalities)
-
-    reached = _estimable(shown)
-    estimable = added_up(family_place(reached, counts), mass[reached.group], size)
-    observed = over_observed(cells, counts, mass)  # N F(y_o)
-    fallen = observed - estimable.reshape(counts.cardinalities)
-    # Real weights summed in another order differ in their last digits: that is no mass.
-    fallen[fallen <= 1e-12 * np.broadcast_to(observed, fallen.shape)] = 0
-    fallback_mass = 0.0
-    if fallen.any():
-        share = np.divide(fallen, observed, out=np.zeros_like(fallen), where=observed > 0)
-        fallback = total * factored_mcar(counts, aggregation) * share
-        table += fallback
-        fallback_mass = float(fallback.sum() / total)
-    return GroupedJoint(table / total, _entering(shown, mass), fallback_mass)
+    number = partial(_number, cells, cells.columns(), {})
+    joint = lattice(cells.cardinalities, number, aggregation)  # P_g(y_m) on K_g
+    inside = added_up(in_family(shown, family, sizes), mass[shown.group] * joint, prod(sizes))
+    estimable = _estimable(shown)
+    weights = mass[estimable.group]
+    reached = added_up(in_family(estimable, family, sizes), weights, prod(sizes))
+    has_rows = np.bincount(shown.group, minlength=len(mass)) > 0
+    return Reduced(
+        inside.reshape(sizes),
+        by_observed(cells, family, sizes, None),
+        reached.reshape(sizes),
+        by_observed(cells, family, sizes, has_rows),
+    )
 
 
-def _lattice(cells: GroupedCounts, aggregation: Aggregation) -> FloatArray:
-    """The lattice's estimate of each cell of each K_g, within its group."""
-    columns, sizes = cells.columns(), cells.cardinalities
-    shows = [column < size for column, size in zip(columns, sizes, strict=True)]
-    estimate_of: dict[tuple[int, ...], Estimate] = {(): CERTAIN}
-    for subset in subsets(len(sizes)):
-        rows = np.flatnonzero(np.logical_and.reduce([shows[axis] for axis in subset]))
-        whole_family = np.logical_and.reduce(shows)[rows]
-        weights = cells.tally.weights[rows]
-
-        def total(axes: tuple[int, ...], rows: Index, weights: FloatArray) -> FloatArray:
-            """The weight of the rows of a cell's group that agree with it on some axes."""
-            place, number = _sub_cells(cells, columns, axes, rows)
-            return added_up(place, weights, number)[place]
-
-        part = total(subset, rows, weights)[whole_family]  # n(s)
-        candidates = []
-        for axis in subset:
-            others = tuple(other for other in subset if other != axis)
-            whole = total(others, rows, weights)[whole_family]
-            factor = conditional(part, whole, sizes[axis])
-            candidates.append(candidate(factor, estimate_of[others]))
-        estimate_of[subset] = merged(iter(candidates), aggregation)
-    return estimate_of[tuple(range(len(sizes)))].mean
+def _number(
+    cells: GroupedCounts,
+    columns: list[Keys],
+    rows_of: dict[Axes, tuple[Index, Index]],
+    shown: Axes,
+    agree: Axes,
+) -> FloatArray:
+    """For each cell of each K_g, the weight of its group's rows that show some axes and agree."""
+    if shown not in rows_of:
+        shows = [column < size for column, size in zip(columns, cells.cardinalities, strict=True)]
+        rows = np.flatnonzero(np.logical_and.reduce([shows[axis] for axis in shown]))
+        rows_of.clear()
+        rows_of[shown] = rows, np.flatnonzero(np.logical_and.reduce(shows)[rows])
+    rows, in_whole = rows_of[shown]
+    place, number = _sub_cells(cells, columns, agree, rows)
+    return added_up(place, cells.tally.weights[rows], number)[place[in_whole]]
 
 
 def _sub_cells(
@@ -179,47 +146,3 @@ def _is_projection_of(
     occurs = np.zeros(number, dtype=bool)
     occurs[place[: len(shown.group)]] = True
     return np.asarray(occurs[place[len(shown.group) :]])
-
-
-def _entering(shown: GroupedCounts, mass: FloatArray) -> Tally:
-    known = added_up(shown.group, shown.tally.weights, len(mass))
-    scale = np.divide(mass, known, out=np.zeros_like(mass), where=known > 0)[shown.group]
-    return Tally(shown.tally.weights * scale, shown.tally.rows, shown.tally.squares * scale**2)
-
-
-@dataclass(frozen=True)
-class FactoredMar:
-    """Factored deletion under MAR."""
-
-    name: ClassVar[str] = "factored-mar"
-    aggregation: Aggregation = "inverse-variance"
-
-    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
-        """What is estimated of the joint of ``left``."""
-        return factored_mar_estimand(left, partially, observed)
-
-    def learn(self, task: Task) -> Learned:
-        """Learn every CPT within the groups that agree on all fully observed variables."""
-        estimator = partial(factored_mar, aggregation=self.aggregation)
-        return learn_by_groups(task, self.estimand, estimator, False)
-
-
-@dataclass(frozen=True)
-class InformedFactored:
-    """Factored deletion under MAR, knowing what separates values from their mechanisms."""
-
-    name: ClassVar[str] = "informed-factored"
-    separator: Scope = ()
-    missingness: MissingnessGraph | None = None
-    aggregation: Aggregation = "inverse-variance"
-
-    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
-        """What is estimated of the joint of ``left``."""
-        given = informed_grouping(left, observed, self.separator, self.missingness)
-        return factored_mar_estimand(left, partially, given)
-
-    def learn(self, task: Task) -> Learned:
-        """Learn every CPT within the groups that agree on its observed part and W."""
-        check_separator(task, self.separator, self.missingness)
-        estimator = partial(factored_mar, aggregation=self.aggregation)
-        return learn_by_groups(task, self.estimand, estimator, False)

@@ -8,22 +8,25 @@ the others of its subset. Bottom up, each subset receives one candidate along ea
 .. math::
     \hat P(s) \leftarrow \hat P(s_i \mid s_{-i}, R_S = \mathsf{ob}) \cdot \hat P(s_{-i}),
 
-and the candidates are merged. Everything here is elementwise, so the same lines serve
-tables over all cells (factored-mcar) and lists of the cells that occur (factored-mar).
+and the candidates are merged. Everything here is elementwise over something that gives the
+numbers of rows, so the same lines serve tables over all cells (factored-mcar) and lists of the
+cells that occur (factored-mar).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
+from math import prod
 from typing import Literal
 
 import numpy as np
 
 from lacunet.model.network import FloatArray
 
+Axes = tuple[int, ...]
 Aggregation = Literal["inverse-variance", "mean", "median", "lowest-variance"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("inverse-variance", "mean", "median", "lowest-variance")
 
@@ -39,7 +42,35 @@ class Estimate:
 CERTAIN = Estimate(np.array(1.0), np.array(0.0))  # the joint of no variables
 
 
-def subsets(size: int) -> Iterator[tuple[int, ...]]:
+def lattice(
+    sizes: Sequence[int], number: Callable[[Axes, Axes], FloatArray], aggregation: Aggregation
+) -> FloatArray:
+    r"""The merged estimate of the joint of all variables, for each cell.
+
+    Parameters
+    ----------
+    sizes
+        The number of states of each variable.
+    number
+        ``number(shown, agree)`` is, for each cell, the weight of the rows that show all of
+        ``shown`` and agree with the cell on ``agree``, a part of it: :math:`n(s_{-i})` among
+        the rows with :math:`R_S = \mathsf{ob}`.
+    aggregation
+        How the candidates are merged.
+    """
+    estimate_of: dict[Axes, Estimate] = {(): CERTAIN}
+    for subset in subsets(len(sizes)):
+        part = number(subset, subset)  # n(s)
+        candidates = (
+            candidate(conditional(part, number(subset, rest), sizes[axis]), estimate_of[rest])
+            for axis in subset
+            for rest in [tuple(other for other in subset if other != axis)]
+        )
+        estimate_of[subset] = merged(candidates, aggregation)
+    return estimate_of[tuple(range(len(sizes)))].mean
+
+
+def subsets(size: int) -> Iterator[Axes]:
     """The nonempty subsets of ``range(size)``, small ones first.
 
     Examples
@@ -131,3 +162,14 @@ def _by_inverse_variance(candidates: Iterator[Estimate]) -> Estimate:
 def _less_variable(one: Estimate, two: Estimate) -> Estimate:
     keep = one.variance <= two.variance
     return Estimate(np.where(keep, one.mean, two.mean), np.where(keep, one.variance, two.variance))
+
+
+def lattice_cells(sizes: Sequence[int]) -> int:
+    """The number of cells of all tables of the lattice, times the candidates of each.
+
+    Examples
+    --------
+    >>> lattice_cells([2, 2])
+    18
+    """
+    return prod(size + 1 for size in sizes) * max(len(sizes), 1)

@@ -32,9 +32,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-import numpy as np
-
-from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.climb import Climb
 
 LEAST_GAIN = 0.1  # nats, of all rows put aside together
@@ -89,12 +86,3 @@ def steps_supported(heldout: Sequence[float], learned: Sequence[float], rows: in
 def is_settled(heldout: Sequence[float], learned: Sequence[float], rows: int) -> bool:
     """Whether no further step can change what the curves support."""
     return steps_supported([*heldout, inf], [*learned, 0.0], rows) < len(heldout)
-
-
-def put_aside(
-    table: EncodedTable, share: float, rng: np.random.Generator
-) -> tuple[EncodedTable, EncodedTable]:
-    """Split the rows at random: those to learn from, and a share put aside."""
-    aside = np.zeros(table.rows, dtype=bool)
-    aside[rng.permutation(table.rows)[: round(share * table.rows)]] = True
-    return table.take(np.flatnonzero(~aside)), table.take(np.flatnonzero(aside))

@@ -14,8 +14,8 @@ begins: by default at the closed form, which is consistent under MAR.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import inf, nan
+from dataclasses import InitVar, dataclass, replace
+from math import nan
 from operator import index
 from time import monotonic
 from typing import ClassVar, Literal
@@ -23,19 +23,43 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
+from lacunet.estimate.cpts import HighestPosterior, family_report
+from lacunet.estimate.deletion.forms import shows_any
 from lacunet.estimate.em.climb import Climb, Limits, climb
-from lacunet.estimate.em.heldout import Followed, is_settled, put_aside, steps_supported
-from lacunet.estimate.em.report import family_reports
-from lacunet.estimate.em.start import Rows, random_cells, seed_cells
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Ended, Learned, Task
+from lacunet.estimate.em.heldout import Followed, is_settled, steps_supported
+from lacunet.estimate.em.start import Rows, random_cells, start_cells, starting_form
+from lacunet.estimate.method import (
+    Ended,
+    Learned,
+    MethodError,
+    Plan,
+    Setting,
+    check_options,
+    option,
+)
 from lacunet.inference.engine import Engine, Inference, engine_of
-from lacunet.model.network import FloatArray, Network
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.gather import Statistics
 from lacunet.statistics.problems.layout import Layout, layout_of
 
+LOOPY = "its expected counts are approximate: loopy belief propagation"
 Stop = Literal["converge", "heldout"] | int
 CUT_SHORT = ("time limit", "interrupted")
+
+
+def steps(stop: object) -> Stop:
+    """When to stop, as typed or given: a name, or a number of steps."""
+    if stop in ("converge", "heldout"):
+        return stop
+    try:
+        number = int(stop) if isinstance(stop, str) else index(stop)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = -1
+    if number < 0:
+        raise MethodError(
+            f"stop is {stop!r}, but must be 'converge', 'heldout' or a whole number of steps."
+        )
+    return number
 
 
 @dataclass(frozen=True)
@@ -61,52 +85,84 @@ class EM:
     """
 
     name: ClassVar[str] = "em"
-    seed: str | Network = "factored-mar"
-    stop: Stop = "converge"
-    tolerance: float = 1e-4
-    max_iterations: int = 500
-    restarts: int = 1
-    time_limit: float | None = None
-    inference: Inference = "exact"
-    heldout_share: float = 0.2
+    start: str | Network = option(
+        "factored-mar",
+        "where EM starts: a closed form (factored-mar), a network file, or 'random'",
+        metavar="S",
+    )
+    stop: Stop = option(
+        "converge", "'converge', 'heldout', or a number of steps", kind=steps, metavar="S"
+    )
+    tolerance: float = option(
+        1e-4, "converged below this change of a parameter", kind=float, least=0
+    )
+    max_iterations: int = option(500, "maximum number of iterations", kind=int, least=0)
+    restarts: int = option(1, "number of starts; the best posterior wins", kind=int, least=1)
+    time_limit: float | None = option(
+        None, "seconds after which the best so far is returned", kind=float, least=0
+    )
+    inference: Inference = option(
+        "exact", "exact where it fits, or loopy propagation", choices=("exact", "bp")
+    )
+    heldout_share: float = option(
+        0.2, "share of the rows that 'heldout' puts aside", kind=float, least=0.01, most=0.99
+    )
+    seed: InitVar[str | Network | None] = None
 
-    def __post_init__(self) -> None:
-        if self.stop not in ("converge", "heldout"):
-            try:
-                object.__setattr__(self, "stop", index(self.stop))  # type: ignore[arg-type]
-            except TypeError:
-                known = ("converge", "heldout", "a whole number of steps")
-                raise MethodError.choice("stop", self.stop, known) from None
-        if self.inference not in ("exact", "bp"):
-            raise MethodError.choice("inference", self.inference, ("exact", "bp"))
-        steps = self.stop if isinstance(self.stop, int) else 0
-        for option, value, least, most in (
-            ("stop", steps, 0, inf),
-            ("tolerance", self.tolerance, 0, inf),
-            ("max_iterations", self.max_iterations, 0, inf),
-            ("restarts", self.restarts, 1, inf),
-            ("time_limit", self.time_limit or 0, 0, inf),
-            ("heldout_share", self.heldout_share, 0.01, 0.99),
-        ):
-            if not least <= value <= most:
-                raise MethodError.out_of_range(option, value, least, most)
+    def __post_init__(self, seed: str | Network | None) -> None:
+        if seed is not None:
+            object.__setattr__(self, "start", seed)
+        object.__setattr__(self, "stop", steps(self.stop))
+        check_options(self)
+        if isinstance(self.start, str) and self.start != "random":
+            starting_form(self.start)
 
-    def learn(self, task: Task) -> Learned:
-        """Learn all CPTs; how it ended is in the result."""
+    @property
+    def bytes_per_cell(self) -> int:
+        """What the estimate of a family takes at once for each of its cells."""
+        return starting_form(self.start).bytes_per_cell
+
+    def plan(self, network: Network, partially: Scope | None) -> Plan:
+        """The plan of the closed form that EM starts from, and the problems."""
+        start = starting_form(self.start).plan(network, partially)
+        formula = {
+            name: replace(family, formula=HighestPosterior(name, family.parents), note="")
+            for name, family in start.families.items()
+        }
+        if isinstance(self.start, Network) or self.start == "random":
+            begins = "chance" if self.start == "random" else "a given network"
+            intention = f"{self.name} starts from {begins}; below, what available cases would give"
+        else:
+            intention = f"{self.name} starts from {self.start}, whose estimands are below"
+        share = self.heldout_share if self.stop == "heldout" else None
+        return replace(
+            start,
+            method=self.name,
+            families=formula,
+            needs=replace(start.needs, problems=True, heldout=share),
+            intention=intention,
+            start=start,
+        )
+
+    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+        """All CPTs; how it ended is in the result."""
         began = monotonic()
         deadline = Deadline.within(self.time_limit)
-        start, notes = seed_cells(self.seed, task)
+        start, notes = start_cells(self.start, plan, statistics, setting)
         curve: tuple[float, ...] = ()
         try:
             if self.stop == "heldout":
-                found, engine, curve = _as_supported(self, task, start, deadline)
+                found, engine, curve = _as_supported(
+                    self, plan, statistics, setting, start, deadline
+                )
             else:
-                found, engine = _best_climb(self, task, start, deadline)
+                found, engine = _best_climb(self, statistics, setting, start, deadline)
         except OutOfTimeError:
             found, engine = Climb(start, None, "time limit", nan, ()), None
         except KeyboardInterrupt:
             found, engine = Climb(start, None, "interrupted", nan, ()), None
-        return _learned(task, found, engine, (monotonic() - began, notes, curve))
+        account = (monotonic() - began, notes, curve)
+        return _learned(plan, statistics, setting, found, engine, account)
 
 
 @dataclass(frozen=True)
@@ -126,20 +182,27 @@ class LoopyEM(EM):
 
 
 def _as_supported(
-    method: EM, task: Task, start: FloatArray, deadline: Deadline
+    method: EM,
+    plan: Plan,
+    statistics: Statistics,
+    setting: Setting,
+    start: FloatArray,
+    deadline: Deadline,
 ) -> tuple[Climb, Engine | None, tuple[float, ...]]:
     """As many steps on all rows as rows put aside support.
 
     Cut short before that number is known, the parameters reached without these rows are the
     best so far.
     """
-    followed = followed_heldout(method, task, deadline)
+    followed = followed_heldout(method, plan, statistics, setting, deadline)
     curve = tuple(followed.rows * value for value in followed.heldout)
     if followed.climb.reason in CUT_SHORT:
         return _on_a_part(followed.climb, start), None, curve
-    steps = steps_supported(followed.heldout, followed.learned, followed.rows)
+    number = steps_supported(followed.heldout, followed.learned, followed.rows)
     try:
-        found, engine = _best_climb(replace(method, stop=steps), task, start, deadline)
+        found, engine = _best_climb(
+            replace(method, stop=number), statistics, setting, start, deadline
+        )
     except OutOfTimeError:
         return _on_a_part(replace(followed.climb, reason="time limit"), start), None, curve
     except KeyboardInterrupt:
@@ -160,14 +223,22 @@ def _on_a_part(found: Climb, start: FloatArray) -> Climb:
     return replace(found, log_likelihood=nan, is_of_a_part=True)
 
 
-def followed_heldout(method: EM, task: Task, deadline: Deadline = NEVER) -> Followed:
-    """Put rows aside, learn from the others, and follow the likelihood of both."""
-    rest, aside = put_aside(task.table, method.heldout_share, task.rng)
-    if not (rest.rows and aside.rows):
-        raise MethodError.too_few_rows(task.table.rows)
-    part = replace(task, table=rest)
-    start, _ = seed_cells(method.seed, part)
-    judge = _engine(method, replace(task, table=aside), deadline)
+def followed_heldout(
+    method: EM,
+    plan: Plan,
+    statistics: Statistics,
+    setting: Setting,
+    deadline: Deadline = NEVER,
+) -> Followed:
+    """Learn without the rows put aside, and follow the likelihood of both."""
+    rest, aside = statistics.learning, statistics.aside
+    if rest is None or aside is None or not (rest.rows and aside.rows):
+        raise MethodError(
+            f"{statistics.rows} rows are too few to put any aside.",
+            'choose stop="converge" or a number of steps.',
+        )
+    start, _ = start_cells(method.start, plan, rest, setting)
+    judge = _engine(method, aside, setting, deadline)
     heldout: list[float] = []
     learned: list[float] = []
 
@@ -177,45 +248,48 @@ def followed_heldout(method: EM, task: Task, deadline: Deadline = NEVER) -> Foll
         return not is_settled(heldout, learned, aside.rows)
 
     limits = Limits(0.0, method.max_iterations, deadline=deadline)
-    engine = _engine(method, part, deadline)
-    found = climb(engine, start, task.prior, limits, task.progress, goes_on)
+    engine = _engine(method, rest, setting, deadline)
+    found = climb(engine, start, setting.prior, limits, setting.progress, goes_on)
     return Followed(tuple(heldout), tuple(learned), aside.rows, found)
 
 
-def _engine(method: EM, task: Task, deadline: Deadline) -> Engine:
-    task.progress("compile", 0, task.table.rows)
-    problems = compile_problems(task.network, task.table)
-    task.progress("compile", task.table.rows, task.table.rows)
-    return engine_of(problems, task.memory, method.inference, task.progress, deadline)
+def _engine(method: EM, statistics: Statistics, setting: Setting, deadline: Deadline) -> Engine:
+    assert statistics.problems is not None
+    memory, progress = setting.memory, setting.progress
+    return engine_of(statistics.problems, memory, method.inference, progress, deadline)
 
 
 def _best_climb(
-    method: EM, task: Task, start: FloatArray, deadline: Deadline
+    method: EM, statistics: Statistics, setting: Setting, start: FloatArray, deadline: Deadline
 ) -> tuple[Climb, Engine]:
     """The climb of highest posterior among all starts, which share one engine."""
-    engine = _engine(method, task, deadline)
+    engine = _engine(method, statistics, setting, deadline)
     rows = Rows.of(engine.problems.layout)
     exactly = isinstance(method.stop, int)
     most = method.stop if isinstance(method.stop, int) else method.max_iterations
     limits = Limits(method.tolerance, most, exactly, deadline)
-    best = climb(engine, start, task.prior, limits, task.progress)
+    best = climb(engine, start, setting.prior, limits, setting.progress)
     for _ in range(1, method.restarts):
         if best.reason in CUT_SHORT:
             break
-        other = climb(engine, random_cells(rows, task.rng), task.prior, limits, task.progress)
+        cells = random_cells(rows, setting.rng)
+        other = climb(engine, cells, setting.prior, limits, setting.progress)
         winner = other if other.log_posterior > best.log_posterior else best
         best = replace(winner, reason=other.reason) if other.reason in CUT_SHORT else winner
     return best, engine
 
 
 def _learned(
-    task: Task,
+    plan: Plan,
+    statistics: Statistics,
+    setting: Setting,
     found: Climb,
     engine: Engine | None,
     account: tuple[float, tuple[str, ...], tuple[float, ...]],
 ) -> Learned:
     seconds, notes, heldout = account
-    layout = layout_of(task.network.with_tables(None))
+    network = plan.network
+    layout = layout_of(network.with_tables(None))
     loopy = engine.loopy_families if engine else frozenset()
     if found.is_of_a_part:
         notes = (*notes, "it ended early: the rows put aside have no part in it")
@@ -231,7 +305,19 @@ def _learned(
         notes,
         heldout,
     )
-    reports = family_reports(task, _unseen(layout, found.counts), loopy)
+    unseen = _unseen(layout, found.counts)
+    reports = {}
+    for name in network.variables:
+        counts = statistics.counts[network.family(name)]
+        reports[name] = family_report(
+            plan.families[name],
+            counts,
+            network,
+            setting.prior,
+            rows_used=int(counts.tally.take(shows_any(counts)).rows.sum()),
+            unseen=unseen[name],
+            warnings=[LOOPY] if name in loopy else [],
+        )
     return Learned(layout.tables(found.cells), reports, ended)
 
 

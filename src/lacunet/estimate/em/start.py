@@ -14,67 +14,68 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Task
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
+from lacunet.estimate.method import MethodError, Plan, Setting
+from lacunet.model.aligned import ComparisonError, matched
+from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.gather import Statistics
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.statistics.problems.ragged import Integers
 
-SEED_PRIOR = 2.0  # smooths a seed where the prior itself does not: EM never leaves a zero
+START_PRIOR = 2.0  # smooths a seed where the prior itself does not: EM never leaves a zero
 
 
-def seed_cells(seed: str | Network, task: Task) -> tuple[FloatArray, tuple[str, ...]]:
+def starting_form(start: str | Network) -> Deletion:
+    """The closed form that EM starts from; direct deletion where it starts from something else."""
+    if not isinstance(start, str) or start == "random":
+        return DirectMCAR()
+    known = {kind.name: kind for kind in FORMS if not issubclass(kind, Informed)}
+    if start not in known:
+        raise MethodError(
+            f"start is {start!r}, but must be 'random', a network, or one of {', '.join(known)}."
+        )
+    return known[start]()
+
+
+def start_cells(
+    start: str | Network, plan: Plan, statistics: Statistics, setting: Setting
+) -> tuple[FloatArray, tuple[str, ...]]:
     """The cells to start from, and what the user should know about them."""
-    layout = layout_of(task.network.with_tables(None))
-    if isinstance(seed, Network):
-        return layout.flat(_tables_of(seed, task.network)), ()
-    if seed == "random":
-        return random_cells(Rows.of(layout), task.rng), ()
-    tables, notes = _learned_tables(seed, task)
-    hidden = never_shown(task)
+    network = plan.network
+    layout = layout_of(network.with_tables(None))
+    if isinstance(start, Network):
+        return layout.flat(_tables_of(start, network)), ()
+    if start == "random":
+        return random_cells(Rows.of(layout), setting.rng), ()
+    assert plan.start is not None
+    notes: tuple[str, ...] = ()
+    if setting.prior <= 1:
+        setting = replace(setting, prior=START_PRIOR)
+        notes = (f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero",)
+    tables = starting_form(start).estimate(plan.start, statistics, setting).tables
+    hidden = statistics.never_shown
     if hidden:
-        drawn = layout.tables(random_cells(Rows.of(layout), task.rng))
-        touched = [v for v in task.network.variables if set(task.network.family(v)) & set(hidden)]
+        drawn = layout.tables(random_cells(Rows.of(layout), setting.rng))
+        touched = [v for v in network.variables if set(network.family(v)) & set(hidden)]
         tables = {**tables, **{name: drawn[name] for name in touched}}
         words = ", ".join(hidden[:5]) + (" and others" if len(hidden) > 5 else "")
         notes += (f"no row shows {words}: EM starts there at random, and restarts may pay",)
     return layout.flat(tables), notes
 
 
-def never_shown(task: Task) -> Scope:
-    """The variables that no row shows."""
-    table = task.table
-    return tuple(name for name in table.variables if table.missing_of[name] == table.rows)
-
-
-def _learned_tables(name: str, task: Task) -> tuple[Mapping[str, FloatArray], tuple[str, ...]]:
-    from lacunet.estimate.registry import method_named
-
-    if task.prior > 1:
-        return method_named(name).learn(task).tables, ()
-    note = f"the seed was smoothed with prior {SEED_PRIOR:g}: EM never leaves a zero"
-    return method_named(name).learn(replace(task, prior=SEED_PRIOR)).tables, (note,)
-
-
-def _tables_of(seed: Network, network: Network) -> Mapping[str, FloatArray]:
+def _tables_of(start: Network, network: Network) -> Mapping[str, FloatArray]:
     """The CPTs of another network over the same variables, states and edges, in any order."""
-    if set(seed.variables) != set(network.variables):
-        raise MethodError.seed_of_another_structure()
-    return {name: _moved(seed, network, name) for name in network.variables}
-
-
-def _moved(seed: Network, network: Network, variable: str) -> FloatArray:
-    theirs, ours = seed.family(variable), network.family(variable)
-    same = set(theirs) == set(ours) and all(
-        set(seed.states(name)) == set(network.states(name)) for name in ours
-    )
-    if not same:
-        raise MethodError.seed_of_another_structure()
-    table = seed.cpt(variable).table.transpose([theirs.index(name) for name in ours])
-    for axis, name in enumerate(ours):
-        order = [seed.states(name).index(state) for state in network.states(name)]
-        table = np.take(table, order, axis=axis)
-    return table
+    try:
+        found = matched(network, start) if start.has_cpts else None
+    except ComparisonError:
+        found = None
+    if found is None or found.parents_of != network.parents_of:
+        raise MethodError(
+            "the network to start from has other variables, states or parents than the one to "
+            "learn.",
+            "it gives CPTs only; its structure must be the same.",
+        )
+    return {name: found.cpt(name).table for name in network.variables}
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def maximise(counts: FloatArray, rows: Rows, prior: float) -> FloatArray:
     .. math::
         \theta(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
 
-    The same line as `lacunet.estimate.method.posterior_mode`, for all families end to end.
+    The same line as `lacunet.estimate.cpts.posterior_mode`, for all families end to end.
 
     Examples
     --------

@@ -1,0 +1,407 @@
+"""The table of closed forms: name, estimand, estimator, cost, and when it is consistent.
+
+Each is a row (`Form`) and a class with the options that users may set. `Deletion` is the road
+they all take: from the counts of each family, and of its groups where it has any, to the joint,
+to the CPT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.estimands.deletion import (
+    Estimand,
+    direct_mar_estimand,
+    direct_mcar_estimand,
+    factored_mar_estimand,
+    factored_mcar_estimand,
+    listwise_estimand,
+)
+from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
+from lacunet.estimate.deletion.by_groups import over_groups
+from lacunet.estimate.deletion.direct_mar import direct_mar
+from lacunet.estimate.deletion.direct_mcar import direct_mcar
+from lacunet.estimate.deletion.factored_mar import factored_mar
+from lacunet.estimate.deletion.factored_mcar import factored_mcar
+from lacunet.estimate.deletion.lattice import AGGREGATIONS, Aggregation, lattice_cells
+from lacunet.estimate.method import (
+    FamilyPlan,
+    Learned,
+    MethodError,
+    Plan,
+    Setting,
+    check_options,
+    option,
+)
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.separation.separator import separator as smallest_separator
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.counts import Counts, Tally
+from lacunet.statistics.distinct import LARGEST_KEY
+from lacunet.statistics.errors import TooLargeError
+from lacunet.statistics.gather import Grouping, Needs, Reduced, Statistics
+
+# What is alive at once for each cell of the largest family, measured at 8 million cells:
+# the joint, its weighted copy and the CPT; for factored methods also the estimates of the
+# lattice, their variances and what they are made of.
+DIRECT_BYTES, FACTORED_BYTES = 40, 144
+LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
+MERGED = "how the estimates along the lattice are merged"
+NOT_KNOWN: Scope = (
+    "X_o",
+)  # stands for the fully observed variables while all may have missing values
+
+
+@dataclass(frozen=True)
+class Form:
+    """One row of the table.
+
+    ``estimand`` writes down what is estimated of a family, given which variables have missing
+    values and what rows are grouped by. ``joint`` estimates the family's joint from its counts;
+    ``within``, if there is one, from each group, where the former stands in if a group says
+    nothing. ``direct`` is the form used where the lattice of a factored one is too large.
+    """
+
+    name: str
+    estimand: Callable[[Scope, Scope, Scope], Estimand]
+    joint: Callable[..., FloatArray]
+    within: Callable[..., Reduced] | None
+    bytes_per_cell: int
+    consistent_under: str
+    direct: Form | None = None
+
+
+LISTWISE = Form(
+    name="listwise",
+    estimand=lambda left, partially, _given: listwise_estimand(left, partially),
+    joint=direct_mcar,
+    within=None,
+    bytes_per_cell=DIRECT_BYTES,
+    consistent_under="MCAR",
+)
+DIRECT_MCAR = Form(
+    name="direct-mcar",
+    estimand=lambda left, partially, _given: direct_mcar_estimand(left, partially),
+    joint=direct_mcar,
+    within=None,
+    bytes_per_cell=DIRECT_BYTES,
+    consistent_under="MCAR",
+)
+FACTORED_MCAR = Form(
+    name="factored-mcar",
+    estimand=lambda left, partially, _given: factored_mcar_estimand(left, partially),
+    joint=factored_mcar,
+    within=None,
+    bytes_per_cell=FACTORED_BYTES,
+    consistent_under="MCAR",
+    direct=DIRECT_MCAR,
+)
+DIRECT_MAR = Form(
+    name="direct-mar",
+    estimand=direct_mar_estimand,
+    joint=direct_mcar,
+    within=direct_mar,
+    bytes_per_cell=DIRECT_BYTES,
+    consistent_under="MAR",
+)
+FACTORED_MAR = Form(
+    name="factored-mar",
+    estimand=factored_mar_estimand,
+    joint=factored_mcar,
+    within=factored_mar,
+    bytes_per_cell=FACTORED_BYTES,
+    consistent_under="MAR",
+    direct=DIRECT_MAR,
+)
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """A closed form with its options; the road of all of them."""
+
+    form: ClassVar[Form]
+    name: ClassVar[str]
+
+    @property
+    def bytes_per_cell(self) -> int:
+        """What the estimate of a family takes at once for each of its cells."""
+        return self.form.bytes_per_cell
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
+        """What is estimated of the joint of ``left``."""
+        return self.form.estimand(left, partially, self.grouped_by(left, observed))
+
+    def grouped_by(self, left: Scope, observed: Scope) -> Scope:  # noqa: ARG002
+        """The fully observed variables that rows are grouped by."""
+        return observed
+
+    def form_of(self, network: Network, variable: str) -> tuple[Form, dict[str, Any]]:
+        """The form that a family is estimated by, with its options."""
+        if self.form.direct is None:
+            return self.form, {}
+        if lattice_cells(network.shape(network.family(variable))) > LATTICE_CELLS:
+            return self.form.direct, {}
+        return self.form, {"aggregation": getattr(self, "aggregation", AGGREGATIONS[0])}
+
+    def plan(self, network: Network, partially: Scope | None) -> Plan:
+        """What will be counted: every family and, where rows are grouped, its groups."""
+        hidden_in, observed = network.variables, NOT_KNOWN
+        if partially is not None:
+            self.check(network, partially)
+            hidden_in = partially
+            observed = tuple(name for name in network.variables if name not in partially)
+        families, groupings = {}, []
+        for name in network.variables:
+            family = network.family(name)
+            form, options = self.form_of(network, name)
+            given = self.grouped_by(family, observed)
+            families[name] = FamilyPlan(
+                name,
+                network.parents(name),
+                form.estimand(family, hidden_in, given),
+                cells_of(network, name),
+                note="" if form is self.form else _too_large(form, family, network),
+            )
+            hidden = tuple(member for member in family if member in hidden_in)
+            if form.within is not None and hidden:
+                within = partial(form.within, **options)
+                groupings.append(Grouping(family, hidden, given, form.direct is None, within))
+        needs = Needs(
+            tuple(map(network.family, network.variables)),
+            complete=self.form is LISTWISE,
+            groupings=tuple(groupings),
+        )
+        return Plan(self.name, network, hidden_in, families, needs, self.form.bytes_per_cell)
+
+    def check(self, network: Network, partially: Scope) -> None:
+        """Refuse options that do not fit the network and the data."""
+
+    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+        """The CPT of every variable, one family at a time."""
+        network, variables = plan.network, plan.network.variables
+        tables, reports = {}, {}
+        for done, name in enumerate(variables):
+            setting.progress("estimating", done, len(variables), name)
+            family = network.family(name)
+            joint = self.joint(network, name, statistics)
+            tables[name], unseen = posterior_mode(joint.table, statistics.total, setting.prior)
+            reports[name] = family_report(
+                plan.families[name],
+                statistics.counts[family],
+                network,
+                setting.prior,
+                rows_used=int(joint.entering.rows.sum()),
+                unseen=unseen,
+                effective_size=effective_size(joint.entering) if joint.is_plain else None,
+                fallback_mass=joint.fallback_mass,
+                fallback="the estimate without groups",
+            )
+        setting.progress("estimating", len(variables), len(variables))
+        return Learned(tables, reports)
+
+    def joint(self, network: Network, variable: str, statistics: Statistics) -> Joint:
+        """The estimate of one family's joint, and the rows that enter it."""
+        form, options = self.form_of(network, variable)
+        family = network.family(variable)
+        if form is LISTWISE:
+            complete = statistics.complete[family]
+            return Joint(form.joint(complete), complete.tally)
+        counts = statistics.counts[family]
+        if family in statistics.reduced:
+            stand_in = partial(form.joint, counts, **options)
+            table, mass = over_groups(statistics.reduced[family], statistics.total, stand_in)
+            return Joint(table, counts.tally, mass, is_plain=False)
+        if form.within is not None or form.joint is direct_mcar:  # nothing of it is hidden
+            return Joint(direct_mcar(counts), counts.showing(family).tally)
+        entering = counts.tally.take(shows_any(counts))
+        return Joint(form.joint(counts, **options), entering, is_plain=False)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The estimate of a family's joint, and the rows that enter it.
+
+    ``is_plain`` if it is a share of these rows: then their number is its effective size.
+    """
+
+    table: FloatArray
+    entering: Tally
+    fallback_mass: float = 0.0
+    is_plain: bool = True
+
+
+def check_graph(missingness: object) -> None:
+    """Refuse what is not a missingness graph, such as its text, which needs a network."""
+    if not isinstance(missingness, MissingnessGraph):
+        raise MethodError(
+            f"missingness is {missingness!r}, not a lacunet.MissingnessGraph.",
+            "make one with MissingnessGraph.read(path, network) or .parse(text, network).",
+        )
+
+
+def effective_size(entering: Tally) -> float:
+    r"""The number of equally weighted rows that would know as much (Kish).
+
+    .. math::
+        n_\mathrm{eff} = \frac{(\sum_r w_r)^2}{\sum_r w_r^2}
+    """
+    squares = float(entering.squares.sum())
+    return float(entering.weights.sum()) ** 2 / squares if squares > 0 else 0.0
+
+
+def shows_any(counts: Counts) -> NDArray[np.bool_]:
+    """Whether each configuration shows at least one variable."""
+    last = int(np.prod([float(radix) for radix in counts.radices])) - 1
+    return np.asarray(counts.keys != last)
+
+
+def check_size(network: Network, bytes_per_cell: int, budget: int) -> None:
+    """Refuse, before any row is read, a network with tables that do not fit."""
+    size_of = {name: cells_of(network, name) for name in network.variables}
+    variable = max(size_of, key=size_of.__getitem__)
+    shape = network.shape(network.family(variable))
+    if lattice_cells(shape) > LATTICE_CELLS:
+        bytes_per_cell = DIRECT_BYTES
+    needed = size_of[variable] * bytes_per_cell
+    if needed > budget or prod(size + 1 for size in shape) >= LARGEST_KEY:
+        raise TooLargeError.family(variable, network.parents(variable), needed, budget)
+    kept = 8 * sum(size_of.values())
+    if kept + needed > budget:
+        raise TooLargeError.network(variable, kept + needed, budget)
+
+
+def _too_large(form: Form, family: Scope, network: Network) -> str:
+    cells = lattice_cells(network.shape(family))
+    return f"by {form.name}: the factorisation lattice of this family has {cells:,} cells"
+
+
+@dataclass(frozen=True)
+class Listwise(Deletion):
+    """Listwise deletion: only the rows in which nothing at all is missing."""
+
+    name = "listwise"
+    form = LISTWISE
+
+
+@dataclass(frozen=True)
+class DirectMCAR(Deletion):
+    """Direct deletion under MCAR, also known as available-case analysis."""
+
+    name = "direct-mcar"
+    form = DIRECT_MCAR
+
+
+@dataclass(frozen=True)
+class FactoredMCAR(Deletion):
+    """Factored deletion under MCAR."""
+
+    name = "factored-mcar"
+    form = FACTORED_MCAR
+    aggregation: Aggregation = option(AGGREGATIONS[0], MERGED, choices=AGGREGATIONS)
+
+
+@dataclass(frozen=True)
+class DirectMAR(Deletion):
+    """Direct deletion under MAR."""
+
+    name = "direct-mar"
+    form = DIRECT_MAR
+
+
+@dataclass(frozen=True)
+class FactoredMAR(Deletion):
+    """Factored deletion under MAR."""
+
+    name = "factored-mar"
+    form = FACTORED_MAR
+    aggregation: Aggregation = option(AGGREGATIONS[0], MERGED, choices=AGGREGATIONS)
+
+
+@dataclass(frozen=True)
+class Informed(Deletion):
+    r"""Deletion under MAR that knows what separates values from their mechanisms.
+
+    Rows are grouped by :math:`Y_o \cup W`: W as given, or the smallest that the graph allows.
+    """
+
+    separator: Scope = option(
+        (), "variables that separate missing values from their mechanisms", metavar="A,B"
+    )
+    missingness: MissingnessGraph | None = option(
+        None, "the missingness graph: a file, or its text", metavar="GRAPH"
+    )
+
+    def __post_init__(self) -> None:
+        names = (self.separator,) if isinstance(self.separator, str) else tuple(self.separator)
+        object.__setattr__(self, "separator", names)
+        if names == ("learn",):
+            raise MethodError(
+                "a separator cannot be learned from the data yet.",
+                "name its variables, or give a missingness graph.",
+            )
+        if self.missingness is not None:
+            check_graph(self.missingness)
+        if self.separator and self.missingness is not None:
+            raise MethodError(
+                "both a separator and a missingness graph are given, and the graph chooses its "
+                "own separator.",
+                "give one of the two.",
+            )
+        super().__post_init__()
+
+    def grouped_by(self, left: Scope, observed: Scope) -> Scope:
+        """The family's observed part and W."""
+        separator: Scope = self.separator
+        if self.missingness is not None:
+            separator = smallest_separator(self.missingness, left, observed)
+        return tuple(name for name in observed if name in left or name in separator)
+
+    def check(self, network: Network, partially: Scope) -> None:
+        """Refuse a separator that the data do not always show, or another network's graph."""
+        if self.missingness is not None:
+            self.missingness.check_network(network)
+            self.missingness.check_partially(partially)
+        for name in self.separator:
+            if network.known(name) in partially:
+                raise MethodError(
+                    f"the separator holds {name!r}, which is missing in some rows.",
+                    "a separator may hold only variables that are never missing.",
+                )
+
+
+@dataclass(frozen=True)
+class InformedDirect(Informed):
+    """Direct deletion within groups that agree on a separator."""
+
+    name = "informed-direct"
+    form = DIRECT_MAR
+
+
+@dataclass(frozen=True)
+class InformedFactored(Informed):
+    """Factored deletion within groups that agree on a separator."""
+
+    name = "informed-factored"
+    form = FACTORED_MAR
+    aggregation: Aggregation = option(AGGREGATIONS[0], MERGED, choices=AGGREGATIONS)
+
+
+FORMS = (
+    Listwise,
+    DirectMCAR,
+    FactoredMCAR,
+    DirectMAR,
+    FactoredMAR,
+    InformedDirect,
+    InformedFactored,
+)

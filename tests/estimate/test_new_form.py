@@ -1,0 +1,55 @@
+"""A new estimator is one function, one row of the table and one class with its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from examples import RAIN
+from lacunet.estimands.deletion import direct_mcar_estimand
+from lacunet.estimate import registry
+from lacunet.estimate.deletion.direct_mcar import direct_mcar
+from lacunet.estimate.deletion.forms import Deletion, Form
+from lacunet.estimate.explain import explain
+from lacunet.model.network import FloatArray
+from lacunet.report.learned import result_as_text
+from lacunet.statistics.counts import Counts
+
+ROWS = {"Rain": ["no", "yes", "no"], "Sprinkler": ["off", None, "on"], "Wet": ["no", "yes", None]}
+
+
+def shrunk(counts: Counts) -> FloatArray:
+    """Half of what the rows say, half uniform."""
+    return (direct_mcar(counts) + 1 / np.prod(counts.cardinalities)) / 2
+
+
+@dataclass(frozen=True)
+class Shrunk(Deletion):
+    """Direct deletion, shrunk towards the uniform distribution."""
+
+    name = "shrunk"
+    form = Form(
+        "shrunk",
+        lambda left, partially, _: direct_mcar_estimand(left, partially),
+        shrunk,
+        None,
+        40,
+        "nothing",
+    )
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.KINDS, "shrunk", Shrunk)
+
+
+def test_a_registered_form_learns_explains_and_reports_like_any_other() -> None:
+    result = lc.learn(RAIN, ROWS, "shrunk", prior=1)
+    # P(Rain): half of (2/3, 1/3), half uniform.
+    np.testing.assert_allclose(result.network.cpt("Rain").table, [7 / 12, 5 / 12])
+    assert result.families["Wet"].unsupported == 3
+    assert "by shrunk from 3 rows" in result_as_text(result)
+    assert "R[Wet]=1" in explain(RAIN, Shrunk()).plan.families["Wet"].formula.text

@@ -1,0 +1,77 @@
+"""CPT rows without data behind them are counted, named and warned about, by every method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet.data.table import EncodedTable
+from lacunet.estimate.registry import METHODS
+
+SKIP = lc.Network(
+    {"Group": ["a", "b", "c"], "Sex": ["f", "m"], "Edu": ["low", "high"], "Job": ["no", "yes"]},
+    {"Edu": ["Group", "Sex"], "Job": ["Edu"]},
+)
+
+
+def skip_pattern(rows: int = 900) -> EncodedTable:
+    """Edu was never asked in group c, and now and then refused elsewhere."""
+    rng = np.random.default_rng(4)
+    group = np.repeat([0, 1, 2], rows // 3).astype(np.uint8)
+    sex = rng.integers(0, 2, rows).astype(np.uint8)
+    edu = (rng.random(rows) < 0.3 + 0.2 * group).astype(np.uint8)
+    job = (rng.random(rows) < 0.2 + 0.6 * edu).astype(np.uint8)
+    edu[(group == 2) | (rng.random(rows) < 0.1)] = 2
+    columns = {"Group": group, "Sex": sex, "Edu": edu, "Job": job}
+    return EncodedTable.of({"Group": 3, "Sex": 2, "Edu": 2, "Job": 2}, columns)
+
+
+def learned(name: str) -> lc.Result:
+    options: dict[str, Any] = {}
+    if name.startswith("informed"):
+        options["separator"] = ["Group", "Sex", "Job"]
+    if name == "mgraph":
+        options["missingness"] = "Group, Sex -> R[Edu]"
+    return lc.learn(SKIP, skip_pattern(), name, **options)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_question_never_asked_in_one_group_is_told_by_every_method(name: str) -> None:
+    report = learned(name).families["Edu"]
+    table = skip_pattern()
+    shown = table.columns["Edu"] < 2
+    expected = np.zeros((3, 2))
+    np.add.at(expected, (table.columns["Group"][shown], table.columns["Sex"][shown]), 1)
+    np.testing.assert_array_equal(report.support, expected)
+    assert report.unsupported == 2
+    told = "no row shows Edu where Group=c (Sex any): 2 of 6 CPT rows rest on the model alone"
+    assert told in report.warnings
+
+
+@pytest.mark.parametrize("name", ["direct-mar", "factored-mar", "informed-direct"])
+def test_the_mass_that_falls_back_is_the_share_of_the_rows(name: str) -> None:
+    assert learned(name).families["Edu"].fallback_mass == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("name", ["direct-mcar", "em", "auto"])
+def test_rows_that_are_mostly_prior_are_told(name: str) -> None:
+    rows = {"Group": ["a"] * 9 + ["b"], "Sex": ["f"] * 10, "Edu": ["low"] * 10, "Job": ["no"] * 10}
+    report = lc.learn(SKIP, rows, name, prior=3.0).families["Edu"]
+    assert any(
+        "1 of 6 CPT rows rest on a weight of less than the prior's 4" in w for w in report.warnings
+    )
+
+
+def test_a_variable_that_no_row_shows_is_told_by_em() -> None:
+    rows = {
+        "Group": ["a", "b"] * 20,
+        "Sex": ["f", "m"] * 20,
+        "Job": ["no", "yes", "yes", "no"] * 10,
+    }
+    result = lc.learn(SKIP, rows, "em", latent=["Edu"])
+    assert "no row shows Edu with its parents: 6 of 6 CPT rows rest on the model alone" in (
+        result.families["Edu"].warnings
+    )
