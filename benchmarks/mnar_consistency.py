@@ -19,7 +19,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.method import Method, Task
-from lacunet.estimate.mgraph import Mgraph
+from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
@@ -107,7 +107,7 @@ def error(truth: Network, tables: dict[str, np.ndarray]) -> float:
 
 
 def method_of(name: str, graph: MissingnessGraph) -> Method:
-    return Mgraph(graph) if name == "mgraph" else method_named(name)
+    return MGraph(graph) if name == "mgraph" else method_named(name)
 
 
 def study(rows_list: list[int], seeds: int) -> list[tuple[str, str, int, float]]:

@@ -15,8 +15,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lacunet.errors import LacunetError, LacunetWarning
-    from lacunet.estimate.em.method import EM
-    from lacunet.estimate.learn import Result, learn
+    from lacunet.estimate.auto import Auto
+    from lacunet.estimate.deletion.forms import (
+        DirectMAR,
+        DirectMCAR,
+        FactoredMAR,
+        FactoredMCAR,
+        InformedDirect,
+        InformedFactored,
+        Listwise,
+    )
+    from lacunet.estimate.em.method import EM, LoopyEM, OneStep
+    from lacunet.estimate.learn import Interrupted, Result, learn
+    from lacunet.estimate.mgraph import MGraph
     from lacunet.evaluate.divergence import kl_divergence
     from lacunet.formats.catalogue import example
     from lacunet.formats.files import read_network, write_network
@@ -34,13 +45,25 @@ __all__ = [
     "EM",
     "MAR",
     "MCAR",
+    "Auto",
     "Cpt",
+    "DirectMAR",
+    "DirectMCAR",
+    "FactoredMAR",
+    "FactoredMCAR",
+    "InformedDirect",
+    "InformedFactored",
     "InformedMAR",
+    "Interrupted",
     "LacunetError",
     "LacunetWarning",
+    "Listwise",
+    "LoopyEM",
+    "MGraph",
     "MissingByGraph",
     "MissingnessGraph",
     "Network",
+    "OneStep",
     "Result",
     "example",
     "kl_divergence",
@@ -58,13 +81,25 @@ _HOME_OF = {
     "EM": "estimate.em.method",
     "MAR": "simulate.at_random",
     "MCAR": "simulate.at_random",
+    "Auto": "estimate.auto",
     "Cpt": "model.network",
+    "DirectMAR": "estimate.deletion.forms",
+    "DirectMCAR": "estimate.deletion.forms",
+    "FactoredMAR": "estimate.deletion.forms",
+    "FactoredMCAR": "estimate.deletion.forms",
+    "InformedDirect": "estimate.deletion.forms",
+    "InformedFactored": "estimate.deletion.forms",
     "InformedMAR": "simulate.at_random",
+    "Interrupted": "estimate.learn",
     "LacunetError": "errors",
     "LacunetWarning": "errors",
+    "Listwise": "estimate.deletion.forms",
+    "LoopyEM": "estimate.em.method",
+    "MGraph": "estimate.mgraph",
     "MissingByGraph": "simulate.by_graph",
     "MissingnessGraph": "missingness.graph",
     "Network": "model.network",
+    "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
     "example": "formats.catalogue",
     "kl_divergence": "evaluate.divergence",

@@ -6,7 +6,7 @@ import pytest
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.deletion.forms import InformedDirect, InformedFactored
 from lacunet.estimate.method import MethodError
-from lacunet.estimate.mgraph import Mgraph
+from lacunet.estimate.mgraph import MGraph
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
@@ -32,7 +32,7 @@ CHAIN = Network(
 def test_every_family_of_an_exact_law_is_recovered(text: str) -> None:
     graph = MissingnessGraph.parse(text, CHAIN)
     model = random_model(graph, np.random.default_rng(8))
-    learned = learned_by(Mgraph(graph), Task(CHAIN, model.manifest(), prior=1.0))
+    learned = learned_by(MGraph(graph), Task(CHAIN, model.manifest(), prior=1.0))
     for name in CHAIN.variables:
         truth = model.truth([name], CHAIN.parents(name))
         np.testing.assert_allclose(learned.tables[name], truth, rtol=0, atol=1e-9)
@@ -43,7 +43,7 @@ def test_complete_data_give_the_plain_frequencies_under_the_prior() -> None:
     rng = np.random.default_rng(0)
     codes = {name: rng.integers(0, CHAIN.cardinality(name), 200).astype(np.uint8) for name in "XYZ"}
     table = EncodedTable.of({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
-    learned = learned_by(Mgraph(MissingnessGraph(CHAIN, {})), Task(CHAIN, table, prior=2.0))
+    learned = learned_by(MGraph(MissingnessGraph(CHAIN, {})), Task(CHAIN, table, prior=2.0))
     counts = np.ones((2, 3, 2))  # one pseudo-count a cell
     np.add.at(counts, (codes["X"], codes["Y"], codes["Z"]), 1)
     expected = counts / counts.sum(axis=-1, keepdims=True)
@@ -56,7 +56,7 @@ def test_pseudo_counts_go_on_the_effective_size() -> None:
     rows = np.array([[0, 0]] * 6 + [[1, 0]] * 2 + [[0, 1]] + [[1, 1]] * 3 + [[2, 1]] * 4)
     columns = {"A": rows[:, 0].astype(np.uint8), "B": rows[:, 1].astype(np.uint8)}
     table = EncodedTable.of({"A": 2, "B": 2}, columns)
-    learned = learned_by(Mgraph(graph), Task(network, table, prior=2.0))
+    learned = learned_by(MGraph(graph), Task(network, table, prior=2.0))
     # P(A) = (6 + 2 * 1, 2 + 2 * 3) / 16 on an effective size of 16^2 / (8 + 4 * 4).
     size = 16**2 / 24
     expected = (size * np.array([0.5, 0.5]) + 1) / (size + 2)
@@ -73,11 +73,11 @@ def censored_task() -> Task:
 
 def test_a_family_that_is_not_recoverable_is_refused_with_its_reason() -> None:
     with pytest.raises(NotRecoverableError, match=r"CPT of 'Y' is not recoverable.*Y -> R\[Y\]"):
-        learned_by(Mgraph(CENSORED), censored_task())
+        learned_by(MGraph(CENSORED), censored_task())
 
 
 def test_it_may_be_left_at_the_prior_and_is_marked() -> None:
-    learned = learned_by(Mgraph(CENSORED, otherwise="prior"), censored_task())
+    learned = learned_by(MGraph(CENSORED, otherwise="prior"), censored_task())
     np.testing.assert_array_equal(learned.tables["Y"], np.full((2, 3), 1 / 3))
     assert learned.families["Y"].fallback == "prior"
     assert learned.families["Y"].fallback_mass == 1
@@ -87,7 +87,7 @@ def test_it_may_be_left_at_the_prior_and_is_marked() -> None:
 
 def test_it_may_be_learned_by_another_method_and_is_marked() -> None:
     task = censored_task()
-    learned = learned_by(Mgraph(CENSORED, otherwise="direct-mcar"), task)
+    learned = learned_by(MGraph(CENSORED, otherwise="direct-mcar"), task)
     assert learned.families["Y"].fallback == "direct-mcar"
     assert "not recoverable" in learned.families["Y"].warnings[0]
     shown = task.table.columns["Y"] != 3
@@ -105,14 +105,14 @@ def test_it_may_be_learned_by_another_method_and_is_marked() -> None:
 def test_data_that_the_graph_does_not_explain_are_refused() -> None:
     graph = MissingnessGraph.parse("R[X]", CHAIN)
     with pytest.raises(MissingnessGraphError, match="missing values of 'Y'"):
-        learned_by(Mgraph(graph), censored_task())
+        learned_by(MGraph(graph), censored_task())
 
 
 def test_a_graph_for_another_network_is_refused() -> None:
     other = Network({name: ["0", "1"] for name in "XYZ"}, {"Y": ["X"]})
     graph = MissingnessGraph.parse("Y -> R[Y]", other)
     with pytest.raises(MissingnessGraphError, match="another network: the states of 'Y' differ"):
-        learned_by(Mgraph(graph), censored_task())
+        learned_by(MGraph(graph), censored_task())
 
 
 @pytest.mark.parametrize("kind", [InformedDirect, InformedFactored])
@@ -140,11 +140,11 @@ def test_a_text_is_no_missingness_graph() -> None:
     graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
     task = Task(CHAIN, random_model(graph, np.random.default_rng(8)).manifest(), prior=1.0)
     with pytest.raises(MethodError, match=r"missingness is 'X -> R\[Y\]', not a lacunet"):
-        Mgraph("X -> R[Y]")  # type: ignore[arg-type]
+        MGraph("X -> R[Y]")  # type: ignore[arg-type]
     with pytest.raises(MethodError, match=r"missingness is 'g.txt', not a lacunet"):
         learned_by(InformedDirect(missingness="g.txt"), task)  # type: ignore[arg-type]
 
 
 def test_an_unknown_stand_in_is_refused_at_once() -> None:
     with pytest.raises(MethodError, match="otherwise is 'emm'"):
-        Mgraph(MissingnessGraph.parse("X -> R[Y]", CHAIN), otherwise="emm")
+        MGraph(MissingnessGraph.parse("X -> R[Y]", CHAIN), otherwise="emm")

@@ -61,7 +61,7 @@ class ByVerdict:
 
 
 @dataclass(frozen=True)
-class Mgraph:
+class MGraph:
     """Recover what the missingness graph lets recover.
 
     ``otherwise`` says what becomes of the other families: "refuse" (an error that names

@@ -7,9 +7,9 @@ from typing import Any
 
 from lacunet.estimate.deletion.forms import Informed
 from lacunet.estimate.method import Method, MethodError
-from lacunet.estimate.mgraph import STAND_INS, Mgraph
+from lacunet.estimate.mgraph import STAND_INS, MGraph
 
-KINDS: dict[str, type[Method]] = {**STAND_INS, Mgraph.name: Mgraph}
+KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
 METHODS = tuple(KINDS)
 
 
