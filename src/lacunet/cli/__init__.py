@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import TextIO
 
 from lacunet.errors import LacunetError, LacunetWarning
@@ -18,6 +19,7 @@ from lacunet.errors import LacunetError, LacunetWarning
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
+    _open_streams()
     try:
         from lacunet.cli.parser import parser
 
@@ -41,6 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left has nowhere to go
         return 1
     return code
+
+
+def _open_streams() -> None:
+    """Give closed streams a place to go, and characters that a terminal lacks a spelling."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None or stream.closed:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

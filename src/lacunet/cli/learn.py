@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from argparse import ArgumentParser, Namespace
 
+from lacunet.cli.errors import OutputError
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
@@ -16,6 +19,7 @@ from lacunet.cli.options import (
     one_or_many,
 )
 from lacunet.cli.progress import progress_bar
+from lacunet.errors import LacunetError
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
@@ -72,6 +76,10 @@ def run(options: Namespace) -> int:
     network = read_network(options.network)
     if options.output:
         check_target(network, options.output)
+        if os.path.exists(options.output) and os.path.samefile(options.output, options.network):
+            raise OutputError(
+                f"{options.output} is the network that is read.", "write to another file."
+            )
     code = 0
     with progress_bar() as progress:
         try:
@@ -95,10 +103,14 @@ def run(options: Namespace) -> int:
         note(text)
     if result.ended and result.ended.reason in ("time limit", "interrupted", "iteration limit"):
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
-    if options.output:
-        write_network(result.network, options.output)
     print(json.dumps(result_as_data(result)) if options.json else result_as_text(result))
     if options.output:
+        try:
+            write_network(result.network, options.output)
+        except LacunetError as error:  # what was learned must not be lost
+            saved = os.path.join(tempfile.mkdtemp(prefix="lacunet-"), "learned.json")
+            write_network(result.network, saved)
+            raise OutputError(error.message, f"the learned network is in {saved}.") from None
         note(f"the learned network is in {options.output}")
     elif not options.json:
         note("nothing was written; -o FILE keeps the learned network")
