@@ -30,16 +30,6 @@ class TooLargeError(LacunetError):
             "Hint: remove parents, merge states, or raise the budget: memory=... (--memory)."
         )
 
-    @classmethod
-    def lattice(
-        cls, variable: str, parents: Sequence[str], cells: int, limit: int
-    ) -> TooLargeError:
-        return cls(
-            f"the factorisation lattice of {variable!r} with parents {_listed(parents)} has "
-            f"{cells:,} cells, more than the {limit:,} that are feasible.\n"
-            "Hint: use a direct method (direct-mcar, direct-mar), or remove parents."
-        )
-
 
 class ScopeError(LacunetError):
     """Statistics of different things cannot be added."""
