@@ -34,7 +34,7 @@ test: lint
 	$(ALONE) $(BIN)/pytest -n auto
 
 test-all: lint
-	$(ALONE) $(BIN)/pytest -n auto -m "slow or not slow"
+	$(ALONE) $(BIN)/pytest -n auto -m "slow or not slow" --cov=lacunet --cov-report=term:skip-covered
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py
