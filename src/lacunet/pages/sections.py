@@ -42,8 +42,8 @@ def missing_section(summary: MissingSummary, min_count: int) -> str:
     words = (
         f"{counted(len(summary.rows), 'pattern')} of missing values in "
         f"{counted(int(rows), 'row')}; {counted(int(summary.complete_rows), 'row')} without "
-        f"any. Each column is a pattern, a filled disc a missing value; the {counted(len(enough), 'commonest pattern')} shown "
-        f"cover {share:.1%} of the rows"
+        f"any. Each column is a pattern, a filled disc a missing value; the "
+        f"{counted(len(enough), 'commonest pattern')} shown cover {share:.1%} of the rows"
         + (f", {counted(rest, 'other')} are not shown" if rest else "")
         + (f" (patterns of fewer than {min_count} rows never are)" if min_count > 1 else "")
         + "."

@@ -335,8 +335,7 @@
       vars.map((v, i) => quoted(v.name) + "\n" + cptCsv(i)).join("\n"), "text/csv"));
     byId("save-report").addEventListener("click", () => save("report.json",
       JSON.stringify({ ...data, packed: undefined, cpts: Object.fromEntries(vars.map((v, i) => [v.name, tables.cpts[i]])) }, null, 1) + "\n", "application/json"));
-    const find = byId("find"), go = () => place.has(find.value) && choose(place.get(find.value));
-    find.addEventListener("change", go);
+    const find = byId("find"), go = () => place.has(find.value) && place.get(find.value) !== state.chosen && choose(place.get(find.value));
     find.addEventListener("input", () => {
       const text = find.value.toLowerCase();
       document.querySelectorAll("#families tbody tr").forEach(tr => { tr.hidden = !vars[tr.dataset.variable].name.toLowerCase().includes(text); });
