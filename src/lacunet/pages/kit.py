@@ -34,7 +34,14 @@ class Tile:
     markup: str = ""
 
 
-def document(title: str, body: Sequence[str], data: Any = None, scripts: Sequence[str] = ()) -> str:
+def document(
+    title: str,
+    body: Sequence[str],
+    data: Any = None,
+    scripts: Sequence[str] = (),
+    *,
+    has_foreign_pictures: bool = False,
+) -> str:
     """The whole page: its parts, the data they were made from, and what runs in it.
 
     Parameters
@@ -47,13 +54,15 @@ def document(title: str, body: Sequence[str], data: Any = None, scripts: Sequenc
         What the page was made from; carried in the page as JSON.
     scripts
         The names of the assets that run in the page, in order.
+    has_foreign_pictures
+        Whether the page holds SVG of another program, which carries styles of its own.
     """
     style = asset("page.css")
     programs = [asset(name) for name in scripts]
     policy = "; ".join(
         [
             "default-src 'none'",
-            f"style-src {_hash(style)}",
+            "style-src 'unsafe-inline'" if has_foreign_pictures else f"style-src {_hash(style)}",
             f"script-src {' '.join(map(_hash, programs)) or _NONE}",
             "img-src data:",
             "base-uri 'none'",
