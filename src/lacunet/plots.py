@@ -107,7 +107,8 @@ def em_trace(result: Result) -> Figure:
             f"{result.method!r} has no iterations to draw.", "learn with em or auto instead."
         )
     figure = _figure(5, 3.2 if not ended.heldout else 5.4)
-    axes: Sequence[Axes] = np.atleast_1d(figure.subplots(2 if ended.heldout else 1, 1)).tolist()
+    panels = figure.subplots(2 if ended.heldout else 1, 1, squeeze=False)
+    axes: Sequence[Axes] = panels[:, 0].tolist()
     axes[0].plot(ended.trace, color=INK, marker=".")
     axes[0].set_ylabel("log-posterior")
     axes[0].set_title(f"{ended.reason} after {ended.iterations} iterations")
@@ -142,10 +143,8 @@ def learning_curves(
         rows = sorted(curve)
         quartiles = np.array([np.quantile(curve[n], [0.25, 0.5, 0.75]) if len(curve[n]) else
                               [nan] * 3 for n in rows])  # fmt: skip
-        repetitions = sorted({len(curve[n]) for n in rows})
-        label = (
-            f"{method} (n={'–'.join(map(str, dict.fromkeys([repetitions[0], repetitions[-1]])))})"
-        )
+        repetitions = dict.fromkeys(end(len(curve[n]) for n in rows) for end in (min, max))
+        label = f"{method} (n={' to '.join(map(str, repetitions))})"
         axes.plot(rows, quartiles[:, 1], color=colour, linestyle=dashes, marker=".", label=label)
         axes.fill_between(rows, quartiles[:, 0], quartiles[:, 2], color=colour, alpha=0.15)
     axes.set_xscale("log")
