@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all lint bench clean
+.PHONY: setup demo test test-all lint bench browser docs clean
 
 setup: .venv/.installed
 
@@ -21,6 +21,10 @@ setup: .venv/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	touch $@
 
+.venv/.installed-docs: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $@
+
 demo: setup
 	$(BIN)/lacunet demo
 
@@ -30,14 +34,24 @@ lint: .venv/.installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
+# Debian's chromium, for the tests of pages; where there is none they are skipped, and say so.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	echo "no chromium: the tests of pages in a browser are skipped"
+
+test: lint browser
 	$(ALONE) $(BIN)/pytest -n auto
 
-test-all: lint
+test-all: lint browser
 	$(ALONE) $(BIN)/pytest -n auto -m "slow or not slow" --cov=lacunet --cov-report=term:skip-covered
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py
+
+docs: .venv/.installed-docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
 
 clean:
 	rm -rf .venv build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

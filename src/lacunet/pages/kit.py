@@ -1,0 +1,198 @@
+"""The frame that all pages share: one file, no request, every name escaped.
+
+The content security policy allows the page's own style and scripts by their hashes and
+nothing else, so text that slips in as markup could not run.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from lacunet.errors import LacunetError
+from lacunet.wording import finite
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One fact of the strip at the head of a page: what it is, its value, a remark.
+
+    ``markup`` is shown in place of the value where there is any.
+    """
+
+    label: str
+    value: str
+    remark: str = ""
+    markup: str = ""
+
+
+def document(
+    title: str,
+    body: Sequence[str],
+    data: Any = None,
+    scripts: Sequence[str] = (),
+    *,
+    has_foreign_pictures: bool = False,
+) -> str:
+    """The whole page: its parts, the data they were made from, and what runs in it.
+
+    Parameters
+    ----------
+    title
+        Plain text.
+    body
+        Markup, in which every name is already escaped.
+    data
+        What the page was made from; carried in the page as JSON.
+    scripts
+        The names of the assets that run in the page, in order.
+    has_foreign_pictures
+        Whether the page holds SVG of another program, which carries styles of its own.
+    """
+    style = asset("page.css")
+    programs = [asset(name) for name in scripts]
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            "style-src 'unsafe-inline'" if has_foreign_pictures else f"style-src {_hash(style)}",
+            f"script-src {' '.join(map(_hash, programs)) or _NONE}",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    return "\n".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<link rel="icon" href="data:,">',
+            f"<title>{escape(title)}</title>\n<style>{style}</style></head><body>",
+            *body,
+            *([] if data is None else [_data_block(data)]),
+            *(f"<script>{program}</script>" for program in programs),
+            "</body></html>\n",
+        ]
+    )
+
+
+_NONE = "'none'"
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _data_block(data: Any) -> str:
+    text = json.dumps(finite(data), ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":  # no text in it can end the element
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return f'<script type="application/json" id="page-data">{text}</script>'
+
+
+@cache
+def asset(name: str) -> str:
+    """A file that pages are made with; a vendored one starts with its licence."""
+    folder = files("lacunet.pages") / "assets"
+    text = (folder / name).read_text(encoding="utf-8")
+    text = "\n".join(line.lstrip() for line in text.splitlines())
+    if name == "dagre.min.js":
+        licence = (folder / "dagre.LICENSE").read_text(encoding="utf-8")
+        text = f"/* @dagrejs/dagre\n{licence}*/\n{text}"
+    return text
+
+
+def write_page(path: str | Path, text: str) -> None:
+    """Write a page, or say why it cannot be written."""
+    try:
+        Path(path).write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LacunetError(
+            f"the page {str(path)!r} cannot be written: {reason}.", "give another file."
+        ) from None
+
+
+def named(text: str) -> str:
+    """A name as text, isolated from the direction of what is around it."""
+    return f"<bdi>{escape(text)}</bdi>"
+
+
+def tiles(facts: Sequence[Tile]) -> str:
+    """The strip of facts at the head of a page."""
+    parts = [
+        f'<div class="tile"><span>{escape(fact.label)}</span>'
+        f"<b>{fact.markup or escape(fact.value)}</b><span>{escape(fact.remark)}</span></div>"
+        for fact in facts
+    ]
+    return f'<div class="tiles">{"".join(parts)}</div>'
+
+
+def section(identifier: str, title: str, *parts: str) -> str:
+    """A part of the page under its heading."""
+    return (
+        f'<section id="{escape(identifier)}"><h2>{escape(title)}</h2>\n' + "\n".join(parts)
+    ) + "</section>"
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Plain text as a paragraph."""
+    return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table: text, or markup in its place, and the value it is sorted by."""
+
+    text: str = ""
+    markup: str = ""
+    value: float | None = None
+    kind: str = ""
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[Cell | str]],
+    left: int = 1,
+    identifier: str = "",
+    attributes: Sequence[str] = (),
+) -> str:
+    """A table whose first ``left`` columns are labels; with an identifier it can be sorted."""
+    kind = f' id="{escape(identifier)}" class="sortable"' if identifier else ""
+    head = "".join(
+        f'<th scope="col"{_label(at < left)}>{escape(text)}</th>' for at, text in enumerate(header)
+    )
+    extra = attributes or [""] * len(rows)
+    body = "\n".join(
+        f"<tr{more}>{''.join(_cell(cell, at < left) for at, cell in enumerate(row))}</tr>"
+        for row, more in zip(rows, extra, strict=True)
+    )
+    return (
+        f'<div class="wide" tabindex="0"><table{kind}><thead><tr>{head}</tr></thead>\n'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _label(is_label: bool) -> str:
+    return ' class="label"' if is_label else ""
+
+
+def _cell(cell: Cell | str, is_label: bool) -> str:
+    if isinstance(cell, str):
+        return f"<td{_label(is_label)}>{named(cell) if is_label else escape(cell)}</td>"
+    value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
+    kind = f' class="{cell.kind}"' if cell.kind else _label(is_label)
+    return f"<td{kind}{value}>{cell.markup or escape(cell.text)}</td>"
+
+
+def figure(picture: str, caption: str) -> str:
+    """A picture with what it shows in words."""
+    return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -1,0 +1,88 @@
+"""Where a page comes from: the command, the files and their hashes, versions, seed, time."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+from lacunet.pages.kit import section, table
+from lacunet.wording import counted
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What made a result.
+
+    ``files`` pairs each file that was read with the SHA-256 of its bytes; ``versions`` pairs
+    programs with their versions. ``made`` is the time, in words.
+    """
+
+    command: str
+    made: str
+    seed: int | None = None
+    files: tuple[tuple[str, str], ...] = ()
+    versions: tuple[tuple[str, str], ...] = ()
+
+
+def provenance(
+    arguments: Sequence[str],
+    read: Sequence[str | Path],
+    made: datetime,
+    seed: int | None = None,
+) -> Provenance:
+    """What a command line read, and with which versions.
+
+    A folder stands for the files in it, each with its hash; what is not on this machine's
+    disk (an address, a pattern) is named without one.
+    """
+    from glob import glob
+
+    found: list[Path] = []
+    for name in read:
+        paths = [Path(name)] if Path(name).exists() else [Path(p) for p in sorted(glob(str(name)))]
+        for path in paths or [Path(name)]:
+            found += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    versions = [("lacunet", version("lacunet")), ("Python", platform.python_version())]
+    versions += [(name, version(name)) for name in ("numpy", "scipy", "pyarrow", "narwhals")]
+    return Provenance(
+        shlex.join(["lacunet", *arguments]),
+        made.isoformat(sep=" ", timespec="seconds"),
+        seed,
+        tuple((str(path), _hash(path)) for path in found),
+        tuple(versions),
+    )
+
+
+def _hash(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    digest = sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def provenance_section(source: Provenance, *further: str) -> str:
+    """The part of a page that says how to make it again."""
+    from html import escape
+
+    rows = [
+        ["made", source.made],
+        *([["seed", str(source.seed)]] if source.seed is not None else []),
+        *([f"SHA-256 of {path}", digest or "not a file on disk"] for path, digest in source.files),
+        *([name, number] for name, number in source.versions),
+    ]
+    return section(
+        "provenance",
+        "Where this page comes from",
+        f"<pre>{escape(source.command)}</pre>",
+        table(["what", counted(len(rows), "entry", "entries")], rows, left=2),
+        *further,
+    )

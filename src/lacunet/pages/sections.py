@@ -1,0 +1,163 @@
+"""The parts of a page about data and method: what is missing, EM, the complete rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lacunet.estimate.method import Ended
+from lacunet.model.network import Network
+from lacunet.pages.charts import Line, dumbbell, lines, patterns
+from lacunet.pages.kit import Cell, figure, named, paragraph, section, table
+from lacunet.pages.numbers import largest_moves, told
+from lacunet.statistics.missing import MissingSummary
+from lacunet.wording import counted
+
+MOST_PATTERNS = 14
+MOST_LINES = 24
+MOST_PAIRS = 12
+MOST_MOVES = 16
+
+
+def missing_section(summary: MissingSummary, min_count: int) -> str:
+    """Rates, the commonest patterns, and what goes missing together."""
+    rows = float(summary.rows.sum())
+    missing = summary.missing_rows
+    holes = [k for k in np.argsort(-missing) if missing[k] > 0]
+    if not holes:
+        return section("missing", "What is missing", paragraph("No value is missing."))
+    told_rows = [k for k in holes if told(missing[k], rows, min_count) is not None]
+    kept = told_rows[:MOST_LINES]
+    order = np.argsort(-summary.rows)
+    enough = [k for k in order if summary.rows[k] >= max(min_count, 1)][:MOST_PATTERNS]
+    rest = len(order) - len(enough)
+    share = float(summary.rows[enough].sum()) / rows
+    picture = patterns(
+        [summary.variables[k] for k in kept],
+        summary.is_missing[np.ix_(enough, kept)],
+        [float(summary.rows[k]) / rows for k in enough],
+        [float(missing[k]) / rows for k in kept],
+    )
+    words = (
+        f"{counted(len(summary.rows), 'pattern')} of missing values in "
+        f"{counted(int(rows), 'row')}; {counted(int(summary.complete_rows), 'row')} without "
+        f"any. Each column is a pattern, a filled disc a missing value; the "
+        f"{counted(len(enough), 'commonest pattern')} shown cover {share:.1%} of the rows"
+        + (f", {counted(rest, 'other')} are not shown" if rest else "")
+        + (f" (patterns of fewer than {min_count} rows never are)" if min_count > 1 else "")
+        + "."
+    )
+    if told(summary.complete_rows, rows, min_count) is None:
+        words = f"The commonest patterns; those of fewer than {min_count} rows are withheld."
+    left_out = len(holes) - len(kept)
+    return section(
+        "missing",
+        "What is missing",
+        f'<div class="wide" tabindex="0">{figure(picture, words)}</div>',
+        *([paragraph(f"{counted(left_out, 'more variable')} not drawn.")] if left_out else []),
+        "<h3>Missing together</h3>",
+        _pairs(summary, min_count),
+    )
+
+
+def _pairs(summary: MissingSummary, min_count: int) -> str:
+    rows = float(summary.rows.sum())
+    missing, together = summary.missing_rows, summary.missing_together
+    expected = np.outer(missing, missing)
+    spread = np.sqrt(expected * np.outer(rows - missing, rows - missing))
+    phi = np.divide(rows * together - expected, spread, out=np.zeros_like(spread), where=spread > 0)
+    first, second = np.triu_indices(len(missing), 1)
+    lines_: list[list[str]] = []
+    for pair in np.argsort(-np.abs(phi[first, second]), kind="stable"):
+        a, b = first[pair], second[pair]
+        if spread[a, b] == 0 or len(lines_) == MOST_PAIRS:
+            break
+        if told(together[a, b], rows, min_count) is None:
+            continue
+        shares = (together[a, b] / rows, expected[a, b] / rows**2)
+        words = [*(f"{share:.1%}" for share in shares), f"{phi[a, b]:+.2f}"]
+        lines_.append([summary.variables[a], summary.variables[b], *words])
+    if not lines_:
+        return paragraph("No two variables are missing in a part of the rows.")
+    note = "Both missing, beside what independent mechanisms would give; phi is their correlation."
+    header = ["variable", "and", "both missing", "if independent", "phi"]
+    return paragraph(note, "soft") + table(header, lines_, left=2)
+
+
+def em_section(ended: Ended | None) -> str:
+    """How an iterative method went; empty for a closed form."""
+    if ended is None:
+        return ""
+    figures = []
+    if len(ended.trace) > 1:
+        trace = Line("log-posterior", range(len(ended.trace)), ended.trace)
+        figures.append(
+            figure(lines([trace], "iteration", "log-posterior"), "The climb of EM on all rows.")
+        )
+    if len(ended.heldout) > 1:
+        curve = Line("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
+        words = "Rows put aside: steps count as long as these rows gain by them."
+        figures.append(figure(lines([curve], "step", "log-likelihood"), words))
+    words = (
+        f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "
+        f"{ended.seconds:.2f} s."
+    )
+    if math.isfinite(ended.log_likelihood):
+        words += f" Log-likelihood {ended.log_likelihood:,.3f}."
+    return section(
+        "em",
+        "How EM went",
+        paragraph(words),
+        *map(paragraph, ended.notes),
+        f'<div class="figures">{"".join(figures)}</div>',
+    )
+
+
+def complete_section(network: Network, summary: MissingSummary, min_count: int) -> str:
+    """Which entries of the CPTs differ most from what complete rows say."""
+    rows = float(summary.rows.sum())
+    complete = summary.complete_rows
+    title = "Complete rows against the result"
+    if complete == rows:
+        return section("complete", title, paragraph("Every row is complete: nothing can move."))
+    moves = largest_moves(network, summary, True, min_count, MOST_MOVES)
+    among = "rows without any missing value"
+    if not moves:
+        moves = largest_moves(network, summary, False, min_count, MOST_MOVES)
+        among = "rows that show the whole family (too few rows have no missing value at all)"
+    if not moves:
+        words = "Too few rows show whole families: there is nothing to compare with."
+        return section("complete", title, paragraph(words))
+    words = (
+        f"The entries that differ most from their plain share among the {among}. Only parent "
+        f"configurations that at least {max(10, min_count)} of these rows show are compared. A "
+        "large move is where learning from complete rows alone would have misled."
+    )
+    place = {name: number for number, name in enumerate(network.variables)}
+    body: list[list[Cell | str]] = [
+        [
+            Cell(
+                markup=f'<a href="#panel" data-choose="{place[move.variable]}">'
+                f"{_entry(network, move.variable, move.states)}</a>"
+            ),
+            f"{move.complete:.3f}",
+            f"{move.learned:.3f}",
+            Cell(markup=dumbbell(move.complete, move.learned)),
+            f"{move.learned - move.complete:+.3f}",
+            f"{move.errors:.1f}",
+            f"{move.rows:,.0f}",
+        ]
+        for move in moves
+    ]
+    header = ["entry", "these rows", "result", "", "move", "standard errors", "rows"]
+    return section("complete", title, paragraph(words), table(header, body))
+
+
+def _entry(network: Network, variable: str, states: tuple[str, ...]) -> str:
+    parents = network.parents(variable)
+    given = ", ".join(
+        f"{named(parent)}={named(state)}"
+        for parent, state in zip(parents, states[:-1], strict=True)
+    )
+    return f"P({named(variable)}={named(states[-1])}{' | ' if given else ''}{given})"

@@ -1,0 +1,131 @@
+"""What is missing, and with what: the patterns of missing values, and the families' counts.
+
+A pattern is the set of variables that a row does not show. Patterns add up like counts do:
+summaries of batches give that of the whole with ``+``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import EncodedTable
+from lacunet.model.network import FloatArray, Scope
+from lacunet.statistics.count import count
+from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.errors import ScopeError
+
+BLOCK_ROWS = 2**18
+
+
+@dataclass(frozen=True)
+class MissingSummary:
+    """The patterns of missing values with their rows, and the counts of each family.
+
+    ``is_missing`` has one row for each pattern and one column for each variable; patterns
+    are distinct, in a fixed order. ``rows`` and ``weights`` are those of each pattern.
+    ``shown`` counts each family over all rows, ``complete`` over the rows that show every
+    variable.
+    """
+
+    variables: Scope
+    is_missing: NDArray[np.bool_]
+    rows: FloatArray
+    weights: FloatArray
+    shown: Mapping[Scope, Counts]
+    complete: Mapping[Scope, Counts]
+
+    def __add__(self, other: MissingSummary) -> MissingSummary:
+        if self.variables != other.variables:
+            raise ScopeError.different(self.variables, other.variables)
+        return MissingSummary(
+            self.variables,
+            *_gathered(
+                np.concatenate([self.is_missing, other.is_missing]),
+                np.concatenate([self.rows, other.rows]),
+                np.concatenate([self.weights, other.weights]),
+            ),
+            {family: counts + other.shown[family] for family, counts in self.shown.items()},
+            {family: counts + other.complete[family] for family, counts in self.complete.items()},
+        )
+
+    @property
+    def missing_rows(self) -> FloatArray:
+        """How many rows do not show each variable."""
+        missing: FloatArray = self.rows @ self.is_missing
+        return missing
+
+    @property
+    def missing_together(self) -> FloatArray:
+        """How many rows hide both variables of each pair."""
+        patterns = self.is_missing.astype(np.float64)
+        together: FloatArray = patterns.T @ (patterns * self.rows[:, None])
+        return together
+
+    @property
+    def complete_rows(self) -> float:
+        """How many rows show every variable."""
+        return float(self.rows[~self.is_missing.any(axis=1)].sum())
+
+
+def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSummary:
+    """Summarise what a table does not show, and count the families in what it does.
+
+    Examples
+    --------
+    >>> codes = {"A": np.array([0, 1, 2, 2], np.uint8), "B": np.array([0, 2, 1, 2], np.uint8)}
+    >>> summary = missing_summary(EncodedTable.of({"A": 2, "B": 2}, codes), [("A", "B")])
+    >>> summary.missing_together.tolist()
+    [[2.0, 1.0], [1.0, 2.0]]
+    >>> summary.complete_rows
+    1.0
+    """
+    complete = table.take(table.is_shown(table.variables))
+    parts = [
+        _patterns(table, slice(start, start + BLOCK_ROWS))
+        for start in range(0, max(table.rows, 1), BLOCK_ROWS)
+    ]
+    patterns = reduce(add, parts)
+    return MissingSummary(
+        patterns.variables,
+        patterns.is_missing,
+        patterns.rows,
+        patterns.weights,
+        count(table, families),
+        count(complete, families),
+    )
+
+
+def rows_of(counts: Counts) -> FloatArray:
+    """The number of rows that show each configuration of the whole scope, weights aside."""
+    rows = counts.tally.rows
+    return Counts(counts.scope, counts.cardinalities, counts.keys, Tally(rows, rows, rows)).dense()
+
+
+def _patterns(table: EncodedTable, block: slice) -> MissingSummary:
+    is_missing = np.stack(
+        [table.columns[name][block] == table.cardinality_of[name] for name in table.variables],
+        axis=1,
+    )
+    ones = np.ones(len(is_missing))
+    weights = ones if table.weights is None else table.weights[block]
+    return MissingSummary(table.variables, *_gathered(is_missing, ones, weights), {}, {})
+
+
+def _gathered(
+    is_missing: NDArray[np.bool_], rows: FloatArray, weights: FloatArray
+) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
+    """Each pattern once, with the rows and weights of all its occurrences."""
+    width = is_missing.shape[1]
+    packed = np.packbits(is_missing, axis=1)
+    found, place = np.unique(packed, axis=0, return_inverse=True)
+    return (
+        np.unpackbits(found, axis=1, count=width).astype(bool),
+        added_up(place.reshape(-1), rows, len(found)),
+        added_up(place.reshape(-1), weights, len(found)),
+    )

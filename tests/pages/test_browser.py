@@ -1,0 +1,238 @@
+"""The page in a real browser: Debian's chromium, driven by Playwright.
+
+Without a browser these tests are skipped; ``make browser`` brings one.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from standins import SOURCE, learned
+from test_learned_page import HOSTILE, hostile
+
+import lacunet as lc
+from golden import golden
+from lacunet.estimate.learn import Result
+from lacunet.model.network import Network
+from lacunet.pages.kit import write_page
+from lacunet.pages.learned import page
+from lacunet.simulate.at_random import MAR
+from lacunet.simulate.simulation import simulate
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed: run `make browser`"
+)
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: run `make browser`"),
+    # A driver that is shut down late says so on its pipe.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Opened:
+    """A page in the browser, with everything that it should not do written down."""
+
+    def __init__(self, browser: Any, path: Path, width: int = 1300, scheme: str = "light") -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+        )
+        self.page = self.context.new_page()
+        self.faults: list[str] = []
+        self.page.on("console", lambda message: self.faults.append(message.text))
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("request", lambda request: self.requested(request.url))
+        self.page.on("dialog", lambda dialog: self.faults.append(dialog.message))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready=yes]")
+
+    def requested(self, address: str) -> None:
+        if not re.match(r"file:.*\.html|data:,$|blob:", address):
+            self.faults.append(address)
+
+    def choose(self, variable: str) -> None:
+        self.page.fill("#find", variable)
+
+    def shown_cpt(self) -> np.ndarray:
+        """The probabilities of all rows of the CPT, page by page, as printed."""
+        rows: list[list[float]] = []
+        while True:
+            rows += self.page.eval_on_selector_all(
+                "#cpt tbody tr",
+                "rows => rows.map(r => [...r.querySelectorAll('.cell')].map(c => +c.innerText))",
+            )
+            following = self.page.locator("#pages button", has_text="next rows")
+            if not following.count() or following.is_disabled():
+                return np.array(rows)
+            following.click()
+
+
+@pytest.fixture(scope="module")
+def alarm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    case = golden("alarm-mar")
+    result = learned(case.network, case.table)
+    path = tmp_path_factory.mktemp("pages") / "alarm.html"
+    write_page(path, page(result, case.table, SOURCE))
+    return result, path
+
+
+def test_the_cpt_shown_is_the_cpt_learned(browser: Any, alarm: tuple[Result, Path]) -> None:
+    result, path = alarm
+    opened = Opened(browser, path)
+    for name in ("HR", "CATECHOL", "VENTLUNG"):
+        opened.choose(name)
+        table = result.network.cpt(name).table
+        expected = table.reshape(-1, table.shape[-1])
+        np.testing.assert_allclose(opened.shown_cpt(), expected, rtol=0, atol=5.0001e-4)
+    assert opened.faults == []
+    opened.context.close()
+
+
+def test_names_that_are_markup_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
+    network, table = hostile()
+    write_page(tmp_path / "hostile.html", page(learned(network, table), table, SOURCE))
+    opened = Opened(browser, tmp_path / "hostile.html")
+    opened.choose(HOSTILE)
+    assert HOSTILE in opened.page.inner_text("#panel-title")
+    assert opened.page.locator("img").count() == 0
+    assert "<b>" in opened.page.inner_text("#cpt")
+    assert opened.page.evaluate("document.querySelectorAll('#cpt b').length") == 0
+    assert opened.faults == []
+    opened.context.close()
+
+
+@pytest.mark.slow
+def test_rows_without_support_are_hatched(browser: Any, alarm: tuple[Result, Path]) -> None:
+    result, path = alarm
+    opened = Opened(browser, path)
+    name = max(result.families, key=lambda v: result.families[v].unsupported)  # type: ignore[attr-defined]
+    opened.choose(name)
+    opened.page.get_by_label("only rows without support").check()
+    bare = result.families[name].unsupported  # type: ignore[attr-defined]
+    assert bare > 0
+    assert len(opened.shown_cpt()) == bare
+    picture = "r => getComputedStyle(r.cells[0]).backgroundImage"
+    assert "gradient" in opened.page.eval_on_selector("#cpt tbody tr", picture)
+    opened.context.close()
+
+
+@pytest.mark.slow
+def test_the_keyboard_walks_the_network_and_opens_the_table(
+    browser: Any, alarm: tuple[Result, Path]
+) -> None:
+    result, path = alarm
+    opened = Opened(browser, path)
+    opened.choose("CO")
+    opened.page.focus("#drawing .chosen")
+    opened.page.keyboard.press("ArrowUp")
+    assert f"P({result.network.parents('CO')[0]}" in opened.page.inner_text("#panel-title")
+    assert opened.page.evaluate("document.activeElement.classList.contains('chosen')")
+    opened.page.keyboard.press("Enter")
+    assert opened.page.evaluate("document.activeElement.id") == "panel"
+    assert opened.faults == []
+    opened.context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 768, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_at_any_width(
+    browser: Any, alarm: tuple[Result, Path], width: int, scheme: str
+) -> None:
+    opened = Opened(browser, alarm[1], width, scheme)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    dark = opened.page.evaluate("getComputedStyle(document.body).backgroundColor") != (
+        "rgb(255, 255, 255)"
+    )
+    assert dark == (scheme == "dark")
+    assert opened.faults == []
+    opened.context.close()
+
+
+@pytest.mark.slow
+def test_the_saved_network_is_the_learned_one(
+    browser: Any, alarm: tuple[Result, Path], tmp_path: Path
+) -> None:
+    result, path = alarm
+    opened = Opened(browser, path)
+    with opened.page.expect_download() as download:
+        opened.page.click("#save-network")
+    download.value.save_as(tmp_path / "network.json")
+    opened.context.close()
+    saved = lc.read_network(tmp_path / "network.json")
+    assert saved.states_of == result.network.states_of
+    assert saved.parents_of == result.network.parents_of
+    for cpt in saved.cpts:
+        learned_table = result.network.cpt(cpt.child).table
+        np.testing.assert_allclose(cpt.table, learned_table, rtol=0, atol=2e-9)
+
+
+@pytest.mark.slow
+def test_folding_a_parent_shows_the_mean_weighted_by_rows(
+    browser: Any, alarm: tuple[Result, Path]
+) -> None:
+    result, path = alarm
+    opened = Opened(browser, path)
+    name = "EXPCO2"
+    opened.choose(name)
+    folded = result.network.parents(name)[0]
+    opened.page.get_by_label(f"rows for {folded}").select_option("fold")
+    support = np.asarray(result.families[name].support)  # type: ignore[attr-defined]
+    table = result.network.cpt(name).table
+    weight = support.sum(axis=0)[:, None]
+    mean = (table * support[..., None]).sum(axis=0)
+    expected = [row / w for row, w in zip(mean, weight[:, 0], strict=True) if w]
+    shown = opened.shown_cpt()
+    np.testing.assert_allclose([row for row in shown if len(row)], expected, rtol=0, atol=5.0001e-4)
+    opened.context.close()
+
+
+@pytest.mark.slow
+def test_a_large_network_opens_on_the_weakest_variable_and_its_neighbours(
+    browser: Any, tmp_path: Path
+) -> None:
+    drawn = simulate(lc.example("munin1"), 500, MAR(0.3), np.random.default_rng(2))
+    result = learned(drawn.network, drawn.table)
+    write_page(tmp_path / "munin1.html", page(result, drawn.table, SOURCE))
+    opened = Opened(browser, tmp_path / "munin1.html", 390)
+    weakest = opened.page.inner_text("#families tbody tr:first-child td:first-child")
+    nodes = opened.page.locator("#drawing .node").count()
+    assert nodes == len(_blanket(drawn.network, weakest))
+    opened.page.wait_for_selector("#overview .dot")
+    assert opened.page.locator("#overview .dot").count() == 186
+    opened.page.click("#whole")
+    assert opened.page.locator("#drawing .node").count() == 186
+    assert opened.faults == []
+    opened.context.close()
+
+
+def _blanket(network: Network, variable: str) -> set[str]:
+    children = [v for v in network.variables if variable in network.parents(v)]
+    spouses = {parent for child in children for parent in network.parents(child)}
+    return {variable, *network.parents(variable), *children, *spouses}
+
+
+@pytest.mark.slow
+def test_without_scripts_the_tables_are_still_there(
+    browser: Any, alarm: tuple[Result, Path]
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    shown = context.new_page()
+    shown.goto(alarm[1].as_uri())
+    assert shown.locator("#families tbody tr").count() == 37
+    assert shown.locator("noscript").is_visible()
+    context.close()

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64decode
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from standins import SOURCE, learned
+
+import lacunet as lc
+from golden import golden
+from lacunet.data.read import read_table
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+from lacunet.pages.kit import document, write_page
+from lacunet.pages.learned import page
+from lacunet.pages.numbers import largest_moves, withheld_rows
+from lacunet.simulate.at_random import MAR
+from lacunet.simulate.simulation import simulate
+from lacunet.statistics.missing import missing_summary
+
+HOSTILE = '</script><img src=x onerror="alert(1)">\u202e\'&"'
+
+
+def carried(text: str) -> dict[str, Any]:
+    match = re.search(r'id="page-data">(.*?)</script>', text, re.DOTALL)
+    assert match
+    return json.loads(match[1])
+
+
+def unpacked(data: dict[str, Any], network: Network) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """CPTs and support as the page holds them; withheld rows are NaN and -1."""
+    raw = zlib.decompress(b64decode(data["packed"]))
+    kind = np.dtype("<u4" if data["digits"] > 4 else "<u2")
+    tables, support, at = [], [], 0
+    for name in network.variables:
+        shape = network.shape(network.family(name))
+        size = int(np.prod(shape))
+        cells = np.frombuffer(raw, kind, size, at).astype(float)
+        cells[cells == np.iinfo(kind).max] = np.nan
+        tables.append((cells / 10 ** data["digits"]).reshape(shape))
+        at += size * kind.itemsize
+    at += -at % 4
+    for name in network.variables:
+        shape = network.shape(network.parents(name))
+        size = int(np.prod(shape))
+        support.append(np.frombuffer(raw, "<f4", size, at).reshape(shape))
+        at += 4 * size
+    assert at == len(raw)
+    return tables, support
+
+
+def hostile() -> tuple[Network, EncodedTable]:
+    network = Network({HOSTILE: ["<b>", "'\"&"], "B": ["no", "yes"]}, {"B": [HOSTILE]})
+    rows = {HOSTILE: ["<b>", "'\"&", None] * 20, "B": ["no", "yes", "yes", None] * 15}
+    return network, read_table(rows, network)
+
+
+def test_the_cpts_in_the_page_are_the_learned_ones() -> None:
+    case = golden("alarm-mar")
+    result = learned(case.network, case.table)
+    tables, support = unpacked(carried(page(result, case.table, SOURCE)), case.network)
+    expected = case.cpts("factored-mar")
+    for name, table, rows in zip(case.network.variables, tables, support, strict=True):
+        np.testing.assert_allclose(table, expected[name], rtol=0, atol=5.01e-10)
+        assert (rows == result.families[name].support).all()  # type: ignore[attr-defined]
+
+
+def test_a_summary_in_place_of_the_table_gives_the_same_page() -> None:
+    case = golden("asia-mar")
+    result = learned(case.network, case.table)
+    families = [case.network.family(name) for name in case.network.variables]
+    summary = missing_summary(case.table, families)
+    assert page(result, summary, SOURCE) == page(result, case.table, SOURCE)
+
+
+class Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.tags: set[str] = set()
+        self.handlers: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.addresses += [v or "" for k, v in attrs if k in ("src", "href", "action", "data")]
+        self.handlers += [k for k, _ in attrs if k.startswith("on") or k == "style"]
+
+
+@pytest.mark.parametrize("method", ["factored-mar", "em"])
+def test_the_page_names_no_other_address_and_hostile_names_stay_text(method: str) -> None:
+    network, table = hostile()
+    text = page(learned(network, table, method), table, SOURCE)
+    elements = Elements()
+    elements.feed(text)
+    assert set(elements.addresses) <= {"#panel", "data:,"}
+    assert not elements.handlers
+    assert not elements.tags & {"img", "iframe", "object", "embed", "form"}
+    assert carried(text)["variables"][0]["name"] == HOSTILE
+    assert text.count("</script>") == 4  # the data, and the page's own three
+
+
+def test_the_policy_allows_only_what_the_page_itself_holds() -> None:
+    text = document("a", ["<p>b</p>"])
+    assert "default-src 'none'" in text
+    assert "script-src 'none'" in text
+    assert "unsafe" not in text
+
+
+@pytest.mark.parametrize(("name", "limit"), [("alarm", 150_000), ("barley", 400_000)])
+@pytest.mark.parametrize("missing", [MAR(0.3, beta=(1, 0.5)), MAR(0.9, beta=(0.5, 0.5))])
+def test_pages_stay_within_their_budget(name: str, limit: int, missing: MAR) -> None:
+    drawn = simulate(lc.example(name), 1000, missing, np.random.default_rng(3))
+    result = learned(drawn.network, drawn.table)
+    assert len(page(result, drawn.table, SOURCE).encode()) <= limit
+
+
+def test_rows_that_would_tell_a_small_count_are_withheld() -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    rows = [("0", "0")] * 30 + [("0", "1")] * 2 + [("1", "0")] * 20 + [("1", "1")] * 20
+    table = read_table({"A": [a for a, _ in rows], "B": [b for _, b in rows]}, network)
+    result = learned(network, table, "direct-mcar")
+    summary = missing_summary(table, [("A",), ("A", "B")])
+    assert withheld_rows(network, summary, 5)["B"].tolist() == [True, False]
+    data = carried(page(result, table, SOURCE, min_count=5))
+    tables, support = unpacked(data, network)
+    assert np.isnan(tables[1][0]).all()
+    assert support[1].tolist() == [-1.0, 40.0]
+    assert data["withheld"] == 1
+
+
+def test_patterns_of_fewer_rows_than_may_be_told_are_not_in_the_page() -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {})
+    rows = {"A": ["0", "1"] * 50, "B": [*(["0", "1"] * 48), None, None, None, "1"]}
+    table = read_table(rows, network)
+    result = learned(network, table, "direct-mcar")
+    assert "3%" in page(result, table, SOURCE)
+    kept = page(result, table, SOURCE, min_count=5)
+    assert "3%" not in kept
+    assert "3.0%" not in kept
+    assert carried(kept)["variables"][1]["missing"] is None
+
+
+def test_the_largest_move_is_where_the_complete_rows_mislead() -> None:
+    network = Network(
+        {"Age": ["young", "old"], "Ill": ["no", "yes"]},
+        {"Ill": ["Age"]},
+        {"Age": [0.5, 0.5], "Ill": [[0.75, 0.25], [0.25, 0.75]]},
+    )
+    # All the young answer, one in four of the old: complete rows say 80% are young.
+    rows = {
+        "Age": ["young"] * 40 + ["old"] * 40,
+        "Ill": (["no"] * 30 + ["yes"] * 10) + (["no", "yes", "yes", "yes", *[None] * 12] * 3)[:40],
+    }
+    table = read_table(rows, network)
+    summary = missing_summary(table, [("Age",), ("Age", "Ill")])
+    moves = largest_moves(network, summary, True, 0, 5)
+    assert (moves[0].variable, moves[0].learned) == ("Age", 0.5)
+    assert moves[0].complete == pytest.approx(40 / 52) or moves[0].complete == pytest.approx(
+        12 / 52
+    )
+    assert moves[0].rows == 52
+
+
+def test_mechanisms_and_hidden_causes_are_carried() -> None:
+    network = lc.example("asia")
+    graph = MissingnessGraph.parse(
+        "smoke -> R[lung]; R[lung] -> R[xray]; bronc <-> R[dysp]", network
+    )
+    rows = {n: [network.states(n)[0]] * 9 + ["no"] for n in network.variables}
+    rows |= {n: [*rows[n][:9], None] for n in ("lung", "xray", "dysp")}
+    table = read_table(rows, network)
+    data = carried(page(learned(network, table), table, SOURCE, missingness=graph))
+    place = {name: k for k, name in enumerate(network.variables)}
+    causes = {m["variable"]: m["causes"] for m in data["mechanisms"]}
+    assert causes[place["lung"]] == [f"v{place['smoke']}"]
+    assert causes[place["xray"]] == [f"r{place['lung']}"]
+    assert data["hidden_causes"] == [sorted([f"v{place['bronc']}", f"r{place['dysp']}"])]
+
+
+def test_a_page_that_cannot_be_written_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(LacunetError, match="cannot be written"):
+        write_page(tmp_path / "no" / "page.html", "text")
