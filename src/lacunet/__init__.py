@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
+    from lacunet.completion.frames import impute, predict
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.em.method import EM
     from lacunet.estimate.learn import Result, learn
@@ -46,10 +47,12 @@ __all__ = [
     "Result",
     "discretise",
     "example",
+    "impute",
     "kl_divergence",
     "learn",
     "log_likelihood",
     "marginals",
+    "predict",
     "query",
     "read_network",
     "sample",
@@ -71,10 +74,12 @@ _HOME_OF = {
     "Result": "estimate.learn",
     "discretise": "building.bins",
     "example": "formats.catalogue",
+    "impute": "completion.frames",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
+    "predict": "completion.frames",
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulate.sampling",
