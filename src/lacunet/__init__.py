@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lacunet.building.bins import discretise
+    from lacunet.completion.frames import impute, predict
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
     from lacunet.estimate.deletion.forms import (
@@ -65,11 +67,14 @@ __all__ = [
     "Network",
     "OneStep",
     "Result",
+    "discretise",
     "example",
+    "impute",
     "kl_divergence",
     "learn",
     "log_likelihood",
     "marginals",
+    "predict",
     "query",
     "read_network",
     "sample",
@@ -101,11 +106,14 @@ _HOME_OF = {
     "Network": "model.network",
     "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
+    "discretise": "building.bins",
     "example": "formats.catalogue",
+    "impute": "completion.frames",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
+    "predict": "completion.frames",
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulate.sampling",
