@@ -21,6 +21,7 @@ HELP = "run one of the paper's experiments and show its numbers beside the publi
 NAMES = (
     "table-mcar",
     "figure-fire-alarm",
+    "early-stopping",
     "figure-alarm",
     "table-large",
     "table-informed",

@@ -9,13 +9,13 @@ how far each ends up from the truth can be measured.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import learn
 from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.report.summary import Mean, mean_of
-from lacunet.experiments.runner.cells import Cell, Drawn, by_problem, generator
+from lacunet.experiments.runner.cells import Cell, Drawn, by_problem, draw_rows
 from lacunet.experiments.runner.learners import LEARNERS, Learner, learners_named
 from lacunet.experiments.runner.outcomes import Outcome
 from lacunet.experiments.runner.pool import solve_all
@@ -23,8 +23,6 @@ from lacunet.missingness.fitted import fitted_mechanisms
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.simulate.hiding import hide
-from lacunet.simulate.sampling import sample
 
 USUAL = (
     "listwise",
@@ -79,12 +77,8 @@ class CaseProblem:
 
     def draw(self) -> Drawn:
         """Sample rows from the network, hide values as the user's are hidden."""
-        case = self.case
-        complete = sample(case.truth, case.rows, generator(self.key, "rows"))
-        table = hide(complete, case.missingness, generator(self.key, "hide"))
-        test = sample(case.truth, self.test_rows, generator(self.key, "test"))
-        graph = case.missingness.graph
-        return Drawn(case.truth, table, complete, test, case.separator, graph)
+        missingness = replace(self.case.missingness, separator=self.case.separator)
+        return draw_rows(self, self.case.truth, self.case.rows, missingness)
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,25 @@ STUDIES = {
             test_rows=10_000,
         ),
         Study(
+            "early-stopping",
+            "When EM is stopped too early, Fire Alarm network with MAR data",
+            "Figure 'KL Divergence - Fire Alarm': where EM-10-JT 'stops converging'",
+            (Source("fire-alarm"),),
+            (FIRST,),
+            (1_000, 10_000, 100_000, 1_000_000),
+            64,
+            learners_named(
+                [
+                    f"{start}{end}"
+                    for start in ("em-1", "em-10", "em")
+                    for end in ("-80", "", "-5000")
+                ]
+            ),
+            (600.0,),
+            ("divergence", "seconds"),
+            test_rows=1_000,
+        ),
+        Study(
             "figure-alarm",
             "Likelihood against size and time, Alarm network with MAR data",
             "Figures 'Likelihood vs. Size - Alarm' and 'Likelihood vs. Time - Alarm'",
@@ -192,6 +211,7 @@ STUDIES = {
 QUICK: dict[str, dict[str, Any]] = {
     "table-mcar": {"sizes": (100, 1_000, 10_000), "repetitions": 3, "test_rows": 10_000},
     "figure-fire-alarm": {"sizes": (100, 1_000, 10_000, 100_000), "repetitions": 8},
+    "early-stopping": {"sizes": (1_000, 10_000), "repetitions": 8},
     "figure-alarm": {"sizes": (100, 1_000), "repetitions": 2, "limits": (10.0,)},
     "table-large": {
         "networks": (Source("water"),),
