@@ -117,18 +117,16 @@ class Problem:
         }
 
     def draw(self) -> Drawn:
-        """Draw the mechanisms, which are the same for every number of rows, and then the rows."""
-        network = self.source.read()
-        missingness = self.setting.missing.draw(network, generator(self._repetition, "mechanisms"))
-        return draw_rows(self, network, self.rows, missingness)
+        """Draw the mechanisms and then the rows."""
+        return draw_rows(self, self.source.read(), self.rows, self.draw_mechanisms())
 
-    @property
-    def _repetition(self) -> str:
-        """What the problems of all sizes have in common."""
-        return (
+    def draw_mechanisms(self) -> Missingness:
+        """Draw what hides values: in one repetition the same for every number of rows."""
+        words = (
             f"network={self.source.key} setting={self.setting.name} "
             f"repetition={self.repetition} seed={self.seed}"
         )
+        return self.setting.missing.draw(self.source.read(), generator(words, "mechanisms"))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from lacunet.errors import LacunetError
 from lacunet.estimate.method import Method
 from lacunet.estimate.registry import method_named
 from lacunet.experiments.errors import ExperimentError
@@ -39,7 +38,7 @@ class Learner:
         options = dict(self.options)
         if self.needs == "separator":
             if separator is None:
-                raise ExperimentError.no_separator(self.name, "given")
+                raise ExperimentError(f"{self.name} needs a separator, and none is known here.")
             options["separator"] = separator
         if self.needs == "missingness":
             options["missingness"] = graph
@@ -102,10 +101,7 @@ def learners_named(names: Sequence[str]) -> tuple[Learner, ...]:
     """The learners of these names, in this order."""
     for name in names:
         if name not in LEARNERS:
-            raise ExperimentError.unknown_learner(name, LEARNERS)
+            raise ExperimentError(
+                f"there is no method {name!r} here.", f"choose among {', '.join(LEARNERS)}."
+            )
     return tuple(LEARNERS[name] for name in dict.fromkeys(names))
-
-
-def why_not(error: LacunetError) -> str:
-    """The first line of a refusal: what is wrong, without the hint."""
-    return str(error).split("\n", maxsplit=1)[0]
