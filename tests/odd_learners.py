@@ -23,6 +23,8 @@ class Odd(DirectMCAR):
     def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
         if self.what == "dies":
             os._exit(3)
+        if self.what == "stumbles":
+            raise ZeroDivisionError("by nothing")
         if self.what == "sleeps":
             sleep(600)
         if self.what == "heeds":

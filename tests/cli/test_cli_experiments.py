@@ -151,6 +151,72 @@ def test_a_forecast_runs_nothing(tmp_path: Path, capsys: Captured) -> None:
     assert not (tmp_path / "none").exists()
 
 
+def test_a_quick_forecast_does_not_speak_of_days(capsys: Captured) -> None:
+    assert main(["experiment", "table-mcar", "--quick", "--forecast"]) == 0
+    told = capsys.readouterr().err
+    assert "a minute or two" in told
+    assert " h" not in told
+
+
+def test_a_quick_folder_is_reported_without_saying_again_how_it_was_run(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    quick = ["experiment", "table-mcar", "--quick", "--networks", "asia", *TINY[:-2]]
+    assert main([*quick, "--seed", "5"]) == 0
+    first = capsys.readouterr().out
+    folder = "experiments/table-mcar-quick"
+    for more in (["-o", folder], ["--quick"], ["--quick", "-o", folder]):
+        assert main(["experiment", "table-mcar", "--report", *more]) == 0
+        assert capsys.readouterr().out == first
+    assert main(["experiment", "table-mcar", "--report"]) == 1
+    assert "add --quick" in capsys.readouterr().err
+    assert not (tmp_path / "experiments/table-mcar").exists()
+
+
+def test_a_setting_that_does_not_suit_a_network_is_refused_before_anything_is_run(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    write_network(example("asia"), tmp_path / "asia.bif")
+    command = ["experiment", "figure-alarm", "--networks", str(tmp_path / "asia.bif")]
+    assert main([*command, "-o", str(tmp_path / "run"), *TINY]) == 1
+    told = capsys.readouterr().err
+    assert "the setting 'second' does not suit the network 'asia'" in told
+    assert "2 fully observed variables" in told
+    assert not (tmp_path / "run").exists()
+
+
+def test_if_no_cell_gives_a_network_the_cause_is_told_and_the_exit_code_is_one(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    command = ["experiment", "table-mcar", "--networks", "asia", *TINY, "-o", str(tmp_path)]
+    assert main([*command, "--methods", "informed-direct,mgraph", "--limits", "1e-9"]) == 1
+    told = capsys.readouterr().err
+    assert "no cell gave a network" in told
+    assert "over the limit" in told
+
+
+@pytest.mark.parametrize(
+    ("unused", "named"),
+    [
+        (["example-appendix", "--sizes", "100"], "--sizes"),
+        (["example-appendix", "--quick"], "--quick"),
+        (["example-appendix", "-o", "somewhere"], "--output"),
+        (["table-mcar", "--grid", "grid.bif"], "--grid"),
+        (["table-mcar", "--report", "--methods", "em"], "--methods"),
+        (["table-mcar", "--report", "--seed", "1"], "--seed"),
+        (["table-mcar", "--report", "--retry"], "--retry"),
+    ],
+)
+def test_an_option_without_effect_in_an_experiment_is_wrong_usage(
+    unused: list[str], named: str, capsys: Captured
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["experiment", *unused])
+    assert stopped.value.code == 2
+    assert named in capsys.readouterr().err
+
+
 def test_the_appendix_example_agrees_with_the_paper(capsys: Captured) -> None:
     assert main(["experiment", "example-appendix"]) == 0
     assert "6 of 6 lines list the rows that the paper lists" in capsys.readouterr().out
@@ -185,7 +251,18 @@ def test_compare_says_which_method_is_best(tmp_path: Path, capsys: Captured) -> 
     write_network(RAIN, tmp_path / "rain.bif")
     data = tmp_path / "rows.csv"
     main(
-        ["simulate", str(tmp_path / "rain.bif"), "--rows", "300", "--parents", "1", "-o", str(data)]
+        [
+            "simulate",
+            str(tmp_path / "rain.bif"),
+            "--rows",
+            "300",
+            "--parents",
+            "1",
+            "--share",
+            "0.4",
+            "-o",
+            str(data),
+        ]
     )
     capsys.readouterr()
     command = ["compare", str(tmp_path / "rain.bif"), str(data), "--repetitions", "2"]

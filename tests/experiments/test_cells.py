@@ -9,7 +9,7 @@ import pytest
 
 from lacunet.data.table import EncodedTable
 from lacunet.experiments.errors import ExperimentError
-from lacunet.experiments.paper.settings import ALARM_MCAR, FIRST, INFORMED
+from lacunet.experiments.paper.settings import ALARM_MCAR, FIRST, INFORMED, Setting
 from lacunet.experiments.paper.sources import Source
 from lacunet.experiments.paper.studies import STUDIES, Study, study_named, with_settings
 from lacunet.experiments.runner.cells import Cell, Problem, by_problem, generator
@@ -46,6 +46,20 @@ def test_the_rows_to_test_on_are_not_the_rows_learned_from() -> None:
 
 def test_the_number_of_rows_to_test_on_leaves_the_problem_alone() -> None:
     assert same(ASIA.draw().table, replace(ASIA, test_rows=5).draw().table)
+
+
+@pytest.mark.parametrize("setting", [ALARM_MCAR, FIRST, INFORMED])
+def test_a_repetition_has_the_same_mechanisms_at_every_size(setting: Setting) -> None:
+    problem = Problem(Source("alarm"), setting, 4_000, 3, test_rows=1)
+    few, many = problem.draw(), replace(problem, rows=8_000).draw()
+    assert few.graph == many.graph
+    assert few.separator == many.separator
+    # Not the parents alone: the rates are those of one mechanism, within five standard errors.
+    for name in few.graph.partially_observed:
+        one, two = (float((~d.table.is_shown([name])).mean()) for d in (few, many))
+        assert abs(one - two) < 5 * (0.25 / 4_000 + 0.25 / 8_000) ** 0.5
+    other = replace(problem, repetition=4).draw()
+    assert other.graph != few.graph
 
 
 def test_streams_of_other_words_differ() -> None:
@@ -94,7 +108,7 @@ def test_the_cells_of_a_problem_come_together_small_limits_first() -> None:
 
 @pytest.mark.parametrize(
     ("name", "setting", "rows", "count"),
-    [("alarm", "first", 200, 11), ("alarm", "second", 200, 33), ("alarm", "mcar", 200, 11)],
+    [("alarm", "first", 200, 11), ("alarm", "second", 200, 33), ("alarm", "mcar", 200, 12)],
 )
 def test_the_settings_hide_values_of_as_many_variables_as_the_paper_says(
     name: str, setting: str, rows: int, count: int

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 import pytest
 
-from lacunet.experiments.paper.settings import ALARM_MCAR, EACH_THE_OTHER
+from lacunet.experiments.paper.settings import ALARM_MCAR, EACH_THE_OTHER, SECOND
 from lacunet.experiments.paper.sources import Source
 from lacunet.experiments.runner import pool
 from lacunet.experiments.runner.cells import Cell, Problem, by_problem
@@ -67,6 +70,38 @@ def test_what_a_method_refuses_is_told() -> None:
     assert "separator" in found.message
 
 
+def test_a_problem_that_cannot_be_drawn_is_refused_with_its_cause() -> None:
+    # Of eight variables seven are hidden; the mechanisms want two that are not.
+    problem = Problem(Source("asia"), SECOND, 50, 0, test_rows=20)
+    found = list(solve_all([[Cell(problem, learner, None) for learner in (PLAIN, PLAIN)]], 1))
+    assert [one.status for one in found] == ["refused", "refused"]
+    assert all("2 fully observed variables" in one.message for one in found)
+
+
+def test_an_error_of_ours_is_told_and_the_child_goes_on() -> None:
+    found = solved([odd("stumbles"), PLAIN], limit=None)
+    assert found["stumbles"].status == "died"
+    assert found["stumbles"].message == "ZeroDivisionError: by nothing"
+    assert found["direct-mcar"].status == "ok"
+
+
+def test_nothing_is_imported_while_a_clock_runs() -> None:
+    code = """
+import sys
+from lacunet.experiments.runner import pool
+from lacunet.experiments.paper.settings import FIRST
+pool.warm_up()
+problem = pool.Problem(pool.Source("asia"), FIRST, 50, 0, test_rows=20)
+drawn = problem.draw()
+before = set(sys.modules)
+for learner in pool.LEARNERS.values():
+    pool.solve(pool.Cell(problem, learner, 5.0), drawn)
+print(sorted(set(sys.modules) - before))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
     problems = [Problem(Source("asia"), ALARM_MCAR, 50, n, test_rows=20) for n in range(4)]
     cells = [Cell(p, LEARNERS[m], 60.0) for p in problems for m in ("direct-mcar", "em-1")]
@@ -108,3 +143,16 @@ def test_what_died_is_run_again_only_if_asked(tmp_path: Path) -> None:
     assert len((tmp_path / NAME).read_text().splitlines()) == 2
     run(cells, tmp_path, 1, retry=True)
     assert len((tmp_path / NAME).read_text().splitlines()) == 3
+
+
+def test_a_forecast_is_judged_by_the_finished_cells(tmp_path: Path) -> None:
+    cells = [Cell(replace(PROBLEM, repetition=n), PLAIN, 3600.0) for n in range(40)]
+    assert forecast(cells, tmp_path, 1).likely_seconds is None
+    began = monotonic()
+    run(cells[:20], tmp_path, 1)
+    took = monotonic() - began
+    ahead = forecast(cells, tmp_path, 1).likely_seconds
+    assert ahead is not None
+    assert 0 < ahead < took  # the other twenty, without the start of a process
+    other = [*cells, Cell(replace(PROBLEM, rows=60), PLAIN, 3600.0)]
+    assert forecast(other, tmp_path, 1).likely_seconds is None

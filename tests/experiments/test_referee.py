@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,24 @@ def test_who_is_clearly_worse_is_not_called_as_good(found: Comparison) -> None:
     as_good = comparison_as_data(found)["as_good"]
     assert found.best.method in as_good
     assert "listwise" not in as_good
+
+
+def test_one_draw_calls_nobody_as_good_as_the_best(found: Comparison) -> None:
+    single = compare(found.case, learners_named(["direct-mcar", "factored-mar"]), repetitions=1)
+    assert single.best is not None
+    assert [one.method for one in single.as_good] == [single.best.method]
+    assert "one draw does not show what is chance" in comparison_as_text(single)
+    assert json.dumps(comparison_as_data(single), allow_nan=False)
+
+
+def test_on_complete_data_there_is_no_winner() -> None:
+    case = case_of(SCREENING, sample(SCREENING, 300, np.random.default_rng(3)))
+    level = compare(case, learners_named(["listwise", "factored-mar", "em"]), repetitions=2)
+    assert level.best is None
+    assert comparison_as_data(level)["best"] is None
+    assert comparison_as_data(level)["as_good"] == ["listwise", "factored-mar", "em"]
+    assert "nothing is missing" in comparison_as_text(level)
+    assert "no winner" in comparison_as_text(level)
 
 
 def test_the_complete_rows_are_the_yardstick_and_do_not_compete(found: Comparison) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from lacunet.experiments.report.contest import contests
 from lacunet.experiments.report.tables import as_markdown, sheets
 from lacunet.experiments.report.write import Written, report
 from lacunet.experiments.runner.journal import journal_in
-from lacunet.experiments.runner.outcomes import Outcome, tidy
+from lacunet.experiments.runner.outcomes import Outcome, as_plain, tidy
 
 MCAR = study_named("table-mcar")
 LARGE = study_named("table-large")
@@ -62,15 +63,23 @@ def written(folder: Path) -> Written:
 
 def test_means_stand_above_the_papers_numbers() -> None:
     sheet = next(one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
-    assert sheet.header == ("rows", "", "EM-1", "D-MCAR")
+    assert sheet.header == ("rows", "", "n", "EM-1", "D-MCAR")
     # 0.25, 0.5, 0.75: the mean is 0.5, the standard deviation 0.25, over the root of three.
-    assert sheet.rows[0] == ("10^2", "ours", "0.125 ± 0.000*", "0.500 ± 0.144")
-    assert sheet.rows[1] == ("", "paper", "2.381", "3.037")
+    assert sheet.rows[0] == ("10^2", "ours", "3", "0.125 ± 0.000*", "0.500 ± 0.144")
+    assert sheet.rows[1] == ("", "paper", "", "2.381", "3.037")
+
+
+def test_divergences_come_with_their_spread_and_with_paired_differences() -> None:
+    _, spread, paired = (one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
+    assert spread.title.endswith("median [quartiles], worst")
+    assert spread.rows[0][3:] == ("0.125 [0.125, 0.125], 0.125", "0.500 [0.375, 0.625], 0.750")
+    # Differences to EM-1 in the two problems that both have: 0.125 and 0.375; t(1) = 12.706.
+    assert paired.rows[0][3:] == ("best", "+0.250 [-1.338, +1.838] 0/2")
 
 
 def test_a_mean_over_some_of_the_repetitions_says_so_and_is_not_the_best() -> None:
     sheet = next(one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
-    assert sheet.rows[2][2:] == ("0.125 ± 0.000 (2/3)", "0.500 ± 0.144*")
+    assert sheet.rows[2][3:] == ("0.125 ± 0.000 (2/3)", "0.500 ± 0.144*")
 
 
 def test_the_page_needs_nothing_from_outside(written: Written, folder: Path) -> None:
@@ -114,7 +123,7 @@ def test_parquet_and_csv_hold_the_same(written: Written, folder: Path) -> None:
 
 def test_markdown_tables_have_as_many_cells_in_every_row() -> None:
     lines = [line for line in as_markdown(sheets(MCAR, OUTCOMES)).splitlines() if line[:1] == "|"]
-    assert {line.count("|") for line in lines} == {5}
+    assert {line.count("|") for line in lines} == {6}
 
 
 def test_our_best_meets_the_papers_best_and_the_yardstick_does_not_compete() -> None:
@@ -130,6 +139,68 @@ def test_our_best_meets_the_papers_best_and_the_yardstick_does_not_compete() -> 
     assert {limit: one.paper.value for limit, one in found.items()} == {1500: -18.66, 300: -18.06}
     assert {one.method for one in found.values()} == {"em"}
     assert found[300].gain == pytest.approx(0.06)
+
+
+def written_by_hand(folder: Path, **about: object) -> None:
+    folder.mkdir(exist_ok=True)
+    line = json.dumps(as_plain(outcome("em-1", 100, 0)) | about)
+    (folder / "cells.jsonl").write_text(line + "\n")
+
+
+@pytest.mark.parametrize("name", ["../../outside", "/tmp/outside", "..", "a/b", "x" * 400, "ünï 1"])
+def test_no_name_in_a_journal_makes_a_report_write_outside_its_folder(
+    tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "deep" / "deeper" / "run"
+    folder.mkdir(parents=True)
+    written_by_hand(folder, network=name)
+    before = set(tmp_path.rglob("*"))
+    for path in report(MCAR, folder).files:
+        assert path.resolve().parent == folder
+        assert path.exists()
+    assert all(path.parent == folder for path in set(tmp_path.rglob("*")) - before)
+
+
+def test_networks_whose_names_come_to_the_same_have_figures_of_their_own(tmp_path: Path) -> None:
+    lines = [json.dumps(as_plain(outcome("em-1", 100, 0, network=name))) for name in ("a b", "a/b")]
+    (tmp_path / "cells.jsonl").write_text("\n".join(lines) + "\n")
+    svgs = [path for path in report(MCAR, tmp_path).files if path.suffix == ".svg"]
+    assert len(set(svgs)) == 8
+
+
+def test_a_report_replaces_links_and_does_not_follow_them(tmp_path: Path) -> None:
+    folder, precious = tmp_path / "run", tmp_path / "precious"
+    written_by_hand(folder)
+    names = [path.name for path in report(MCAR, folder).files]
+    precious.write_text("keep me")
+    for name in names:
+        (folder / name).unlink()
+        (folder / name).symlink_to(precious)
+    report(MCAR, folder)
+    assert precious.read_text() == "keep me"
+    assert not any((folder / name).is_symlink() for name in names)
+
+
+def test_why_cells_failed_is_told_once_for_each_cause(tmp_path: Path) -> None:
+    with journal_in(tmp_path) as journal:
+        for number in range(3):
+            about = {"status": "refused", "message": "no rows", "divergence": None}
+            journal.append(outcome("em-1", 100, number, **about))
+    found = report(MCAR, tmp_path)
+    assert found.failures == ("3 cells refused: no rows",)
+    assert found.is_empty
+
+
+def test_a_method_that_this_version_does_not_have_is_named(tmp_path: Path) -> None:
+    written_by_hand(tmp_path, method="magic")
+    with pytest.raises(ExperimentError, match="no method 'magic'"):
+        report(MCAR, tmp_path)
+
+
+def test_infinite_divergences_are_reported(tmp_path: Path) -> None:
+    written_by_hand(tmp_path, divergence=float("inf"), log_likelihood=float("-inf"))
+    assert "inf" in report(MCAR, tmp_path).text
+    json.dumps(report(MCAR, tmp_path).data, allow_nan=False)
 
 
 def test_a_folder_without_results_has_nothing_to_report(tmp_path: Path) -> None:

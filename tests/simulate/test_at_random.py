@@ -14,7 +14,7 @@ from scipy import stats
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
-from lacunet.simulate.at_random import MAR, MCAR, InformedMAR, count_of
+from lacunet.simulate.at_random import MAR, MCAR, InformedMAR, variables_in
 from lacunet.simulate.errors import SimulationError
 from lacunet.simulate.generators import random_network
 from strategies import networks
@@ -38,11 +38,11 @@ def d_separated(drawn: Missingness, given_nodes: tuple[str, ...]) -> bool:
 
 @settings(deadline=None)
 @given(networks(max_variables=8), TENTHS, SEEDS)
-def test_mcar_hides_the_floor_of_the_share_and_looks_at_nothing(
+def test_mcar_hides_the_share_rounded_up_and_looks_at_nothing(
     network: Network, tenths: int, seed: int
 ) -> None:
     drawn = MCAR(tenths / 10, 0.25).draw(network, np.random.default_rng(seed))
-    assert len(drawn.mechanisms) == tenths * len(network.variables) // 10
+    assert len(drawn.mechanisms) == -(-tenths * len(network.variables) // 10)
     for one in drawn.mechanisms.values():
         assert one.parents == ()
         assert one.missing == 0.25
@@ -154,7 +154,7 @@ def test_one_seed_gives_one_set_of_mechanisms(network: Network, seed: int) -> No
 @pytest.mark.parametrize("hundredths", range(101))
 def test_a_share_counts_as_it_is_written(hundredths: int) -> None:
     network = Network({str(name): ["0"] for name in range(100)})
-    assert count_of(hundredths / 100, network) == hundredths
+    assert variables_in(hundredths / 100, network) == hundredths
     assert floor(0.29 * 100) == 28  # what plain floating point makes of it
 
 

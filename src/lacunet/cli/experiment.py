@@ -7,6 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ HELP = "run one of the paper's experiments and show its numbers beside the publi
 NAMES = (
     "table-mcar",
     "figure-fire-alarm",
+    "early-stopping",
     "figure-alarm",
     "table-large",
     "table-informed",
@@ -33,8 +35,8 @@ EXAMPLE = """example:
   lacunet experiment table-large --grid grid-90-20-1.bif.gz --limits 60 --networks water,barley
   lacunet experiment figure-alarm --networks my-network.bif --sizes 1000,10000
 
-A run can be killed at any time: the same command goes on where it stopped, and asks for more
-sizes, repetitions or methods are added to what is there.
+A run can be stopped at any time: the same command continues where it stopped. Asking for more
+sizes, repetitions or methods adds to what is there.
 """
 SECONDS_BETWEEN_LINES = 30.0
 
@@ -42,63 +44,112 @@ SECONDS_BETWEEN_LINES = 30.0
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("name", metavar="NAME", choices=NAMES, help=f"one of {', '.join(NAMES)}")
-    command.add_argument("-o", "--output", metavar="FOLDER", help="where to keep the run")
-    command.add_argument("--quick", action="store_true", help="at the scale of a minute or two")
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="folder for the results (default: experiments/NAME, or experiments/NAME-quick)",
+    )
+    command.add_argument("--quick", action="store_true", help="a small version: a minute or two")
     command.add_argument("--sizes", type=numbers, metavar="100,1000", help="numbers of rows")
     command.add_argument(
         "--repetitions",
         type=repetitions,
         metavar="8,1000000:2",
-        help="learning problems for each size, and for single sizes another number",
+        help="learning problems for each size; SIZE:NUMBER for a different number at one size",
     )
-    command.add_argument("--methods", type=names, metavar="A,B", help="who takes part")
+    command.add_argument("--methods", type=names, metavar="A,B", help="methods to compare")
     command.add_argument("--networks", type=names, metavar="A,B", help="bundled names or files")
-    command.add_argument("--settings", type=names, metavar="A,B", help="some of the settings only")
+    command.add_argument("--settings", type=names, metavar="A,B", help="only these settings")
     command.add_argument("--limits", type=seconds, metavar="60,300", help="time limits in seconds")
     command.add_argument("--test-rows", type=positive, metavar="N", help="rows to test on")
-    command.add_argument("--grid", metavar="FILE", help="the grid network of table-large")
-    command.add_argument("--seed", type=seed, default=0, help="another draw of all problems")
-    command.add_argument("--processes", type=positive, default=1, metavar="N", help="(default: 1)")
+    command.add_argument(
+        "--grid", metavar="FILE", help="table-large: a file with the network Grid 90-20-1"
+    )
+    command.add_argument("--seed", type=seed, metavar="N", help="random seed (default: 0)")
+    command.add_argument(
+        "--processes", type=positive, metavar="N", help="processes at the same time (default: 1)"
+    )
     command.add_argument("--forecast", action="store_true", help="say what would be run, and stop")
     command.add_argument("--report", action="store_true", help="run nothing: report what is there")
-    command.add_argument("--retry", action="store_true", help="run again what died the last time")
-    command.add_argument("--json", action="store_true", help="print the means as JSON")
+    command.add_argument("--retry", action="store_true", help="run again the cells that died")
+    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    command.set_defaults(wrong_usage=command.error)
+
+
+# What takes part in a run; the rest is where the results go and how they are printed.
+OF_A_RUN = (
+    *("sizes", "repetitions", "methods", "networks", "settings", "limits", "test_rows", "grid"),
+    *("seed", "processes", "forecast", "retry"),
+)
 
 
 def run(options: Namespace) -> int:
     """Run what is missing, write the report, print the tables."""
+    _refuse_unused(options)
     if options.name == "example-appendix":
         return _appendix(options)
+    from lacunet.experiments.errors import ExperimentError
+    from lacunet.experiments.paper.studies import study_named, titled
     from lacunet.experiments.report.write import report
-    from lacunet.experiments.runner.journal import keep_to_purpose
+    from lacunet.experiments.runner.journal import keep_to_purpose, kept_study
     from lacunet.experiments.runner.run import run as run_cells
 
-    study = study_of(options)
-    folder = Path(options.output or f"experiments/{study.name}{'-quick' * options.quick}")
-    if not options.forecast:
-        keep_to_purpose(study, folder)
-    if not options.report:
-        _tell_forecast(study, folder, options)
+    folder = Path(options.output or f"experiments/{options.name}{'-quick' * options.quick}")
+    if options.report:
+        quick = folder.with_name(f"{folder.name}-quick")
+        if not folder.exists() and not options.output and quick.exists():
+            raise ExperimentError.no_results(folder, f"{quick} does: add --quick.")
+        study = titled(kept_study(study_named(options.name, quick=options.quick), folder))
+    else:
+        study = study_of(options)
+        processes = options.processes or 1
+        _tell_forecast(study, folder, processes, options)
         if options.forecast:
             return 0
+        keep_to_purpose(study, folder)
         try:
             with _progress() as progress:
-                run_cells(study.cells, folder, options.processes, progress, retry=options.retry)
+                run_cells(study.cells, folder, processes, progress, retry=options.retry)
         except KeyboardInterrupt:
-            say(
-                f"interrupted; what is finished is in {folder}, the same command goes on from there"
-            )
+            say(f"interrupted; the finished cells are in {folder}, the same command continues")
             return 130
     written = report(study, folder)
     print(json.dumps(written.data) if options.json else written.text)
+    for text in written.failures:
+        say(text)
     say(f"{len(written.files)} files are in {folder}; the page is {folder / 'index.html'}")
+    if written.is_empty:
+        raise ExperimentError("no cell gave a network.", "the causes are listed above.")
     return 0
+
+
+def _refuse_unused(options: Namespace) -> None:
+    """Refuse options that would have no effect: nobody types them for nothing."""
+    given = [name for name in OF_A_RUN if getattr(options, name) not in (None, False)]
+    if options.name == "example-appendix":
+        given += [name for name in ("output", "quick", "report") if getattr(options, name)]
+        words = "example-appendix has nothing to choose"
+    elif options.report:
+        words = "--report runs nothing"
+    else:
+        given = [] if options.name == "table-large" else [name for name in given if name == "grid"]
+        words = f"{options.name} has no grid network"
+    if given:
+        unused = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        options.wrong_usage(f"{words}: {unused} cannot be used here")
 
 
 def study_of(options: Namespace) -> Study:
     """The study asked for, with what the user replaced."""
     from lacunet.experiments.paper.sources import source_of
-    from lacunet.experiments.paper.studies import study_named, with_grid, with_settings
+    from lacunet.experiments.paper.studies import (
+        checked,
+        study_named,
+        titled,
+        with_grid,
+        with_settings,
+    )
     from lacunet.experiments.runner.learners import learners_named
 
     study = study_named(options.name, quick=options.quick)
@@ -113,43 +164,30 @@ def study_of(options: Namespace) -> Study:
         "sizes": options.sizes,
         "limits": options.limits,
         "test_rows": options.test_rows,
+        "seed": options.seed,
         "learners": learners_named(options.methods) if options.methods else None,
     }
     given = {name: value for name, value in replaced.items() if value is not None}
-    return titled(checked(replace(study, seed=options.seed, **given)))
+    return titled(checked(replace(study, **given)))
 
 
-def titled(study: Study) -> Study:
-    """The study with its networks in the title, where that does not name them."""
-    unnamed = [
-        one.name
-        for one in study.networks
-        if one.name.replace("-", " ").lower() not in study.title.lower()
-    ]
-    here = ", ".join(unnamed)
-    return replace(study, title=f"{study.title} (here: {here})") if unnamed else study
-
-
-def checked(study: Study) -> Study:
-    """The study, if there is anything to run."""
-    from lacunet.experiments.errors import ExperimentError
-
-    if not study.cells:
-        raise ExperimentError.nothing_to_run()
-    return study
-
-
-def _tell_forecast(study: Study, folder: Path, options: Namespace) -> None:
+def _tell_forecast(study: Study, folder: Path, processes: int, options: Namespace) -> None:
     from lacunet.experiments.report.tables import duration
     from lacunet.experiments.runner.run import forecast
 
-    ahead = forecast(study.cells, folder, options.processes, retry=options.retry)
-    longest = ahead.longest_seconds
+    ahead = forecast(study.cells, folder, processes, retry=options.retry)
+    resized = any((options.sizes, options.repetitions, options.networks, options.limits))
+    if ahead.likely_seconds is not None:
+        time = f"about {duration(ahead.likely_seconds)}, judging by the finished cells"
+    elif options.quick and not resized:
+        time = "made for a minute or two"
+    else:
+        most = duration(max(limit or inf for limit in study.limits))
+        time = f"the time is not known before some are finished (limit: {most} per cell)"
     say(
         f"{study.name}: {ahead.to_run:,} of {ahead.cells:,} cells are to be run "
         f"({ahead.problems:,} learning problems, {len(study.learners)} methods, "
-        f"{options.processes} at a time)"
-        + ("" if longest is None else f"; if all used up their limits, {duration(longest)}")
+        f"{processes} at a time); {time}"
     )
 
 
@@ -182,12 +220,21 @@ def _progress() -> Iterator[Progress]:
 def _line_now_and_then() -> Progress:
     from time import monotonic
 
-    last = [monotonic()]
+    from lacunet.experiments.report.tables import duration
+
+    began = monotonic()
+    last, before = [began], [0.0]
 
     def tell(stage: str, done: float, total: float | None, note: str = "") -> None:
-        if monotonic() - last[0] >= SECONDS_BETWEEN_LINES:
+        if not note:
+            before[0] = done  # finished by an earlier run
+        elif monotonic() - last[0] >= SECONDS_BETWEEN_LINES:
             last[0] = monotonic()
-            say(f"{done:,.0f} of {total or 0:,.0f} {stage} are done, the last: {note}")
+            left = (last[0] - began) * ((total or 0) - done) / (done - before[0])
+            say(
+                f"{done:,.0f} of {total or 0:,.0f} {stage} are done, the last: {note}; at this "
+                f"pace {duration(left)} are left"
+            )
 
     return tell
 
@@ -199,7 +246,7 @@ def positive(text: str) -> int:
     except ValueError:
         value = 0
     if value < 1:
-        raise ArgumentTypeError(f"{text!r} is no whole number of at least one")
+        raise ArgumentTypeError(f"{text!r} is not a whole number of at least one")
     return value
 
 
@@ -242,5 +289,5 @@ def _limit(text: str) -> float | None:
     except ValueError:
         value = 0.0
     if not 0 < value < 1e7:
-        raise ArgumentTypeError(f"{text!r} is no time limit in seconds")
+        raise ArgumentTypeError(f"{text!r} is not a time limit in seconds")
     return value

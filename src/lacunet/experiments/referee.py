@@ -9,13 +9,20 @@ how far each ends up from the truth can be measured.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import learn
 from lacunet.experiments.errors import ExperimentError
-from lacunet.experiments.report.summary import Mean, mean_of
-from lacunet.experiments.runner.cells import Cell, Drawn, by_problem, generator
+from lacunet.experiments.report.summary import (
+    Difference,
+    Draws,
+    Summary,
+    best_method,
+    difference,
+    summary,
+)
+from lacunet.experiments.runner.cells import Cell, Drawn, by_problem, draw_rows
 from lacunet.experiments.runner.learners import LEARNERS, Learner, learners_named
 from lacunet.experiments.runner.outcomes import Outcome
 from lacunet.experiments.runner.pool import solve_all
@@ -23,8 +30,6 @@ from lacunet.missingness.fitted import fitted_mechanisms
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.simulate.hiding import hide
-from lacunet.simulate.sampling import sample
 
 USUAL = (
     "listwise",
@@ -38,7 +43,7 @@ USUAL = (
 )
 INFORMED = ("informed-direct", "informed-factored")
 YARDSTICK = "complete"
-CLEARLY = 2.0  # standard errors of a paired difference
+LEVEL = 1e-9  # nats: rounding, not a difference between methods
 
 
 @dataclass(frozen=True)
@@ -79,12 +84,8 @@ class CaseProblem:
 
     def draw(self) -> Drawn:
         """Sample rows from the network, hide values as the user's are hidden."""
-        case = self.case
-        complete = sample(case.truth, case.rows, generator(self.key, "rows"))
-        table = hide(complete, case.missingness, generator(self.key, "hide"))
-        test = sample(case.truth, self.test_rows, generator(self.key, "test"))
-        graph = case.missingness.graph
-        return Drawn(case.truth, table, complete, test, case.separator, graph)
+        missingness = replace(self.case.missingness, separator=self.case.separator)
+        return draw_rows(self, self.case.truth, self.case.rows, missingness)
 
 
 @dataclass(frozen=True)
@@ -92,18 +93,16 @@ class Standing:
     """How one method did; ``behind`` is its divergence above the best one's, draw by draw."""
 
     method: str
-    divergence: Mean | None
-    log_likelihood: Mean | None
-    seconds: Mean | None
-    behind: Mean | None
+    divergence: Summary | None
+    log_likelihood: Summary | None
+    seconds: Summary | None
+    behind: Difference | None
     message: str = ""
 
     @property
-    def is_as_good_as_best(self) -> bool:
-        """Whether what it is behind the best is within chance."""
-        if self.behind is None:
-            return False
-        return not self.behind.value > CLEARLY * self.behind.standard_error
+    def is_whole(self) -> bool:
+        """Whether it gave a network in every draw."""
+        return self.divergence is not None and self.divergence.is_whole
 
 
 @dataclass(frozen=True)
@@ -116,9 +115,27 @@ class Comparison:
     standings: tuple[Standing, ...]
 
     @property
-    def best(self) -> Standing:
-        """The most accurate method; the yardstick does not compete."""
-        return next(one for one in self.standings if one.method != YARDSTICK)
+    def best(self) -> Standing | None:
+        """The most accurate method, None if all are level; the yardstick does not compete."""
+        first, *others = self._rivals
+        apart = [one.behind.mean for one in others if one.behind]
+        return None if apart and max(apart) <= LEVEL else first
+
+    @property
+    def as_good(self) -> tuple[Standing, ...]:
+        """The best, and whoever is behind it by no more than chance explains."""
+        best = self.best
+        return tuple(
+            one
+            for one in self._rivals
+            if best is None
+            or one.method == best.method
+            or (one.behind is not None and one.behind.is_within_chance)
+        )
+
+    @property
+    def _rivals(self) -> tuple[Standing, ...]:
+        return tuple(one for one in self.standings if one.method != YARDSTICK and one.is_whole)
 
 
 def case_of(
@@ -135,7 +152,7 @@ def case_of(
 
 
 def learners_for(case: Case) -> tuple[Learner, ...]:
-    """Who can take part: informed methods only if a separator is known."""
+    """The methods to compare: informed ones only if a separator is known."""
     return learners_named((*USUAL, *(INFORMED if case.separator else ())))
 
 
@@ -173,39 +190,34 @@ def _ranked(case: Case, repetitions: int, outcomes: Sequence[Outcome]) -> Compar
     for one in outcomes:
         by_method.setdefault(one.method, {})[one.repetition] = one
     whole = {
-        method: draws
+        method: summary(draws, "divergence")
         for method, draws in by_method.items()
         if method != YARDSTICK and all(one.status == "ok" for one in draws.values())
     }
-    if not whole:
-        raise ExperimentError.nobody_learned(
-            sorted({f"{one.method}: {one.message or one.status}" for one in outcomes})
+    best = best_method(whole, "divergence")
+    if best is None:
+        reasons = sorted({f"  {one.method}: {one.message or one.status}" for one in outcomes})
+        raise ExperimentError(
+            "no method gave a network on the simulated data:\n" + "\n".join(reasons)
         )
-    best = min(
-        whole, key=lambda method: sum(one.divergence or 0.0 for one in whole[method].values())
-    )
-    standings = [_standing(draws, whole[best]) for draws in by_method.values()]
-    ranked = sorted(standings, key=_rank)
+    standings = [_standing(draws, by_method[best]) for draws in by_method.values()]
     hidden = [one.hidden for one in outcomes if one.hidden is not None and one.method != YARDSTICK]
+    ranked = sorted(standings, key=_rank)
     return Comparison(case, sum(hidden) / len(hidden), repetitions, tuple(ranked))
 
 
 def _rank(standing: Standing) -> float:
-    whole = standing.divergence is not None and standing.divergence.is_whole
-    return standing.divergence.value if whole and standing.divergence else float("inf")
+    found = standing.divergence
+    return found.mean if found is not None and found.is_whole else float("inf")
 
 
-def _standing(draws: dict[int, Outcome], best: dict[int, Outcome]) -> Standing:
-    done = [one for one in draws.values() if one.status == "ok"]
-    behind = [(one.divergence or 0.0) - (best[one.repetition].divergence or 0.0) for one in done]
-    first = next(iter(draws.values()))
+def _standing(draws: Draws, best: Draws) -> Standing:
     troubles = [one.message or one.status for one in draws.values() if one.status != "ok"]
-    asked = len(draws)
     return Standing(
-        first.method,
-        mean_of([one.divergence for one in done if one.divergence is not None], asked),
-        mean_of([one.log_likelihood for one in done if one.log_likelihood is not None], asked),
-        mean_of([one.seconds for one in done if one.seconds is not None], asked),
-        mean_of(behind, asked),
-        troubles[0] if troubles else "",
+        method=next(iter(draws.values())).method,
+        divergence=summary(draws, "divergence"),
+        log_likelihood=summary(draws, "log_likelihood"),
+        seconds=summary(draws, "seconds"),
+        behind=difference(draws, best, "divergence"),
+        message=troubles[0] if troubles else "",
     )

@@ -1,7 +1,4 @@
-"""The referee's verdict, for people and for programs.
-
-An evaluation, for people and for programs.
-"""
+"""The result of a comparison, and an evaluation, for people and for programs."""
 
 from __future__ import annotations
 
@@ -11,107 +8,106 @@ from typing import Any
 
 from lacunet.evaluate.evaluation import Evaluation
 from lacunet.experiments.referee import YARDSTICK, Comparison, Standing
-from lacunet.experiments.report.summary import Mean
-from lacunet.wording import finite, text_table
+from lacunet.experiments.report.summary import Difference, Summary
+from lacunet.wording import counted, finite, text_table
 
 
 def comparison_as_text(found: Comparison) -> str:
     """Who is the most accurate on data like the user's, who is as good, and what it costs."""
     lines = [
-        f"simulated from the learned network: {found.case.rows:,} rows, "
+        f"simulated from the learned network: {counted(found.case.rows, 'row')}, "
         f"{found.hidden:.1%} of the cells hidden by mechanisms fitted to the data, "
-        f"{found.repetitions} draws",
+        f"{counted(found.repetitions, 'draw')}",
         "",
         _table(found),
         "",
         *_verdict(found),
+        *(f"{one.method}: {one.message}" for one in found.standings if one.message),
+        "the line 'complete' is what the rows would give if nothing were missing",
     ]
     return "\n".join(lines)
 
 
 def _verdict(found: Comparison) -> list[str]:
     best = found.best
+    if best is None:
+        cause = "nothing is missing" if not found.case.missingness.mechanisms else "all are level"
+        return [f"{cause}: the methods learn the same, so there is no winner"]
     lines = [f"{best.method} is the most accurate here, {_cost(best)}"]
-    peers = [
-        one
-        for one in found.standings
-        if one.is_as_good_as_best and one.method not in (best.method, YARDSTICK)
-    ]
-    if peers:
+    if found.repetitions < 2:
+        lines.append("one draw does not show what is chance: ask for more with --repetitions")
+    if peers := [one for one in found.as_good if one.method != best.method]:
         told = ", ".join(f"{one.method} ({_cost(one)})" for one in peers)
-        lines.append(f"not clearly worse (within 2 standard errors): {told}")
-    lines += [f"{one.method}: {one.message}" for one in found.standings if one.message]
-    lines.append(
-        "the complete rows, which nobody has, would give the line 'complete': "
-        "it is the price of what is missing"
-    )
+        lines.append(f"not clearly worse (the 95% interval of the difference holds 0): {told}")
     return lines
 
 
 def _cost(one: Standing) -> str:
-    return "time unknown" if one.seconds is None else f"{one.seconds.value:.2g} s"
+    return "time unknown" if one.seconds is None else f"{one.seconds.mean:.2g} s"
 
 
 def _table(found: Comparison) -> str:
-    header = ["method", "KL divergence", "behind the best", "test log-likelihood", "seconds"]
+    header = ["method", "KL divergence", "median", "worst", "behind the best [95% interval]"]
     rows = [
         [
             one.method,
             _number(one.divergence, 4),
-            _number(one.behind, 4) if one.method != YARDSTICK else "",
+            *_spread(one.divergence),
+            _behind(one.behind) if one.method != YARDSTICK else "",
             _number(one.log_likelihood, 3),
-            "-" if one.seconds is None else f"{one.seconds.value:.3g}",
+            "-" if one.seconds is None else f"{one.seconds.mean:.3g}",
         ]
         for one in found.standings
     ]
-    return text_table(header, rows)
+    return text_table([*header, "test log-likelihood per row", "seconds"], rows)
 
 
-def _number(mean: Mean | None, digits: int) -> str:
-    if mean is None:
+def _number(found: Summary | None, digits: int) -> str:
+    if found is None:
         return "-"
-    text = f"{mean.value:.{digits}f}"
-    if not isnan(mean.standard_error):
-        text += f" ± {mean.standard_error:.{digits}f}"
-    return text if mean.is_whole else f"{text} ({mean.count}/{mean.asked})"
+    text = f"{found.mean:.{digits}f}"
+    if not isnan(found.standard_error):
+        text += f" ± {found.standard_error:.{digits}f}"
+    return text if found.is_whole else f"{text} ({found.count}/{found.asked})"
+
+
+def _spread(found: Summary | None) -> tuple[str, str]:
+    return ("-", "-") if found is None else (f"{found.median:.4f}", f"{found.worst:.4f}")
+
+
+def _behind(found: Difference | None) -> str:
+    if found is None:
+        return "-"
+    interval = "" if isnan(found.low) else f" [{found.low:+.4f}, {found.high:+.4f}]"
+    return f"{found.mean:.4f}{interval}"
 
 
 def comparison_as_data(found: Comparison) -> dict[str, Any]:
     """The same in plain lists and dictionaries."""
+    best = found.best
     return {
         "rows": found.case.rows,
         "hidden": found.hidden,
         "repetitions": found.repetitions,
         "mechanisms": str(found.case.missingness.graph),
-        "best": found.best.method,
-        "as_good": [
-            one.method
-            for one in found.standings
-            if one.is_as_good_as_best and one.method != YARDSTICK
-        ],
+        "best": None if best is None else best.method,
+        "as_good": [one.method for one in found.as_good],
         "methods": [_standing_as_data(one) for one in found.standings],
     }
 
 
 def _standing_as_data(one: Standing) -> dict[str, Any]:
+    names = ("divergence", "behind", "log_likelihood", "seconds")
+    parts = {name: getattr(one, name) for name in names}
     numbers = {
-        name: _mean_as_data(getattr(one, name))
-        for name in ("divergence", "behind", "log_likelihood", "seconds")
+        name: None if part is None else {"value": part.mean, **asdict(part)}
+        for name, part in parts.items()
     }
-    return {"method": one.method, **numbers, "message": one.message}
-
-
-def _mean_as_data(mean: Mean | None) -> dict[str, Any] | None:
-    if mean is None:
-        return None
-    data = asdict(mean)
-    if isnan(mean.standard_error):
-        data["standard_error"] = None  # one draw says nothing of the spread
-    return data
+    return {"method": one.method, **finite(numbers), "message": one.message}
 
 
 def evaluation_as_text(found: Evaluation) -> str:
-    """The divergence, the CPT errors and the fit, a line each."""
+    """The divergence, the CPT errors and the fit, one line each."""
     lines = [f"KL divergence        {_divergence(found)}"]
     error = found.cpt_error
     if error.cells:
@@ -126,7 +122,7 @@ def evaluation_as_text(found: Evaluation) -> str:
     if found.fit is not None:
         fit = found.fit
         lines.append(
-            f"log-likelihood       {fit.mean:.6g} a row (standard error "
+            f"log-likelihood       {fit.mean:.6g} per row (standard error "
             f"{fit.standard_error:.2g}) on {fit.rows:,} rows"
         )
     return "\n".join(lines)
@@ -143,7 +139,7 @@ def _divergence(found: Evaluation) -> str:
 
 
 def evaluation_as_data(found: Evaluation) -> dict[str, Any]:
-    """The same in plain dictionaries; an infinity is a text, what is no number None."""
+    """The same in plain dictionaries; an infinity is a string, NaN is None."""
     return {
         part: None if value is None else finite(asdict(value))
         for part, value in (

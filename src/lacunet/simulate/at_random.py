@@ -2,8 +2,9 @@ r"""Mechanisms drawn at random: MCAR, MAR and informed MAR, as in the paper's ex
 
 Guy Van den Broeck, Karthika Mohan, Arthur Choi, Adnan Darwiche and Judea Pearl, "Efficient
 Algorithms for Bayesian Network Parameter Learning from Incomplete Data" (UAI 2015),
-section 6 and the appendix on informed deletion. An :math:`m`-fraction of the variables,
-:math:`\lfloor m n \rfloor` of them, is partially observed; which ones, what their mechanisms
+section 6 and the appendices on MCAR data and on informed deletion. An :math:`m`-fraction of
+the variables is partially observed: :math:`\lfloor m n \rfloor` of them for MAR data, and, as in
+the authors' program, :math:`\lceil m n \rceil` for MCAR data. Which ones, what their mechanisms
 look at and with which probabilities they hide is drawn from ``rng``.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import Protocol
 
 import numpy as np
@@ -39,7 +41,7 @@ class MCAR:
     Parameters
     ----------
     share
-        The fraction of the variables that are partially observed.
+        The fraction of the variables that are partially observed, rounded up.
     rate
         The probability that one of their values is missing.
 
@@ -60,7 +62,7 @@ class MCAR:
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose the variables that go missing."""
-        hidden = _choose(network.variables, count_of(self.share, network), rng)
+        hidden = _choose(network.variables, ceil(variables_in(self.share, network)), rng)
         graph = MissingnessGraph(network, dict.fromkeys(hidden, ()))
         mechanisms = {x: MechanismCpt(x, (), np.array(self.rate)) for x in hidden}
         return Missingness(graph, mechanisms, separator=())
@@ -103,7 +105,7 @@ class MAR:
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose the variables that go missing, their mechanisms' parents and parameters."""
-        hidden = _choose(network.variables, count_of(self.share, network), rng)
+        hidden = _choose(network.variables, floor(variables_in(self.share, network)), rng)
         observed = _others(network.variables, hidden)
         if hidden and len(observed) < self.parents:
             raise SimulationError.too_few_observed(self.parents, len(observed), len(hidden))
@@ -153,7 +155,7 @@ class InformedMAR:
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose what goes missing, the separator, and from it the mechanisms' parents."""
-        hidden = _choose(network.variables, count_of(self.share, network), rng)
+        hidden = _choose(network.variables, floor(variables_in(self.share, network)), rng)
         observed = _others(network.variables, hidden)
         if len(observed) < self.separator:
             raise SimulationError.too_few_observed(self.separator, len(observed), len(hidden))
@@ -162,13 +164,13 @@ class InformedMAR:
         return _missingness(network, parents_of, self.beta, separator, rng)
 
 
-def count_of(share: float, network: Network) -> int:
-    r"""The number of variables in a share, :math:`\lfloor m n \rfloor`.
+def variables_in(share: float, network: Network) -> Fraction:
+    r"""The number of variables in a share, :math:`m n`, before it is rounded.
 
     The share counts as it is written: 0.29 of a hundred variables are 29, though in binary
     floating point the product falls just below.
     """
-    return int(Fraction(repr(float(share))) * len(network.variables))
+    return Fraction(repr(float(share))) * len(network.variables)
 
 
 def _nearest(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
+from lacunet.errors import LacunetError
 from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.paper.settings import (
     ALARM_MCAR,
@@ -80,7 +81,9 @@ class Study:
 def study_named(name: str, *, quick: bool = False) -> Study:
     """A study by its name, at the paper's scale or at one of a minute or two."""
     if name not in STUDIES:
-        raise ExperimentError.unknown_study(name, STUDIES)
+        raise ExperimentError(
+            f"there is no experiment {name!r}.", f"choose one of {', '.join(STUDIES)}."
+        )
     return replace(STUDIES[name], **QUICK[name]) if quick else STUDIES[name]
 
 
@@ -96,8 +99,40 @@ def with_settings(study: Study, names: Sequence[str]) -> Study:
     known = {setting.name: setting for setting in study.settings}
     for name in names:
         if name not in known:
-            raise ExperimentError.unknown_setting(name, known)
+            raise ExperimentError(
+                f"this experiment has no setting {name!r}.", f"choose among {', '.join(known)}."
+            )
     return replace(study, settings=tuple(known[name] for name in names))
+
+
+def checked(study: Study) -> Study:
+    """The study, if there is something to run and all its problems can be drawn."""
+    if not study.cells:
+        raise ExperimentError(
+            "there is nothing to run: no network, setting, size, repetition or method is left."
+        )
+    for problem in {(p.source, p.setting): p for p in study.problems}.values():
+        try:
+            problem.draw_mechanisms()
+        except LacunetError as error:
+            raise ExperimentError(
+                f"the setting {problem.setting.name!r} does not suit the network "
+                f"{problem.source.name!r}: {error.message}",
+                "name another network with --networks, or other settings with --settings "
+                f"(here: {', '.join(setting.name for setting in study.settings)}).",
+            ) from None
+    return study
+
+
+def titled(study: Study) -> Study:
+    """The study with its networks in the title, where that does not name them."""
+    unnamed = [
+        one.name
+        for one in study.networks
+        if one.name.replace("-", " ").lower() not in study.title.lower()
+    ]
+    here = ", ".join(unnamed)
+    return replace(study, title=f"{study.title} (here: {here})") if unnamed else study
 
 
 STUDIES = {
@@ -127,6 +162,25 @@ STUDIES = {
             (600.0,),
             ("divergence",),
             test_rows=10_000,
+        ),
+        Study(
+            "early-stopping",
+            "When EM is stopped too early, Fire Alarm network with MAR data",
+            "Figure 'KL Divergence - Fire Alarm': where EM-10-JT 'stops converging'",
+            (Source("fire-alarm"),),
+            (FIRST,),
+            (1_000, 10_000, 100_000, 1_000_000),
+            64,
+            learners_named(
+                [
+                    f"{start}{end}"
+                    for start in ("em-1", "em-10", "em")
+                    for end in ("-80", "", "-5000")
+                ]
+            ),
+            (600.0,),
+            ("divergence", "seconds"),
+            test_rows=1_000,
         ),
         Study(
             "figure-alarm",
@@ -192,6 +246,7 @@ STUDIES = {
 QUICK: dict[str, dict[str, Any]] = {
     "table-mcar": {"sizes": (100, 1_000, 10_000), "repetitions": 3, "test_rows": 10_000},
     "figure-fire-alarm": {"sizes": (100, 1_000, 10_000, 100_000), "repetitions": 8},
+    "early-stopping": {"sizes": (1_000, 10_000), "repetitions": 8},
     "figure-alarm": {"sizes": (100, 1_000), "repetitions": 2, "limits": (10.0,)},
     "table-large": {
         "networks": (Source("water"),),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from lacunet.experiments.paper.published import Published, published
 from lacunet.experiments.paper.studies import Study
-from lacunet.experiments.report.summary import Group, Mean, summarise
+from lacunet.experiments.report.summary import Group, Summary, by_group, summary
 from lacunet.experiments.report.tables import Sheet, cell_text, duration, power
 from lacunet.experiments.runner.learners import LEARNERS
 from lacunet.experiments.runner.outcomes import Outcome
@@ -27,18 +27,19 @@ class Contest:
     network: str
     limit: float
     method: str
-    mean: Mean
-    unchosen: Mean | None = None
+    found: Summary
+    unchosen: Summary | None = None
 
     @property
     def gain(self) -> float:
         """By how much our log-likelihood is above the paper's."""
-        return self.mean.value - (self.paper.value or 0.0)
+        return self.found.mean - (self.paper.value or 0.0)
 
 
 def contests(study: Study, outcomes: Sequence[Outcome]) -> list[Contest]:
     """Every place that both have; the yardstick that saw the complete rows does not compete."""
-    means = summarise([one for one in outcomes if one.method != "complete"], MEASURE)
+    groups = by_group(one for one in outcomes if one.method != "complete")
+    summaries = {group: summary(draws, MEASURE) for group, draws in groups.items()}
     networks = dict.fromkeys(one.network for one in outcomes)
     places = [
         (paper, network)
@@ -46,26 +47,28 @@ def contests(study: Study, outcomes: Sequence[Outcome]) -> list[Contest]:
         for network in networks
         if paper.is_best and network.startswith(paper.network)
     ]
-    found = [one for paper, network in places if (one := _contest(paper, network, means))]
+    found = [one for paper, network in places if (one := _contest(paper, network, summaries))]
     return sorted(found, key=_order)
 
 
-def _contest(paper: Published, network: str, means: Mapping[Group, Mean | None]) -> Contest | None:
+def _contest(
+    paper: Published, network: str, summaries: Mapping[Group, Summary | None]
+) -> Contest | None:
     """Our best within the paper's limit: what a shorter limit gave is had within a longer."""
     found = [
-        Contest(paper, network, limit, method, mean)
-        for (name, setting, limit, rows, method), mean in means.items()
+        Contest(paper, network, limit, method, one)
+        for (name, setting, limit, rows, method), one in summaries.items()
         if (name, setting, rows) == (network, paper.setting, paper.rows)
         and limit is not None
         and limit <= (paper.limit or 0.0)
-        and mean is not None
-        and mean.is_whole
+        and one is not None
+        and one.is_whole
     ]
     if not found:
         return None
     best = max(found, key=lambda one: (one.gain, -one.limit))
     autos = [one for one in found if one.method == "auto"]
-    return replace(best, unchosen=max(autos, key=lambda one: one.limit).mean if autos else None)
+    return replace(best, unchosen=max(autos, key=lambda one: one.limit).found if autos else None)
 
 
 def _order(one: Contest) -> tuple[str, str, float, int]:
@@ -85,9 +88,10 @@ def contest_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
             duration(one.paper.limit or 0.0),
             f"{LEARNERS[one.paper.method].title} {one.paper.text}",
             duration(one.limit),
-            f"{LEARNERS[one.method].title} {cell_text(one.mean, MEASURE)}",
+            f"{LEARNERS[one.method].title} {cell_text(one.found, MEASURE)}",
+            f"{one.found.count}",
             f"{one.gain:+.2f}",
-            f"{one.unchosen.value - (one.paper.value or 0.0):+.2f}" if one.unchosen else "",
+            f"{one.unchosen.mean - (one.paper.value or 0.0):+.2f}" if one.unchosen else "",
         )
         for one in found
     )
@@ -95,6 +99,6 @@ def contest_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
     title = f"Our best against the paper's best: above it in {ahead} of {len(found)} places"
     header = (
         *("network", "setting", "rows", "within", "paper's best"),
-        *("within", "our best", "gain", "gain of auto"),
+        *("within", "our best", "n", "gain", "gain of auto"),
     )
     return [Sheet(title, header, rows, 2)]

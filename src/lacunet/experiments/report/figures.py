@@ -1,16 +1,17 @@
-"""The figures of an experiment, like the paper's: log axes, one line a method, error bars."""
+"""The figures of an experiment, like the paper's: log axes, one line per method, error bars."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from math import isnan
-from pathlib import Path
+from itertools import count
+from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from lacunet.experiments.paper.studies import Study
-from lacunet.experiments.report.summary import Mean, summarise
+from lacunet.experiments.report.summary import Summary, by_group, summary
 from lacunet.experiments.report.tables import MEASURES, methods_in_order
 from lacunet.experiments.runner.learners import LEARNERS
 from lacunet.experiments.runner.outcomes import Outcome
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
 
 STYLES = {
     "em-1": ("tab:gray", ":", "v"),
+    "em-1-80": ("silver", ":", "v"),
+    "em-1-5000": ("dimgray", "-", "v"),
     "em-10": ("black", ":", "^"),
+    "em-10-80": ("tab:red", ":", "^"),
+    "em-10-5000": ("tab:blue", "-", "^"),
+    "em-80": ("plum", ":", "o"),
+    "em-5000": ("darkviolet", "-", "o"),
     "em-bp-10": ("tab:brown", ":", "<"),
     "direct-mcar": ("tab:orange", "--", "s"),
     "factored-mcar": ("tab:red", "--", "D"),
@@ -71,10 +78,9 @@ class Picture:
 
 def drawings(study: Study, outcomes: Sequence[Outcome]) -> list[Drawing]:
     """Every measure against the number of rows and, if times are asked for, against time."""
-    made = []
+    made: dict[str, Drawing] = {}
     places = dict.fromkeys((one.network, one.setting) for one in outcomes)
-    limits = [one.limit for one in outcomes if one.limit is not None]
-    longest = max(limits, default=None)
+    longest = max([one.limit for one in outcomes if one.limit is not None], default=None)
     words_of = {setting.name: setting.words for setting in study.settings}
     for network, setting in places:
         own = [
@@ -85,33 +91,36 @@ def drawings(study: Study, outcomes: Sequence[Outcome]) -> list[Drawing]:
         for measure in (name for name in study.measures if name != "seconds"):
             for across in ("rows", "seconds") if "seconds" in study.measures else ("rows",):
                 lines = _lines(methods_in_order(study, own), own, across, measure)
-                name = f"{network}-{setting}-{measure}-{across}".replace("_", "-")
+                if not lines:
+                    continue
                 title = f"{network}: {words_of.get(setting, setting)}"
-                made.append(Drawing(name, title, across, measure, lines))
-    return made
+                name = _file_name(f"{network}-{setting}-{measure}-{across}", made)
+                made[name] = Drawing(name, title, across, measure, lines)
+    return list(made.values())
+
+
+def _file_name(text: str, taken: Container[str]) -> str:
+    """A name that cannot leave the folder, and that no other figure has."""
+    stem = re.sub(r"[^\w.-]+", "-", text.replace("_", "-"), flags=re.ASCII)[-100:]
+    names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+    return next(name for name in names if name not in taken)
 
 
 def _lines(
     methods: Sequence[str], outcomes: Sequence[Outcome], across: str, measure: str
 ) -> tuple[Line, ...]:
-    heights = summarise(outcomes, measure)
-    times = summarise(outcomes, "seconds")
-    lines = []
-    for method in methods:
-        groups = sorted((group for group in heights if group[4] == method), key=lambda g: g[3])
-        points = [
-            (float(group[3]) if across == "rows" else times[group].value, mean)  # type: ignore[union-attr]
-            for group in groups
-            if (mean := heights[group]) is not None
-        ]
-        lines += [_line(method, points)] if points else []
-    return tuple(lines)
+    points: dict[str, list[tuple[float, Summary]]] = {name: [] for name in methods}
+    for group, draws in sorted(by_group(outcomes).items(), key=lambda item: item[0][3]):
+        height, time = summary(draws, measure), summary(draws, "seconds")
+        at = float(group[3]) if across == "rows" else time.mean if time else nan
+        if height is not None and isfinite(height.mean) and isfinite(at):
+            points[group[4]].append((at, height))
+    return tuple(_line(method, found) for method, found in points.items() if found)
 
 
-def _line(method: str, points: Sequence[tuple[float, Mean]]) -> Line:
-    errors = tuple(0.0 if isnan(mean.standard_error) else mean.standard_error for _, mean in points)
-    across = tuple(at for at, _ in points)
-    return Line(method, across, tuple(mean.value for _, mean in points), errors)
+def _line(method: str, points: Sequence[tuple[float, Summary]]) -> Line:
+    errors = tuple(0.0 if isnan(one.standard_error) else one.standard_error for _, one in points)
+    return Line(method, tuple(at for at, _ in points), tuple(one.mean for _, one in points), errors)
 
 
 def draw(drawing: Drawing) -> Figure:
@@ -160,17 +169,6 @@ def picture(drawing: Drawing) -> Picture:
     figure.savefig(png, format="png", dpi=150)
     text = svg.getvalue().decode()
     return Picture(drawing.name, text[text.index("<svg") :], png.getvalue())
-
-
-def write_pictures(made: Sequence[Picture], folder: Path) -> list[Path]:
-    """Write each picture as ``figure-NAME.svg`` and ``.png``."""
-    paths = []
-    for one in made:
-        svg, png = (folder / f"figure-{one.name}{suffix}" for suffix in (".svg", ".png"))
-        svg.write_text(one.svg, encoding="utf-8")
-        png.write_bytes(one.png)
-        paths += [svg, png]
-    return paths
 
 
 def can_draw() -> bool:

@@ -1,33 +1,47 @@
-r"""Outcomes of repetitions in one number: the mean, and its standard error.
+r"""The outcomes of repetitions in few numbers.
+
+The mean and its standard error,
 
 .. math::
     \bar{v} = \frac{1}{n} \sum_i v_i, \qquad
-    \widehat{se} = \sqrt{\frac{\sum_i (v_i - \bar{v})^2}{n (n - 1)}}
+    \widehat{se} = \sqrt{\frac{\sum_i (v_i - \bar{v})^2}{n (n - 1)}},
+
+say little of divergences, whose distribution has a heavy tail: a few learning problems decide
+the mean. So the median, the quartiles and the worst stand beside it, and two methods are
+compared problem by problem: the mean of their differences has the interval
+
+.. math::
+    \bar{d} \pm t_{0.975, n - 1} \, \widehat{se}(d).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, nan
 
 import numpy as np
 
 from lacunet.experiments.runner.outcomes import Outcome
 
 Group = tuple[str, str, float | None, int, str]  # network, setting, limit, rows, method
+Draws = Mapping[int, Outcome]  # by repetition
 LARGER_IS_BETTER = {"log_likelihood": True, "divergence": False, "seconds": False}
 
 
 @dataclass(frozen=True)
-class Mean:
-    """A mean over repetitions; ``asked`` of them were run, ``count`` gave a number.
+class Summary:
+    """A measure over repetitions; ``asked`` of them were run, ``count`` gave a number.
 
     ``stopped`` of those that gave one were stopped by their time limit.
     """
 
-    value: float
+    mean: float
     standard_error: float
+    median: float
+    quartiles: tuple[float, float]
+    worst: float
     count: int
     asked: int
     stopped: int = 0
@@ -38,49 +52,123 @@ class Mean:
         return self.count == self.asked
 
 
-def mean_of(values: Sequence[float], asked: int | None = None, stopped: int = 0) -> Mean | None:
-    """The mean and its standard error; None of no values, an error of NaN for a single one.
+@dataclass(frozen=True)
+class Difference:
+    """The mean of paired differences, its 95% interval, and in how many the first was better.
+
+    The ends of the interval are NaN where a single pair says nothing of the spread.
+    """
+
+    mean: float
+    low: float
+    high: float
+    count: int
+    better: int
+
+    @property
+    def is_within_chance(self) -> bool:
+        """Whether the interval is known and holds zero."""
+        return self.low <= 0 <= self.high
+
+
+def summary_of(
+    values: Sequence[float],
+    asked: int | None = None,
+    stopped: int = 0,
+    larger_is_better: bool = False,
+) -> Summary | None:
+    """The numbers in short; None of no values, a standard error of NaN for a single one.
 
     Examples
     --------
-    >>> mean_of([1.0, 3.0])
-    Mean(value=2.0, standard_error=1.0, count=2, asked=2, stopped=0)
+    >>> found = summary_of([1.0, 3.0])
+    >>> found.mean, found.standard_error, found.median, found.quartiles, found.worst
+    (2.0, 1.0, 2.0, (1.5, 2.5), 3.0)
     """
     if not values:
         return None
-    count = len(values)
-    error = float(np.std(values, ddof=1) / math.sqrt(count)) if count > 1 else math.nan
-    return Mean(float(np.mean(values)), error, count, count if asked is None else asked, stopped)
+    low, median, high = (_quantile(values, share) for share in (0.25, 0.5, 0.75))
+    return Summary(
+        mean=float(np.mean(values)),
+        standard_error=_standard_error(values),
+        median=median,
+        quartiles=(low, high),
+        worst=min(values) if larger_is_better else max(values),
+        count=len(values),
+        asked=len(values) if asked is None else asked,
+        stopped=stopped,
+    )
 
 
-def summarise(outcomes: Iterable[Outcome], measure: str) -> dict[Group, Mean | None]:
-    """The mean of one measure in each group of repetitions, None where nobody gave a number."""
-    groups: dict[Group, list[Outcome]] = {}
+def _standard_error(values: Sequence[float]) -> float:
+    if len(values) < 2 or not all(map(isfinite, values)):
+        return nan
+    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    # A step beyond infinity is infinite, not the NaN that interpolation makes of it.
+    kind = "linear" if all(map(isfinite, values)) else "higher"
+    return float(np.quantile(values, share, method=kind))  # type: ignore[call-overload]
+
+
+def difference_of(pairs: Sequence[tuple[float, float]]) -> Difference | None:
+    """The first less the second of each pair, where smaller is better.
+
+    Examples
+    --------
+    >>> found = difference_of([(1.0, 0.0), (2.0, 0.0), (0.0, 0.0)])
+    >>> found.mean, round(found.low, 3), round(found.high, 3), found.better
+    (1.0, -1.484, 3.484, 0)
+    """
+    if not pairs:
+        return None
+    from scipy.special import stdtrit
+
+    apart = [0.0 if one == two else one - two for one, two in pairs]  # infinity less infinity too
+    mean, count = float(np.mean(apart)), len(apart)
+    half = float(stdtrit(count - 1, 0.975)) * _standard_error(apart) if count > 1 else nan
+    return Difference(mean, mean - half, mean + half, count, sum(value < 0 for value in apart))
+
+
+def by_group(outcomes: Iterable[Outcome]) -> dict[Group, dict[int, Outcome]]:
+    """The repetitions of each place and method."""
+    groups: dict[Group, dict[int, Outcome]] = {}
     for one in outcomes:
         group = (one.network, one.setting, one.limit, one.rows, one.method)
-        groups.setdefault(group, []).append(one)
-    return {group: _mean(members, value_of(measure)) for group, members in groups.items()}
+        groups.setdefault(group, {})[one.repetition] = one
+    return groups
 
 
-def value_of(measure: str) -> Callable[[Outcome], float | None]:
-    """What reads a measure off an outcome: a number only if the cell gave a network."""
-
-    def read(outcome: Outcome) -> float | None:
-        value: float | None = getattr(outcome, measure)
-        return value if outcome.status == "ok" else None
-
-    return read
+def value_of(outcome: Outcome, measure: str) -> float | None:
+    """What the cell gave; a number only if it gave a network."""
+    value: float | None = getattr(outcome, measure)
+    return value if outcome.status == "ok" else None
 
 
-def _mean(members: Sequence[Outcome], read: Callable[[Outcome], float | None]) -> Mean | None:
-    values = [value for value in map(read, members) if value is not None]
-    stopped = sum(one.ended == "time limit" for one in members)
-    return mean_of(values, len(members), stopped)
+def summary(draws: Draws, measure: str) -> Summary | None:
+    """One measure over the repetitions, None where nobody gave a number."""
+    values = [value for one in draws.values() if (value := value_of(one, measure)) is not None]
+    stopped = sum(one.ended == "time limit" for one in draws.values())
+    return summary_of(values, len(draws), stopped, LARGER_IS_BETTER[measure])
 
 
-def best_method(means: dict[str, Mean | None], measure: str) -> str | None:
+def difference(draws: Draws, others: Draws, measure: str) -> Difference | None:
+    """How far a method is behind another in the repetitions that both have."""
+    sign = -1.0 if LARGER_IS_BETTER[measure] else 1.0
+    both = [
+        (value_of(draws[at], measure), value_of(others[at], measure))
+        for at in draws
+        if at in others
+    ]
+    return difference_of(
+        [(sign * one, sign * two) for one, two in both if one is not None and two is not None]
+    )
+
+
+def best_method(found: Mapping[str, Summary | None], measure: str) -> str | None:
     """The method of the best mean among those that gave a number in every repetition."""
-    whole = {name: mean.value for name, mean in means.items() if mean and mean.is_whole}
+    whole = {name: one.mean for name, one in found.items() if one and one.is_whole}
     if not whole:
         return None
     choose = max if LARGER_IS_BETTER[measure] else min

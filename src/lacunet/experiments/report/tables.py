@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, log10
+from math import isfinite, isinf, isnan, log10
 
 from lacunet.experiments.paper.published import Published, printed
 from lacunet.experiments.paper.studies import Study
-from lacunet.experiments.report.summary import Group, Mean, best_method, summarise
+from lacunet.experiments.report.summary import (
+    Difference,
+    Draws,
+    Summary,
+    best_method,
+    by_group,
+    difference,
+    summary,
+)
 from lacunet.experiments.runner.learners import LEARNERS
 from lacunet.experiments.runner.outcomes import Outcome
 from lacunet.wording import text_table
 
 MEASURES = {
     "seconds": "Runtime [s]",
-    "log_likelihood": "Test set log-likelihood, a row",
+    "log_likelihood": "Test set log-likelihood per row",
     "divergence": "Kullback-Leibler divergence",
 }
 DIGITS = {"log_likelihood": 2, "divergence": 3}
 LEGEND = (
-    "mean ± standard error over repetitions; * the best of ours, in the paper what is in bold; "
-    "~ some were stopped by the time limit; (k/n) only k of n gave a network; - none did"
+    "n: learning problems; mean ± standard error over them; * the best of ours, in the paper what "
+    "is in bold; ~ some were stopped by the time limit; (k/n) only k of n gave a network; - none "
+    "did; [,] after a median the quartiles, after a paired difference its 95% interval (Student's "
+    "t), with the number of problems in which the method was better than the best mean"
 )
+Line = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -30,122 +41,197 @@ class Sheet:
     """A table in words: the first ``left`` columns are labels."""
 
     title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    header: Line
+    rows: tuple[Line, ...]
     left: int
 
 
 @dataclass(frozen=True)
-class _Place:
-    """What all numbers of a sheet have in common."""
+class _Spot:
+    """One line of a table: a network and a size, with the draws of every method there."""
 
+    network: str
+    rows: int
     measure: str
-    setting: str
-    limit: float | None
-    methods: tuple[str, ...]
+    draws: Mapping[str, Draws]
+    paper: Mapping[str, Published]
+
+    @property
+    def summaries(self) -> dict[str, Summary | None]:
+        return {method: summary(draws, self.measure) for method, draws in self.draws.items()}
+
+    @property
+    def best(self) -> str | None:
+        """The best of those that compete: the yardstick saw the complete rows."""
+        if self.measure == "seconds":
+            return None
+        found = {name: one for name, one in self.summaries.items() if name != "complete"}
+        return best_method(found, self.measure)
+
+    @property
+    def problems(self) -> int:
+        return max(map(len, self.draws.values()))
 
 
 def sheets(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
-    """One sheet for each measure, setting and limit that has outcomes."""
+    """For each measure, setting and limit with outcomes a sheet; for divergences three."""
     methods = methods_in_order(study, outcomes)
+    groups = by_group(outcomes)
+    places = sorted(
+        {(setting, limit) for _, setting, limit, _, _ in groups},
+        key=lambda place: place[1] or float("inf"),
+    )
     settings = list(dict.fromkeys(one.setting for one in outcomes))
-    limits = sorted({one.limit for one in outcomes}, key=lambda limit: limit or float("inf"))
+    places.sort(key=lambda place: settings.index(place[0]))
     made = []
     for measure in study.measures:
-        means = summarise(outcomes, measure)
-        for setting in settings:
-            for limit in limits:
-                place = _Place(measure, setting, limit, methods)
-                made += _sheet(study, place, means, len(settings) * len(limits) > 1)
+        for setting, limit in places:
+            spots: dict[tuple[str, int], dict[str, Draws]] = {}
+            for group, draws in sorted(groups.items(), key=lambda item: item[0][3]):
+                if group[1:3] == (setting, limit):
+                    spots.setdefault((group[0], group[3]), {})[group[4]] = draws
+            where = f": {_where(setting, limit)}" if len(places) > 1 else ""
+            found = [
+                _Spot(
+                    network,
+                    rows,
+                    measure,
+                    draws,
+                    printed(study.name, network, setting, limit, rows, measure),
+                )
+                for (network, rows), draws in spots.items()
+            ]
+            for words, lines in KINDS if measure == "divergence" else KINDS[:1]:
+                made.append(_sheet(f"{MEASURES[measure]}{words}{where}", methods, found, lines))
     return made
 
 
 def methods_in_order(study: Study, outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     """The methods that have outcomes: those of the study in its order, then any others."""
     there = {one.method for one in outcomes}
-    return tuple(name for name in dict.fromkeys((*_names(study), *LEARNERS)) if name in there)
+    names = (*(learner.name for learner in study.learners), *LEARNERS)
+    return tuple(name for name in dict.fromkeys(names) if name in there)
 
 
-def _names(study: Study) -> tuple[str, ...]:
-    return tuple(learner.name for learner in study.learners)
-
-
-def _sheet(
-    study: Study, place: _Place, means: dict[Group, Mean | None], several: bool
-) -> list[Sheet]:
-    spots = dict.fromkeys(
-        (network, rows)
-        for network, setting, limit, rows, _ in sorted(means, key=lambda group: group[3])
-        if (setting, limit) == (place.setting, place.limit)
-    )
-    if not spots:
-        return []
-    networks = list(dict.fromkeys(network for network, _ in spots))
-    rows: list[tuple[str, ...]] = []
-    for network in networks:
-        for size in [size for name, size in spots if name == network]:
-            rows += _lines(study, place, means, (network, size))
-    header = ("network", "rows", "", *(LEARNERS[name].title for name in place.methods))
-    if len(networks) == 1:
-        header, rows = header[1:], [row[1:] for row in rows]
-    title = MEASURES[place.measure] + (f": {_where(place)}" if several else "")
-    return [Sheet(title, header, tuple(rows), 2 + (len(networks) > 1))]
-
-
-def _where(place: _Place) -> str:
-    limit = "no time limit" if place.limit is None else f"limit {duration(place.limit)}"
-    return f"{place.setting} setting, {limit}"
-
-
-def _lines(
-    study: Study, place: _Place, means: dict[Group, Mean | None], spot: tuple[str, int]
-) -> list[tuple[str, ...]]:
-    network, size = spot
-    group = (network, place.setting, place.limit, size)
-    own = {name: means[*group, name] for name in place.methods if (*group, name) in means}
-    rivals = {name: mean for name, mean in own.items() if name != "complete"}
-    best = None if place.measure == "seconds" else best_method(rivals, place.measure)
-    cells = [
-        cell_text(own[name], place.measure, name == best) if name in own else ""
-        for name in place.methods
+def _sheet(title: str, methods: Line, spots: Sequence[_Spot], lines: _Lines) -> Sheet:
+    networks = list(dict.fromkeys(spot.network for spot in spots))
+    rows = [
+        (spot.network, power(spot.rows), *line)
+        for network in networks
+        for spot in spots
+        if spot.network == network
+        for line in lines(spot, methods)
     ]
-    lines = [(network, power(size), "ours", *cells)]
-    paper = printed(study.name, *group[:3], size, place.measure)
-    if paper:
-        lines.append(("", "", "paper", *(_paper_text(paper.get(name)) for name in place.methods)))
-    return lines
+    blank = [("", "", *row[2:]) if row[2] == "paper" else row for row in rows]
+    header: Line = ("network", "rows", "", "n", *(LEARNERS[name].title for name in methods))
+    skip = 0 if len(networks) > 1 else 1
+    return Sheet(title, header[skip:], tuple(row[skip:] for row in blank), 4 - skip)
+
+
+def _means(spot: _Spot, methods: Line) -> list[Line]:
+    found, best = spot.summaries, spot.best
+    cells = [
+        cell_text(found[name], spot.measure, name == best) if name in found else ""
+        for name in methods
+    ]
+    ours = ("ours", f"{spot.problems}", *cells)
+    if not spot.paper:
+        return [ours]
+    return [ours, ("paper", "", *(_paper_text(spot.paper.get(name)) for name in methods))]
+
+
+def _spreads(spot: _Spot, methods: Line) -> list[Line]:
+    found = spot.summaries
+    cells = [_spread_text(found.get(name), spot.measure) for name in methods]
+    return [("ours", f"{spot.problems}", *cells)]
+
+
+def _differences(spot: _Spot, methods: Line) -> list[Line]:
+    best = spot.best
+    if best is None:
+        return []
+    behind = {
+        name: difference(draws, spot.draws[best], spot.measure)
+        for name, draws in spot.draws.items()
+    }
+    cells = [
+        "best" if name == best else difference_text(behind.get(name), spot.measure)
+        for name in methods
+    ]
+    return [("ours", f"{spot.problems}", *cells)]
+
+
+_Lines = Callable[[_Spot, Line], list[Line]]
+KINDS: tuple[tuple[str, _Lines], ...] = (
+    ("", _means),
+    (", median [quartiles], worst", _spreads),
+    (" above the best, paired", _differences),
+)
+
+
+def _where(setting: str, limit: float | None) -> str:
+    return f"{setting} setting, " + (
+        "no time limit" if limit is None else f"limit {duration(limit)}"
+    )
 
 
 def _paper_text(one: Published | None) -> str:
-    if one is None:
-        return ""
-    return f"{one.text or '-'}{'*' if one.is_best else ''}"
+    return "" if one is None else f"{one.text or '-'}{'*' if one.is_best else ''}"
 
 
-def cell_text(mean: Mean | None, measure: str, is_best: bool = False) -> str:
+def cell_text(found: Summary | None, measure: str, is_best: bool = False) -> str:
     """A mean with its standard error and its marks.
 
     Examples
     --------
-    >>> cell_text(Mean(0.1234, 0.0051, 4, 4), "divergence", is_best=True)
-    '0.123 ± 0.005*'
+    >>> from lacunet.experiments.report.summary import summary_of
+    >>> cell_text(summary_of([0.12, 0.13]), "divergence", is_best=True)
+    '0.125 ± 0.005*'
     """
-    if mean is None:
+    if found is None:
         return "-"
-    digits = _digits(mean.value, measure)
-    text = f"{mean.value:.{digits}f}"
-    if not isnan(mean.standard_error) and measure != "seconds":
-        text += f" ± {mean.standard_error:.{digits}f}"
-    marks = ("*" if is_best else "") + ("~" if mean.stopped else "")
-    return text + marks + ("" if mean.is_whole else f" ({mean.count}/{mean.asked})")
+    digits = _digits(found.mean, measure)
+    text = f"{found.mean:.{digits}f}"
+    if not isnan(found.standard_error) and measure != "seconds":
+        text += f" ± {found.standard_error:.{digits}f}"
+    marks = ("*" if is_best else "") + ("~" if found.stopped else "")
+    return text + marks + ("" if found.is_whole else f" ({found.count}/{found.asked})")
+
+
+def _spread_text(found: Summary | None, measure: str) -> str:
+    if found is None:
+        return "-"
+    low, median, high, worst = (
+        f"{value:.{_digits(value, measure)}f}"
+        for value in (found.quartiles[0], found.median, found.quartiles[1], found.worst)
+    )
+    return f"{median} [{low}, {high}], {worst}"
+
+
+def difference_text(found: Difference | None, measure: str) -> str:
+    """A paired difference with its interval, and in how many problems it was below zero.
+
+    Examples
+    --------
+    >>> difference_text(Difference(0.125, 0.1, 0.15, 32, 3), "divergence")
+    '+0.125 [+0.100, +0.150] 3/32'
+    """
+    if found is None:
+        return "-"
+    digits = max(_digits(abs(value), measure) for value in (found.mean, found.high - found.mean))
+    text = f"{found.mean:+.{digits}f}"
+    if not isnan(found.low):
+        text += f" [{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
+    return f"{text} {found.better}/{found.count}"
 
 
 def _digits(value: float, measure: str) -> int:
     """As the paper prints it; more where nothing would be left of the number."""
     if measure == "seconds":
         return 0 if value >= 100 else 1 if value >= 10 else 2
-    small = measure == "divergence" and 0 < value < 0.01
-    return max(DIGITS[measure], 1 - int(log10(value)) + 1) if small else DIGITS[measure]
+    if measure != "divergence" or not isfinite(value) or not 0 < value < 0.01:
+        return DIGITS[measure]
+    return min(12, max(DIGITS[measure], 2 - int(log10(value))))
 
 
 def power(rows: int) -> str:
@@ -161,16 +247,18 @@ def power(rows: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time limit in the unit people would use.
+    """A time in the unit people would use.
 
     Examples
     --------
-    >>> duration(300), duration(10), duration(7200)
-    ('5 min', '10 s', '2 h')
+    >>> duration(300), duration(10), duration(7200), duration(float("inf"))
+    ('5 min', '10 s', '2 h', 'none')
     """
+    if isinf(seconds):
+        return "none"
     if seconds >= 7200:
         return f"{seconds / 3600:.3g} h"
-    return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:g} s"
+    return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:.3g} s"
 
 
 def as_text(made: Sequence[Sheet]) -> str:

@@ -2,61 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import isnan
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.paper.studies import Study
 from lacunet.experiments.report.contest import contest_sheet
-from lacunet.experiments.report.figures import can_draw, drawings, picture, write_pictures
+from lacunet.experiments.report.figures import can_draw, drawings, picture
 from lacunet.experiments.report.page import page
-from lacunet.experiments.report.summary import summarise
+from lacunet.experiments.report.summary import by_group, summary
 from lacunet.experiments.report.tables import as_markdown, as_text, sheets
-from lacunet.experiments.runner.journal import read_journal
-from lacunet.experiments.runner.outcomes import Outcome, write_tidy
+from lacunet.experiments.runner.journal import read_journal, replace_file
+from lacunet.experiments.runner.learners import learners_named
+from lacunet.experiments.runner.outcomes import Outcome, tidy
+from lacunet.wording import counted, finite
 
 
 @dataclass(frozen=True)
 class Written:
-    """The tables as text, the means as data, and the files that hold it all."""
+    """The tables as text, the numbers as data, what failed, and the files that hold it all."""
 
     text: str
     data: dict[str, Any]
+    failures: tuple[str, ...]
+    is_empty: bool
     files: tuple[Path, ...]
 
 
 def report(study: Study, folder: Path) -> Written:
     """Write the results of a folder in every form; figures only if matplotlib is there."""
+    from pyarrow import csv, parquet
+
     outcomes = list(read_journal(folder).values())
     if not outcomes:
         raise ExperimentError.no_results(folder)
+    learners_named([one.method for one in outcomes])  # refuses a method that does not exist
     made = [*sheets(study, outcomes), *contest_sheet(study, outcomes)]
     text = f"{study.title}\n\n{as_text(made)}"
     pictures = [picture(one) for one in drawings(study, outcomes)] if can_draw() else []
-    written = {
-        folder / "table.txt": text,
-        folder / "table.md": as_markdown(made),
-        folder / "index.html": page(study, made, [one.svg for one in pictures], outcomes),
+    texts = {
+        "table.txt": text,
+        "table.md": as_markdown(made),
+        "index.html": page(study, made, [one.svg for one in pictures], outcomes),
     }
-    for path, content in written.items():
-        path.write_text(content.rstrip() + "\n", encoding="utf-8")
-    files = (*written, *write_tidy(outcomes, folder), *write_pictures(pictures, folder))
-    return Written(text, as_data(study, outcomes), files)
+    contents = {name: f"{content.rstrip()}\n".encode() for name, content in texts.items()}
+    for write, name in ((parquet.write_table, "results.parquet"), (csv.write_csv, "results.csv")):
+        buffer = BytesIO()
+        write(tidy(outcomes), buffer)
+        contents[name] = buffer.getvalue()
+    for one in pictures:
+        contents |= {f"figure-{one.name}.svg": one.svg.encode(), f"figure-{one.name}.png": one.png}
+    for name, content in contents.items():
+        replace_file(folder / name, content)
+    return Written(
+        text=text,
+        data=as_data(study, outcomes),
+        failures=failures(outcomes),
+        is_empty=all(one.status != "ok" for one in outcomes),
+        files=tuple(folder / name for name in contents),
+    )
 
 
-def as_data(study: Study, outcomes: Iterable[Outcome]) -> dict[str, Any]:
-    """The means of all measures in plain lists and dictionaries."""
-    kept = list(outcomes)
-    means = []
+def failures(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """Why cells gave no network, each cause once, the most frequent first."""
+    counts: dict[tuple[str, str], int] = {}
+    for one in outcomes:
+        if one.status != "ok":
+            cause = (one.status, one.message)
+            counts[cause] = counts.get(cause, 0) + 1
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return tuple(
+        f"{counted(number, 'cell')} {status}: {message}" for (status, message), number in ordered
+    )
+
+
+def as_data(study: Study, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The summaries of all measures in plain lists and dictionaries."""
+    found = []
     for measure in study.measures:
-        for group, mean in summarise(kept, measure).items():
-            network, setting, limit, rows, method = group
+        for (network, setting, limit, rows, method), draws in by_group(outcomes).items():
+            one = summary(draws, measure)
             place = {"network": network, "setting": setting, "limit": limit, "rows": rows}
-            number = None if mean is None else asdict(mean)
-            if number and isnan(number["standard_error"]):
-                number["standard_error"] = None
-            means.append({**place, "method": method, "measure": measure, "mean": number})
-    return {"experiment": study.name, "title": study.title, "cells": len(kept), "means": means}
+            number = None if one is None else {"value": one.mean, **asdict(one)}
+            found.append({**place, "method": method, "measure": measure, "mean": finite(number)})
+    return {
+        "experiment": study.name,
+        "title": study.title,
+        "seed": study.seed,
+        "cells": len(outcomes),
+        "means": found,
+    }

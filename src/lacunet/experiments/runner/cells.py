@@ -21,9 +21,10 @@ from lacunet.experiments.paper.settings import Setting
 from lacunet.experiments.paper.sources import Source
 from lacunet.experiments.runner.learners import Learner
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
+from lacunet.simulate.hiding import hide
 from lacunet.simulate.sampling import sample
-from lacunet.simulate.simulation import simulate
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,24 @@ class LearningProblem(Protocol):
         ...
 
 
+def draw_rows(
+    problem: LearningProblem,
+    truth: Network,
+    rows: int,
+    missingness: Missingness,
+) -> Drawn:
+    """Sample rows, hide values of them, and sample other rows to test on."""
+    complete = sample(truth, rows, generator(problem.key, "rows"))
+    return Drawn(
+        truth=truth,
+        table=hide(complete, missingness, generator(problem.key, "hide")),
+        complete=complete,
+        test=sample(truth, problem.test_rows, generator(problem.key, "test")),
+        separator=missingness.separator,
+        graph=missingness.graph,
+    )
+
+
 @dataclass(frozen=True)
 class Problem:
     """One learning problem: a network, how values go missing, how many rows, which draw."""
@@ -98,12 +117,16 @@ class Problem:
         }
 
     def draw(self) -> Drawn:
-        """Sample the rows, hide values, and sample rows to test on."""
-        network = self.source.read()
-        drawn = simulate(network, self.rows, self.setting.missing, generator(self.key, "rows"))
-        test = sample(network, self.test_rows, generator(self.key, "test"))
-        separator = None if drawn.missingness is None else drawn.missingness.separator
-        return Drawn(network, drawn.table, drawn.complete, test, separator, drawn.graph)
+        """Draw the mechanisms and then the rows."""
+        return draw_rows(self, self.source.read(), self.rows, self.draw_mechanisms())
+
+    def draw_mechanisms(self) -> Missingness:
+        """Draw what hides values: in one repetition the same for every number of rows."""
+        words = (
+            f"network={self.source.key} setting={self.setting.name} "
+            f"repetition={self.repetition} seed={self.seed}"
+        )
+        return self.setting.missing.draw(self.source.read(), generator(words, "mechanisms"))
 
 
 @dataclass(frozen=True)

@@ -1,35 +1,36 @@
-"""Outcomes on disk as they come: one line of JSON each, only ever appended.
+"""A run's folder: outcomes as they come, what the folder is for, and files that replace others.
 
-A line is written in one piece and forced to the disk before the next cell's outcome is
-taken. A run that is killed can tear at most the last line; it is dropped when the journal is
-opened again, and its cell is run again. No other line is ever touched.
+Outcomes are lines of JSON, only ever appended. A line is written in one piece and forced to the
+disk before the next cell's outcome is taken. A run that is killed can tear at most the last
+line; it is dropped when the journal is opened again, and its cell is run again. No other line
+is ever touched.
 
-A folder keeps the results of one study; what would mix with them is refused.
+A folder keeps the results of one study. Tables average over the repetitions of a place: that
+is a mean of like things only if they come from one study, one seed, one number of test rows,
+one way of drawing problems, and one network of each name. What would mix is refused.
 
-Tables average over the repetitions of a place. That is a mean of like things only if they come
-from one study, one seed, one number of test rows, and one network of each name.
-
-On what, and by which version, the numbers were made.
+What is read from a folder is not trusted: somebody else may have written it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 from lacunet.experiments.errors import ExperimentError
+from lacunet.experiments.paper.sources import Source
 from lacunet.experiments.paper.studies import Study
-from lacunet.experiments.runner.outcomes import Outcome, as_plain
-from lacunet.memory import available
+from lacunet.experiments.runner.outcomes import Outcome, as_plain, parsed_outcome
 
 NAME = "cells.jsonl"
+PURPOSE = "study.json"
+DRAWING = 2  # 1 drew the mechanisms anew for every size, and one variable of Alarm fewer
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Journal:
 @contextmanager
 def journal_in(folder: Path) -> Iterator[Journal]:
     """Open the journal of a folder for this run alone; drop a torn last line."""
+    text = _content(folder / NAME)  # refuses what is not a plain file
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / NAME).open("ab")
@@ -57,7 +59,7 @@ def journal_in(folder: Path) -> Iterator[Journal]:
         raise ExperimentError.folder(folder, error) from None
     with file:
         _lock(file, folder)
-        text = (folder / NAME).read_bytes()
+        text = _content(folder / NAME)
         whole = text[: text.rfind(b"\n") + 1]
         if len(whole) < len(text):
             file.truncate(len(whole))
@@ -66,20 +68,31 @@ def journal_in(folder: Path) -> Iterator[Journal]:
 
 def read_journal(folder: Path) -> dict[str, Outcome]:
     """The outcomes in a folder, by key, in the order they came; the folder is not touched."""
-    path = folder / NAME
-    if not path.exists():
-        return {}
-    text = path.read_bytes()
-    return _parsed(text[: text.rfind(b"\n") + 1], path)
+    text = _content(folder / NAME)
+    return _parsed(text[: text.rfind(b"\n") + 1], folder / NAME)
+
+
+def _content(path: Path) -> bytes:
+    """What a plain file holds, nothing if there is none; a link, FIFO or device is refused."""
+    try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise ExperimentError(f"{path} is not a plain file.", "name another folder with -o.")
+        return path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise ExperimentError.folder(path.parent, error) from None
 
 
 def _parsed(text: bytes, path: Path) -> dict[str, Outcome]:
     found = {}
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            outcome = Outcome(**json.loads(line))
-        except (ValueError, TypeError):
-            raise ExperimentError.broken_line(path, number) from None
+            outcome = parsed_outcome(line)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ExperimentError(
+                f"{path}, line {number}: this is not a result ({str(error)[:200]}).",
+                "only the last line of a run that was killed may be torn; something else has "
+                "changed this file.",
+            ) from None
         found[outcome.key] = outcome
     return found
 
@@ -92,10 +105,22 @@ def _lock(file: IO[bytes], folder: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise ExperimentError.in_use(folder) from None
+        raise ExperimentError(
+            f"another run is writing to {folder}.", "wait for it, or name another folder with -o."
+        ) from None
 
 
-FILE = "study.json"
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a file in place of whatever has its name, a link too, in one step."""
+    part = path.with_name(f".{path.name[:40]}.{uuid4().hex}")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+        part.replace(path)
+    except OSError as error:
+        raise ExperimentError.folder(path.parent, error) from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def keep_to_purpose(study: Study, folder: Path) -> None:
@@ -104,53 +129,64 @@ def keep_to_purpose(study: Study, folder: Path) -> None:
     networks: dict[str, str] = dict(kept.get("networks", {}))
     for source in study.networks:
         if networks.setdefault(source.name, source.key) != source.key:
-            raise ExperimentError.another_network(folder, source.name)
-    wanted = {"study": study.name, "seed": study.seed, "test_rows": study.test_rows}
-    for name, value in wanted.items():
-        if kept.get(name, value) != value:
-            raise ExperimentError.another_purpose(folder, name, kept[name], value)
+            raise ExperimentError(
+                f"two different networks are called {source.name!r} here or in {folder}: their "
+                "results would be averaged.",
+                "rename one of the files, or name another folder with -o.",
+            )
+    wanted = {
+        "study": study.name,
+        "seed": study.seed,
+        "test_rows": study.test_rows,
+        "drawing": DRAWING,
+    }
+    _check_same(kept, wanted, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(json.dumps({**wanted, "networks": networks}, indent=1) + "\n")
     except OSError as error:
         raise ExperimentError.folder(folder, error) from None
+    content = json.dumps({**wanted, "networks": networks}, indent=1) + "\n"
+    replace_file(folder / PURPOSE, content.encode())
+
+
+def kept_study(study: Study, folder: Path) -> Study:
+    """The study as a folder has it: its seed, its number of test rows, its networks."""
+    kept = _kept(folder)
+    if not kept:
+        raise ExperimentError.no_results(folder)
+    _check_same(kept, {"study": study.name}, folder)
+    return replace(
+        study,
+        seed=kept["seed"],
+        test_rows=kept["test_rows"],
+        networks=tuple(map(Source, kept["networks"])),
+    )
+
+
+def _check_same(kept: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
+    for name, value in wanted.items():
+        if kept and kept[name] != value:
+            raise ExperimentError(
+                f"{folder} keeps results with {name.replace('_', ' ')} {kept[name]!r}, not "
+                f"{value!r}: they would be averaged.",
+                "name another folder with -o.",
+            )
 
 
 def _kept(folder: Path) -> dict[str, Any]:
-    try:
-        kept: dict[str, Any] = json.loads((folder / FILE).read_text())
-    except FileNotFoundError:
+    """What the folder is for, as its file says; nothing where there is no such file."""
+    text = _content(folder / PURPOSE)
+    if not text:
         return {}
-    except (OSError, ValueError):
-        raise ExperimentError.broken_line(folder / FILE, 1) from None
-    return kept
-
-
-@cache
-def version() -> str:
-    """The versions that can matter to a result."""
-    import numpy as np
-
-    from lacunet import __version__
-
-    return f"lacunet {__version__}, numpy {np.__version__}, python {platform.python_version()}"
-
-
-@cache
-def machine() -> str:
-    """The processor, how many of its cores there are, and the memory."""
-    cores = os.cpu_count() or 1
-    return f"{_processor()}, {cores} cores, {_memory_gib():.0f} GiB, {platform.system()}"
-
-
-def _processor() -> str:
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def _memory_gib() -> float:
-    return available() / 2**30
+        kept = {"drawing": 1, **json.loads(text)}
+        numbers = [kept[name] for name in ("seed", "test_rows", "drawing")]
+        names = [kept["study"], *kept["networks"], *kept["networks"].values()]
+        if not all(type(n) is int for n in numbers) or not all(type(n) is str for n in names):
+            raise ValueError
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ExperimentError(
+            f"{folder / PURPOSE} does not say what this folder is for.",
+            "something has changed this file; name another folder with -o.",
+        ) from None
+    return kept

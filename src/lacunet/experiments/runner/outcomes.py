@@ -1,30 +1,34 @@
-"""What came of a cell, as it is kept on disk.
-
-All outcomes as one tidy table: a row a cell, in a fixed order, as Parquet and CSV.
-"""
+"""What came of a cell, as it is kept on disk, and all outcomes as one tidy table."""
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lacunet.experiments.runner.cells import Cell
+from lacunet.memory import available
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 Status = Literal["ok", "over the limit", "refused", "died"]
+KINDS = {"str": (str,), "Status": (str,), "int": (int,), "float": (float, int)}
 
 
 @dataclass(frozen=True)
 class Outcome:
     """One finished cell: which it was, how it ended, how good the network is.
 
-    ``seconds`` is the time of learning alone. ``ended`` is how an iterative method ended.
-    ``log_likelihood`` is that of the test rows, a row; ``divergence`` is KL(truth || learned).
+    ``seconds`` is the time of learning alone, ``whole_seconds`` that of the cell with drawing and
+    judging. ``ended`` is how an iterative method ended.
+    ``log_likelihood`` is that of the test rows, per row; ``divergence`` is KL(truth || learned).
     ``message`` is why there is no network or, where the method chose for itself, what it chose.
     ``hidden`` is the share of the cells of the table that were not shown. ``run_under`` is the
     limit of the cell that was really run, where a method that ended by itself made running it
@@ -53,6 +57,7 @@ class Outcome:
     run_under: float | None = None
     version: str = ""
     machine: str = ""
+    whole_seconds: float | None = None
 
     @property
     def ended_by_itself(self) -> bool:
@@ -72,8 +77,6 @@ class Outcome:
 
 def outcome_of(cell: Cell, status: Status, about: Mapping[str, Any]) -> Outcome:
     """The outcome of a cell: its labels, and what is known about it."""
-    from lacunet.experiments.runner.journal import machine, version
-
     labels: Mapping[str, Any] = cell.problem.labels
     return Outcome(
         key=cell.key,
@@ -94,6 +97,29 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
     return asdict(outcome)
 
 
+def parsed_outcome(line: bytes) -> Outcome:
+    """The outcome that a line of JSON holds.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The line is not an outcome that a run could have written.
+    """
+    outcome = Outcome(**json.loads(line))
+    for field in fields(Outcome):
+        kind, *may_be_none = str(field.type).split(" | ")
+        value = getattr(outcome, field.name)
+        if type(value) not in KINDS[kind] and not (may_be_none and value is None):
+            raise ValueError(f"{field.name} is {value!r}")
+    if outcome.status not in get_args(Status):
+        raise ValueError(f"there is no status {outcome.status!r}")
+    if not all(0 <= n < 2**62 for n in (outcome.repetition, outcome.seed, outcome.rows - 1)):
+        raise ValueError("a number is out of range")
+    if not f"{outcome.network}{outcome.setting}{outcome.method}".isprintable():
+        raise ValueError("a name holds control characters")
+    return outcome
+
+
 def tidy(outcomes: Iterable[Outcome]) -> pa.Table:
     """One row for each outcome, ordered by what was run, whatever order it came in."""
     import pyarrow as pa
@@ -105,17 +131,32 @@ def tidy(outcomes: Iterable[Outcome]) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def write_tidy(outcomes: Iterable[Outcome], folder: Path) -> tuple[Path, Path]:
-    """Write ``results.parquet`` and ``results.csv``."""
-    from pyarrow import csv, parquet
-
-    table = tidy(outcomes)
-    paths = folder / "results.parquet", folder / "results.csv"
-    parquet.write_table(table, paths[0])
-    csv.write_csv(table, paths[1])
-    return paths
-
-
 def _order(one: Outcome) -> tuple[Any, ...]:
     limit = float("inf") if one.limit is None else one.limit
     return one.network, one.setting, one.rows, one.repetition, one.seed, limit, one.method
+
+
+@cache
+def version() -> str:
+    """The versions that can matter to a result."""
+    import numpy as np
+
+    from lacunet import __version__
+
+    return f"lacunet {__version__}, numpy {np.__version__}, python {platform.python_version()}"
+
+
+@cache
+def machine() -> str:
+    """The processor, how many of its cores there are, and the memory."""
+    cores, memory = os.cpu_count() or 1, available() / 2**30
+    return f"{_processor()}, {cores} cores, {memory:.0f} GiB, {platform.system()}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

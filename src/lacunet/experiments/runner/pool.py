@@ -1,12 +1,10 @@
 """Cells handed to child processes, each under a clock that is really enforced.
 
 A method that heeds its time limit stops by itself; the clock is for those that do not. It
-runs while the child is learning, neither while it draws the problem nor while it judges. When
-the limit and the grace have passed the child is killed and another takes its place.
+runs while the child is learning, not while it imports, draws the problem or judges. When the
+limit and the grace have passed the child is killed and another takes its place.
 
-The child process that cells are run in: it can be killed without losing anything.
-
-It keeps the last problem drawn, so that the methods that meet the same problem do not pay
+A child keeps the last problem drawn, so that the methods that meet the same problem do not pay
 for drawing it again. Messages to the parent: "learning" as the clock starts, "judging" as it
 stops, then the outcome.
 """
@@ -17,17 +15,22 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from threading import Thread
-from time import monotonic, sleep
+from time import monotonic, perf_counter, sleep
 
-from lacunet.experiments.runner.cells import Cell, Drawn
+from lacunet.errors import LacunetError
+from lacunet.experiments.paper.settings import Setting
+from lacunet.experiments.paper.sources import Source
+from lacunet.experiments.runner.cells import Cell, Problem
+from lacunet.experiments.runner.learners import LEARNERS
 from lacunet.experiments.runner.outcomes import Outcome, outcome_of
 from lacunet.experiments.runner.solve import solve
+from lacunet.simulate.at_random import MAR
 
 GRACE_SECONDS = 5.0  # for what cannot be interrupted at the very end
 GRACE_SHARE = 0.1
@@ -127,8 +130,13 @@ def _heard(child: _Child) -> Outcome | None:
     cell = child.cell
     assert cell is not None
     if not child.connection.poll():
+        seconds = monotonic() - child.began
         _replace(child)
-        about = {"seconds": cell.limit, "message": "killed when limit and grace had passed"}
+        about = {
+            "seconds": cell.limit,
+            "message": f"stopped after {seconds:.3g} s: it did not keep its time limit",
+            "whole_seconds": seconds,
+        }
         return outcome_of(cell, "over the limit", about)
     try:
         message = child.connection.recv()
@@ -188,18 +196,30 @@ def work(connection: Connection, parent: int) -> None:
     """Solve the cells that come in until the parent is gone or says so (None)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     Thread(target=_die_with, args=(parent,), daemon=True).start()
+    warm_up()
     key, drawn = "", None
     try:
         while (cell := connection.recv()) is not None:
-            if drawn is None or cell.problem.key != key:
-                key, drawn = cell.problem.key, cell.problem.draw()
-            _answer(connection, cell, drawn)
+            began = perf_counter()
+            try:
+                if drawn is None or cell.problem.key != key:
+                    key, drawn = cell.problem.key, cell.problem.draw()
+                outcome = solve(cell, drawn, connection.send)
+            except LacunetError as error:
+                outcome = outcome_of(cell, "refused", {"message": error.message})
+            except Exception as error:
+                outcome = outcome_of(cell, "died", {"message": f"{type(error).__name__}: {error}"})
+            connection.send(replace(outcome, whole_seconds=perf_counter() - began))
     except (EOFError, BrokenPipeError):
         return
 
 
-def _answer(connection: Connection, cell: Cell, drawn: Drawn) -> None:
-    connection.send(solve(cell, drawn, connection.send))
+def warm_up() -> None:
+    """Import what learning and judging import when first called: no clock may count that."""
+    problem = Problem(Source("pair"), Setting("tiny", MAR(0.5, 1), ""), 20, 0, test_rows=2)
+    drawn = problem.draw()
+    for learner in LEARNERS.values():
+        solve(Cell(problem, learner, 1.0), drawn)
 
 
 def _die_with(parent: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 from lacunet.experiments.runner.cells import Cell, by_problem
 from lacunet.experiments.runner.journal import journal_in, read_journal
@@ -12,15 +13,21 @@ from lacunet.experiments.runner.outcomes import Outcome
 from lacunet.experiments.runner.pool import solve_all
 from lacunet.progress import Progress, silent
 
+Kind = tuple[str | int, ...]  # network, setting, rows, method
+
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run has before it: cells, those already there, and the longest it can take."""
+    """What a run has before it: cells, those already there, and how long the rest will take.
+
+    ``likely_seconds`` is judged by the finished cells of the same kind, and unknown (None) as
+    long as there is a kind of which none is finished.
+    """
 
     cells: int
     finished: int
     problems: int
-    longest_seconds: float | None
+    likely_seconds: float | None
 
     @property
     def to_run(self) -> int:
@@ -31,17 +38,23 @@ class Forecast:
 def forecast(
     cells: Sequence[Cell], folder: Path, processes: int, *, retry: bool = False
 ) -> Forecast:
-    """What running these cells in this folder means; nothing is run.
-
-    The longest it can take is the sum of the limits over the processes, unknown if a cell
-    has none. It takes as long only if every method uses up its limit.
-    """
-    missing = _missing(cells, read_journal(folder), retry)
-    limits = [cell.limit for cell in missing]
-    known = [limit for limit in limits if limit is not None]
-    longest = sum(known) / processes if len(known) == len(limits) else None
+    """What running these cells in this folder means; nothing is run."""
+    kept = read_journal(folder)
+    missing = _missing(cells, kept, retry)
+    seconds_of: dict[Kind, list[float]] = {}
+    for one in kept.values():
+        if one.whole_seconds is not None:
+            kind = (one.network, one.setting, one.rows, one.method)
+            seconds_of.setdefault(kind, []).append(one.whole_seconds)
+    known = [seconds_of.get(_kind(cell), []) for cell in missing]
+    likely = sum(map(fmean, known)) / processes if all(known) else None
     problems = len({cell.problem.key for cell in missing})
-    return Forecast(len(cells), len(cells) - len(missing), problems, longest)
+    return Forecast(len(cells), len(cells) - len(missing), problems, likely)
+
+
+def _kind(cell: Cell) -> Kind:
+    labels = cell.problem.labels
+    return (labels["network"], labels["setting"], labels["rows"], cell.learner.name)
 
 
 def run(

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result, learn
 from lacunet.evaluate.divergence import divergence
 from lacunet.evaluate.evaluation import fit
 from lacunet.experiments.runner.cells import Cell, Drawn, generator
-from lacunet.experiments.runner.learners import heeds_time, why_not
+from lacunet.experiments.runner.learners import heeds_time
 from lacunet.experiments.runner.outcomes import Outcome, outcome_of
 
 
@@ -20,7 +19,7 @@ def solve(cell: Cell, drawn: Drawn, tell: Callable[[str], None] = lambda _: None
     """Learn and judge; ``tell`` is called as the clock starts ("learning") and stops ("judging").
 
     A closed form that took longer than its limit is over the limit; a method that heeds the
-    limit itself has kept it, give or take what it could not interrupt.
+    limit itself has kept it, give or take what it could not interrupt. A refusal is raised.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the result says what the warnings say
@@ -30,13 +29,10 @@ def solve(cell: Cell, drawn: Drawn, tell: Callable[[str], None] = lambda _: None
 def _solve(cell: Cell, drawn: Drawn, tell: Callable[[str], None]) -> Outcome:
     table = drawn.complete if cell.learner.learns_from == "complete" else drawn.table
     rng = generator(cell.task, "method")
-    try:
-        method = cell.learner.build(cell.limit, drawn.separator, drawn.graph)
-        tell("learning")
-        began = perf_counter()
-        result = learn(drawn.truth.with_tables(None), table, method, rng=rng)
-    except LacunetError as error:
-        return outcome_of(cell, "refused", {"message": why_not(error)})
+    method = cell.learner.build(cell.limit, drawn.separator, drawn.graph)
+    tell("learning")
+    began = perf_counter()
+    result = learn(drawn.truth.with_tables(None), table, method, rng=rng)
     seconds = perf_counter() - began
     tell("judging")
     about = {"seconds": seconds, "hidden": _hidden(result), "message": result.why} | _ended(result)
