@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
+from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 
 
@@ -64,4 +65,5 @@ def _warnings_as_notes() -> Iterator[None]:
 
         warnings.showwarning = show
         warnings.simplefilter("always", LacunetWarning)
+        warnings.simplefilter("ignore", DataWarning)  # the commands print these as notes
         yield

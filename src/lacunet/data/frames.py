@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, refuse_duplicates
 from lacunet.data.source import PIECE_ROWS, Column, Part, Piece, pieces_of
 
 
@@ -101,6 +101,8 @@ def _cells(cells: Any) -> Column:
 
     if _holds_pointers(cells):
         return list(cells.to_list())
+    if (printed := _printed(cells)) is not None:
+        return printed
     try:
         array = (
             cells.to_arrow() if hasattr(cells, "to_arrow") else pa.array(cells, from_pandas=True)
@@ -108,6 +110,20 @@ def _cells(cells: Any) -> Column:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return cells.to_list() if hasattr(cells, "to_list") else list(cells)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _printed(cells: Any) -> list[object] | None:
+    """The intervals and periods of pandas as objects that print as such; None for all else."""
+    native: Any = cells.to_native() if hasattr(cells, "to_native") else cells
+    kind = getattr(native, "dtype", None)
+    categories = getattr(kind, "categories", None)
+    if not str(getattr(categories, "dtype", kind)).startswith(("interval", "period")):
+        return None
+    if categories is None:
+        return list(native.astype(object))
+    codes = native.cat.codes if hasattr(native, "cat") else native.codes
+    values = [*categories, None]  # the code -1 stands for missing
+    return [values[code] for code in codes]
 
 
 def _holds_pointers(cells: Any) -> bool:
@@ -121,8 +137,14 @@ def _narwhals_part(data: Any) -> Part:
 
     if nw.dependencies.is_pandas_like_dataframe(data):
         data = data.set_axis([str(name) for name in data.columns], axis=1)
-        _refuse_duplicates("the DataFrame", list(data.columns))
-    frame = nw.from_native(data, pass_through=True)
+        refuse_duplicates("the DataFrame", list(data.columns))
+    frame = nw.from_native(data, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.Series):
+        if frame.name is None or frame.name == "":
+            raise DataError(
+                "the series has no name.", "give a DataFrame, whose columns have names."
+            )
+        frame = frame.alias(str(frame.name)).to_frame()
     kind = type(data).__module__.split(".")[0]
     if isinstance(frame, nw.LazyFrame):
         names = tuple(frame.collect_schema().names())
@@ -131,11 +153,6 @@ def _narwhals_part(data: Any) -> Part:
         names = tuple(frame.columns)
         return Part(f"the {kind} DataFrame", names, partial(_eager_pieces, frame), len(frame))
     return _capsule_part(data)
-
-
-def _refuse_duplicates(label: str, names: list[str]) -> None:
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise DataError.duplicate_columns(label, twice)
 
 
 def _eager_pieces(frame: Any, wanted: Sequence[str], done: int = 0) -> Iterator[Piece]:

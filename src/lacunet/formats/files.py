@@ -63,12 +63,27 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
     name = os.fspath(path)
     if name in names() and not os.path.exists(name):
         return example(name)
-    form = _format_of(name)
-    text = _decoded(name, _content(name, limit))
+    _format_of(name)
+    return parsed(name, _content(name), limit)
+
+
+def parsed(name: str, content: bytes, limit: int = LIMIT) -> Network:
+    """The network that the content of a file of this name describes."""
+    text = _decoded(name, _unpacked(name, content, limit))
     if not text.strip():
         raise FormatError(f"{name}: the file is empty.")
-    network: Network = form.parse(Source.of(name, text, limit))
+    network: Network = _format_of(name).parse(Source.of(name, text, limit))
     return network
+
+
+def rendered(network: Network, name: str) -> bytes:
+    """The content of a file of this name that describes the network."""
+    text: str = _format_of(name).render(network)
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError.unwritable(name, error) from None
+    return gzip.compress(content, mtime=0) if name.lower().endswith(".gz") else content
 
 
 def write_network(network: Network, path: str | os.PathLike[str]) -> None:
@@ -90,13 +105,7 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
         The format cannot carry the network, or the file cannot be written.
     """
     name = os.fspath(path)
-    text: str = _format_of(name).render(network)
-    try:
-        content = text.encode()
-    except UnicodeEncodeError as error:
-        raise FormatError.unwritable(name, error) from None
-    if name.lower().endswith(".gz"):
-        content = gzip.compress(content, mtime=0)
+    content = rendered(network, name)
     if os.path.isdir(name):
         raise FormatError.folder(name)
     try:
@@ -136,9 +145,9 @@ def _bundled(name: str) -> str:
     return f" Among the bundled networks: {meant}" if meant else ""
 
 
-def _content(name: str, limit: int) -> bytes:
+def _content(name: str) -> bytes:
     try:
-        content = Path(name).read_bytes()
+        return Path(name).read_bytes()
     except FileNotFoundError:
         raise FormatError(
             f"{name}: there is no such file.",
@@ -148,6 +157,9 @@ def _content(name: str, limit: int) -> bytes:
         raise FormatError.folder(name) from None
     except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
         raise FormatError(f"{name}: the file cannot be read ({error}).") from None
+
+
+def _unpacked(name: str, content: bytes, limit: int) -> bytes:
     if not name.lower().endswith(".gz"):
         if content.startswith(_GZIP):
             raise FormatError(f"{name}: the file is gzip.", "add .gz to its name.")
