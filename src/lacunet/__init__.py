@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lacunet.building.bins import discretise
     from lacunet.completion.frames import impute, predict
+    from lacunet.data.text import TextOptions
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
     from lacunet.estimate.deletion.forms import (
@@ -67,6 +68,7 @@ __all__ = [
     "Network",
     "OneStep",
     "Result",
+    "TextOptions",
     "discretise",
     "example",
     "impute",
@@ -106,6 +108,7 @@ _HOME_OF = {
     "Network": "model.network",
     "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
+    "TextOptions": "data.text",
     "discretise": "building.bins",
     "example": "formats.catalogue",
     "impute": "completion.frames",

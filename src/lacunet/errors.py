@@ -7,6 +7,14 @@ is a sentence at that place; a named constructor is for one that is raised in se
 
 from __future__ import annotations
 
+import sys
+import warnings
+from pathlib import Path
+
+# Control characters of names and files, which must never reach a terminal; lines may break.
+_ESCAPED = {at: f"\\x{at:02x}" for at in (*range(10), *range(11, 32), *range(127, 160))}
+_PACKAGE = str(Path(__file__).parent)
+
 
 class LacunetError(ValueError):
     """Something is wrong with the input.
@@ -26,8 +34,17 @@ class LacunetError(ValueError):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message}\nHint: {self.hint}" if self.hint else self.message
+        text = f"{self.message}\nHint: {self.hint}" if self.hint else self.message
+        return text.translate(_ESCAPED)
 
 
 class LacunetWarning(UserWarning):
     """The input was accepted, but the user should know how."""
+
+
+def warn(message: str, category: type[LacunetWarning] = LacunetWarning) -> None:
+    """Warn, pointing at the line of the user's code that called into the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message.translate(_ESCAPED), category, stacklevel=level)

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from lacunet.data import text
-from lacunet.data.errors import DataError, UnknownStateError
+from lacunet.data.errors import DataError, DataWarning, UnknownStateError
 from lacunet.data.read import read_table
 from lacunet.model.network import Network
 
@@ -84,7 +84,9 @@ def test_feather_and_arrow_files_are_the_same(tmp_path: Path, compression: str) 
 def test_only_the_columns_the_network_needs_are_read(tmp_path: Path) -> None:
     table = pa.table({"A": ["no"], "A.x": [[1, 2]], "B": ["1"], "other": [{"deep": [1]}]})
     pa.parquet.write_table(table, tmp_path / "rows.parquet")
-    read = read_table(tmp_path / "rows.parquet", PAIR)
+    with pytest.warns(DataWarning, match=r"ignored the columns \['A.x', 'other'\]") as told:
+        read = read_table(tmp_path / "rows.parquet", PAIR)
+    assert told[0].filename == __file__  # the line that the user wrote
     assert read.notes == ("ignored the columns ['A.x', 'other'], which the network does not have.",)
 
 
@@ -115,13 +117,14 @@ def test_a_file_need_not_end_in_a_newline(csv_file: Path) -> None:
 
 def test_blanks_around_names_and_values_are_ignored_with_a_note(csv_file: Path) -> None:
     csv_file.write_text("A, B\nyes, 1\nno ,0\n,  \n")
-    read = read_table(csv_file, PAIR)
+    with pytest.warns(DataWarning, match="spaces around"):
+        read = read_table(csv_file, PAIR)
     assert read.columns["A"].tolist() == [1, 0, 2]
     assert read.columns["B"].tolist() == [1, 0, 2]
     assert read.notes == (
-        "read the columns [' B'] without the blanks around their names.",
-        "column 'A': ignored the blanks around the values of 1 cells, as in 'no '.",
-        "column 'B': ignored the blanks around the values of 2 cells, as in ' 1'.",
+        "read the columns [' B'] without the spaces around their names.",
+        "column 'A': ignored the spaces around the values of 1 cell, as in 'no '.",
+        "column 'B': ignored the spaces around the values of 2 cells, as in ' 1'.",
     )
 
 
@@ -152,11 +155,12 @@ def test_an_unknown_value_is_found_in_the_part_that_holds_it(tmp_path: Path) -> 
 
 def test_unknown_values_are_missing_if_asked_for_and_noted(csv_file: Path) -> None:
     csv_file.write_text("A,B\nyes,1\nmaybe,0\nmaybe,-1\n")
-    read = read_table(csv_file, PAIR, unknown="missing", missing=["-1"])
+    with pytest.warns(DataWarning, match="read 2 cells as missing"):
+        read = read_table(csv_file, PAIR, unknown="missing", missing=["-1"])
     assert read.columns["A"].tolist() == [1, 2, 2]
     assert read.columns["B"].tolist() == [1, 0, 2]
     assert read.notes == (
-        "column 'A': read 2 cells as missing whose values ('maybe') are no states.",
+        "column 'A': read 2 cells as missing, with values ('maybe') that are not states.",
     )
 
 
@@ -221,13 +225,13 @@ REFUSED = {
     "\n\n": "is empty: it has no header",
     "A,B\n": "has no rows",
     "A,B,A\nyes,1,no\n": r"names columns more than once: \['A'\]",
-    "A,B\nyes,1\nno\n": "line 3: the row has 1 cells, but the header names 2 columns",
+    "A,B\nyes,1\nno\n": "line 3: the row has 1 cell, but the header names 2 columns",
     'A,B\n"y\nes",1\n\nno,1,1\n': "line 5: the row has 3 cells",
     "A;B\nyes;1\n": "separated by ';'",
     "a,B\nyes,1\n": r"no column for the variables \['A'\].*\n.*latent=\[...\]",
     "A,BB\nyes,1\n": r"no column for the variables \['B'\].*\n.*mean the column 'BB' for 'B'",
     "A,B,B \nyes,1,1\nmaybe,,\n": r"'maybe' \(1 row\)",
-    'A,B\nyes,1\n"no,1\nno,1\n': "line 3: the row has 1 cells",
+    'A,B\nyes,1\n"no,1\nno,1\n': "line 3: the row has 1 cell",
     'A,B\nyes,1\nno,"1\nno,1\n': "line 3: the row does not end.*quote that is never closed",
     'A,B,x\nyes,1,"a\nb"\nno,0,"\nno,1,\n': "line 4: the row does not end",
     "A,B\nyes," + "z" * 200_000: "line 2: the row does not end",
@@ -285,13 +289,13 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_paths_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "rows.xlsx").write_text("")
+    (tmp_path / "rows.txt").write_text("")
     (tmp_path / "empty").mkdir()
     for data, message in [
         (tmp_path / "no.csv", r"no file or folder '.*no\.csv'"),
         (str(tmp_path / "*.csv"), r"no file matches '.*\*\.csv'"),
         (tmp_path / "empty", "holds no data file"),
-        (tmp_path / "rows.xlsx", r"Hint: rename it to end in one of \.csv"),
+        (tmp_path / "rows.txt", r"Hint: rename it to end in one of \.csv"),
         ([], "the list of data files is empty"),
         ([3], r"data of the type builtins\.list"),
         (object(), r"data of the type builtins\.object"),

@@ -117,7 +117,7 @@ def test_a_column_of_many_unknown_values_is_summed_up() -> None:
         read_table({"A": many, "B": [1] * 10_000}, PAIR)
     read = read_table({"A": many, "B": [1] * 10_000}, PAIR, unknown="missing")
     assert read.missing_of["A"] == 10_000
-    assert "read 10000 cells as missing" in read.notes[0]
+    assert "read 10,000 cells as missing" in read.notes[0]
 
 
 def test_a_lone_text_of_missing_or_latent_is_one_name() -> None:
@@ -139,7 +139,7 @@ def test_a_latent_variable_is_missing_in_every_row() -> None:
 
 def test_latent_variables_must_be_of_the_network_and_not_in_the_data() -> None:
     for latent, message in [
-        (["C"], r"\['C'\], which are no variables"),
+        (["C"], r"\['C'\], which are not variables"),
         (["B"], r"\['B'\] are declared latent, but the dict has columns"),
         (["A", "B"], "every variable is declared latent"),
     ]:

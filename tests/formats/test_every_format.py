@@ -61,8 +61,8 @@ CARRIED = {
     lacunet_json: networks(HOSTILE, HOSTILE),
 }
 CARRIES_STRUCTURE = [bif, xmlbif, net, lacunet_json]
-SUFFIX_OF = {form: suffix for suffix, form in FORMATS.items()}
-each_format = pytest.mark.parametrize("form", list(FORMATS.values()), ids=list(FORMATS))
+SUFFIX_OF = {form: suffix for suffix, form in reversed(FORMATS.items())}
+each_format = pytest.mark.parametrize("form", list(CARRIED), ids=SUFFIX_OF.get)
 
 
 def example(form: ModuleType) -> Network:

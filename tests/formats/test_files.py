@@ -18,7 +18,17 @@ NAMED = [suffix for suffix in FORMATS if suffix != ".uai"]
 
 
 def test_every_format_of_the_interface_has_its_suffix() -> None:
-    assert list(FORMATS) == [".bif", ".xmlbif", ".net", ".dsc", ".xdsl", ".uai", ".json"]
+    assert list(FORMATS) == [
+        ".bif",
+        ".xmlbif",
+        ".bifxml",
+        ".xml",
+        ".net",
+        ".dsc",
+        ".xdsl",
+        ".uai",
+        ".json",
+    ]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".GZ"])
@@ -59,8 +69,8 @@ def content_of(tmp_path: Path, name: str, content: bytes) -> Path:
         ("a.bif", b"", "is empty"),
         ("a.bif", b" \r\n\t", "is empty"),
         ("a.json.gz", gzip.compress(b"", mtime=0), "is empty"),
-        ("a.bif", b"network \xff {}", "is no utf-8 text"),
-        ("a.xdsl", b'<?xml version="1.0" encoding="klingon"?>', "is no klingon text"),
+        ("a.bif", b"network \xff {}", "is not utf-8 text"),
+        ("a.xdsl", b'<?xml version="1.0" encoding="klingon"?>', "is not klingon text"),
         ("a.bif", gzip.compress(b"network x { }", mtime=0), "is gzip.\nHint: add .gz"),
         ("a.bif.gz", b"network x { }", "is not sound gzip"),
         ("a.bif.gz", gzip.compress(b"network x { }", mtime=0)[:-9], "is not sound gzip"),

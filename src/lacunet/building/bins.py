@@ -17,8 +17,9 @@ import numpy as np
 
 from lacunet.data.encode import ColumnEncoder, distinct_cells
 from lacunet.data.matching import MISSING_TOKENS, Matcher, number_of
+from lacunet.data.reading import source_from
 from lacunet.data.source import Column, Source
-from lacunet.data.whole import held, replaced, source_from
+from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray, Network
 
@@ -70,7 +71,7 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
 def _cut(source: Source, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[str, ...]]:
     """The codes of a column, and the labels of its intervals."""
     labels = labels_of(cuts)
-    encoder = ColumnEncoder(Matcher(labels, (), cuts))
+    encoder = ColumnEncoder(Matcher(labels, cuts=cuts))
     codes = [
         encoder.encode(piece.columns[name]) for part in source.parts for piece in part.read([name])
     ]

@@ -11,7 +11,7 @@ from typing import Any
 from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
 from lacunet.building.edges import Edges, edges_of
 from lacunet.building.states import StatesError, remarks, seen_in, states_of
-from lacunet.data.whole import source_from
+from lacunet.data.reading import source_from
 from lacunet.errors import LacunetWarning
 from lacunet.model.network import Network, Scope
 from lacunet.wording import counted

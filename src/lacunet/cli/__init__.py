@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TextIO
 
+from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 
 
@@ -76,4 +77,5 @@ def _warnings_as_notes() -> Iterator[None]:
 
         warnings.showwarning = show
         warnings.simplefilter("always", LacunetWarning)
+        warnings.simplefilter("ignore", DataWarning)  # the commands print these as notes
         yield

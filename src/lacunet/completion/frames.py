@@ -11,8 +11,9 @@ import numpy as np
 from lacunet.completion.complete import draw_completions, most_probable
 from lacunet.completion.posterior import Posteriors, row_posteriors
 from lacunet.data.read import read_table
+from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import filled, held, made_like, source_from
+from lacunet.data.whole import filled, held, made_like
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.model.network import Network
 from lacunet.wording import counted

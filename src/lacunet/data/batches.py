@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.encode import ColumnEncoder
-from lacunet.data.errors import UnknownStateError, WeightError, clipped, unknown_values
+from lacunet.data.errors import (
+    SHOWN_VALUES,
+    DataError,
+    UnknownStateError,
+    WeightError,
+    clipped,
+    listed,
+)
 from lacunet.data.matching import Matcher
 from lacunet.data.reading import Reading
 from lacunet.data.source import Part, Piece
@@ -24,6 +31,7 @@ from lacunet.data.table import Codes, code_type
 from lacunet.data.weights import cell_at, first_wrong, weight_column
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
+from lacunet.wording import counted
 
 PIECES_AHEAD = 2
 
@@ -64,6 +72,7 @@ def encoders_of(reading: Reading) -> Encoders:
             Matcher(
                 reading.network.states(name),
                 reading.missing,
+                reading.text.decimal,
                 reading.network.cuts_of.get(name, ()),
             )
         )
@@ -116,14 +125,15 @@ def remarks(reading: Reading, encoders: Encoders) -> Iterator[str]:
     for name, own in encoders.items():
         if own.stripped:
             yield (
-                f"column {name!r}: ignored the blanks around the values of "
-                f"{own.stripped.total()} cells, as in {clipped(next(iter(own.stripped)))}."
+                f"column {name!r}: ignored the spaces around the values of "
+                f"{counted(own.stripped.total(), 'cell')}, as in "
+                f"{clipped(next(iter(own.stripped)))}."
             )
         if own.refused and reading.unknown == "missing":
             values = ", ".join(clipped(value) for value, _ in own.refused.most_common(5))
             yield (
-                f"column {name!r}: read {own.refused.total()} cells as missing whose values "
-                f"({values}{', ...' if len(own.refused) > 5 else ''}) are no states."
+                f"column {name!r}: read {counted(own.refused.total(), 'cell')} as missing, with "
+                f"values ({values}{', ...' if len(own.refused) > 5 else ''}) that are not states."
             )
 
 
@@ -133,7 +143,7 @@ def _places(reading: Reading, progress: Progress) -> Iterator[_Place]:
     unit = source.parts[0].unit
     for part in source.parts:
         row_in_part = done = 0
-        for piece in part.read(reading.wanted):
+        for piece in _read(part, reading.wanted):
             done = before + piece.done
             progress("reading", done, source.total, unit)
             expected = source.rows
@@ -143,6 +153,16 @@ def _places(reading: Reading, progress: Progress) -> Iterator[_Place]:
             row_in_part += piece.rows
             row += piece.rows
         before += part.size if part.size is not None else row_in_part
+
+
+def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
+    """The pieces of a part, with damage told in words."""
+    import pyarrow as pa
+
+    try:
+        yield from part.read(wanted)
+    except (OSError, pa.ArrowException) as error:
+        raise DataError.unreadable(part.label, error) from None
 
 
 def _encoded(reading: Reading, encoders: Encoders, place: _Place) -> EncodedBatch:
@@ -177,7 +197,7 @@ def _weights(reading: Reading, place: _Place) -> FloatArray | None:
             raise WeightError.length(len(whole), f"{stop} or more")
         return None if whole is None else whole[place.row : stop]
     column = place.piece.columns[reading.weight]
-    weights = weight_column(column)
+    weights = weight_column(column, reading.text.decimal)
     if (wrong := first_wrong(weights)) is not None:
         row = place.row_in_part + wrong
         where = dict(place.part.places([row]))[row]
@@ -189,12 +209,33 @@ def _unknown_states(encoders: Encoders, begun: Sequence[tuple[int, Part]]) -> Un
     """The error that names all refused values; ``begun`` is the first row of each part."""
     rows = {name: own.first_refused for name, own in encoders.items() if own.refused}
     place_of = _places_of({row for row in rows.values() if row is not None}, begun)
-    return UnknownStateError.in_columns(
-        [
-            unknown_values(name, place_of[row], own.refused, own.ambiguous, own.matcher.states)
-            for name, row in rows.items()
-            if row is not None and (own := encoders[name])
-        ]
+    columns = [
+        _unknown_values(name, place_of[row], encoders[name])
+        for name, row in rows.items()
+        if row is not None
+    ]
+    more = len(columns) - SHOWN_VALUES
+    return UnknownStateError(
+        "\n".join([*columns[:SHOWN_VALUES], *([f"and {more} more columns."] if more > 0 else [])]),
+        "rename the values, add the states to the network, name them in "
+        'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
+        'as missing with unknown="missing" (--unknown missing).',
+    )
+
+
+def _unknown_values(column: str, where: str, encoder: ColumnEncoder) -> str:
+    """One sentence on the unknown values of a column."""
+    counts = encoder.refused
+    values = ", ".join(
+        f"{clipped(value)} ({counted(count, 'row')})"
+        for value, count in counts.most_common(SHOWN_VALUES)
+    )
+    more = f" and {len(counts) - SHOWN_VALUES} more" if len(counts) > SHOWN_VALUES else ""
+    alike = sorted(map(clipped, encoder.ambiguous))[:SHOWN_VALUES]
+    several = f" More than one of them equals {', '.join(alike)}." if alike else ""
+    return (
+        f"column {column!r} holds {values}{more}, first in {where}, but the network gives "
+        f"{column!r} the states {listed(encoder.matcher.states)}.{several}"
     )
 
 

@@ -154,7 +154,10 @@ def _distinct_values(column: Any) -> tuple[Indices, list[Any]]:
             column = column.dictionary_encode()
         except pa.ArrowNotImplementedError:
             return _distinct_objects(column.to_pylist())
-    values = column.dictionary.to_pylist()
+    try:
+        values = column.dictionary.to_pylist()
+    except (ValueError, OverflowError):  # a date or time that Python cannot hold
+        values = column.dictionary.cast(pa.string()).to_pylist()
     if pa.types.is_floating(column.dictionary.type):
         values = [_written(value, column.dictionary.type) for value in values]
     return _filled(column.indices, len(values)), values
@@ -194,6 +197,8 @@ def _plain(cell: Any) -> Hashable:
     """A Python object for a cell: None for every kind of missing, a text for the unhashable."""
     if isinstance(cell, np.floating):
         cell = float(str(cell))
+    elif isinstance(cell, np.datetime64):
+        cell = cell.astype("datetime64[us]").item()  # nanoseconds would come as an integer
     elif isinstance(cell, np.generic):
         cell = cell.item()
     if type(cell).__name__ in NULLS or (isinstance(cell, float) and isnan(cell)):

@@ -2,33 +2,56 @@
 
 from __future__ import annotations
 
+import atexit
 import glob
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, listed
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
-from lacunet.data.text import text_part
+from lacunet.data.text import TextFile, TextOptions, text_part
 
 AnyPath = str | os.PathLike[str]
 
+STDIN = "-"
+# Files of other programs, and the line that gives their rows as a table of pandas.
+FOREIGN = {
+    ".xlsx": "pandas.read_excel({})",
+    ".xls": "pandas.read_excel({})",
+    ".ods": "pandas.read_excel({})",
+    ".dta": "pandas.read_stata({})",
+    ".sav": "pandas.read_spss({})",
+    ".sas7bdat": "pandas.read_sas({})",
+    ".xpt": "pandas.read_sas({})",
+    ".json": "pandas.read_json({})",
+    ".rds": "pyreadr.read_r({})[None]",
+}
 
-def file_parts(paths: Sequence[AnyPath]) -> list[Part]:
+
+def file_parts(paths: Sequence[AnyPath], options: TextOptions) -> list[Part]:
     """One part for each file, in the order given; those of a folder or pattern by name."""
     if not paths:
-        raise DataError.no_paths()
+        raise DataError("the list of data files is empty.", "give at least one path.")
     found: dict[str, str] = {}
     for path in paths:
         own = {os.path.realpath(file): str(file) for file in _files(os.fspath(path))}
-        if again := own.keys() & found.keys():
-            raise DataError.named_twice(sorted(own[file] for file in again))
+        if again := sorted(own[file] for file in own.keys() & found.keys()):
+            raise DataError(
+                f"the data name {listed(again)} more than once: its rows would count twice.",
+                "name each file once, by itself or by its folder or pattern.",
+            )
         found |= own
-    return [_part(Path(file)) for file in found.values()]
+    return [_part(Path(file), options) for file in found.values()]
 
 
 def _files(path: str) -> list[Path]:
+    if path == STDIN:
+        return [Path(STDIN)]
     if os.path.isdir(path):
         return _in_folder(Path(path))
     if os.path.exists(path):
@@ -36,11 +59,11 @@ def _files(path: str) -> list[Path]:
     if glob.has_magic(path):
         found = sorted(glob.glob(path, recursive=True))
         if not found:
-            raise DataError.nothing_matches(path)
+            raise DataError(f"no file matches {path!r}.", "check the pattern and the folder.")
         # What a folder holds is matched by itself where it should be, as in **.
         files = [Path(name) for name in found if os.path.isfile(name)]
         return files or [file for name in found for file in _files(name)]
-    raise DataError.no_such_file(path)
+    raise DataError(f"there is no file or folder {path!r}.", "check the path.")
 
 
 def _in_folder(folder: Path) -> list[Path]:
@@ -53,36 +76,62 @@ def _in_folder(folder: Path) -> list[Path]:
         and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
     ]
     if not found:
-        raise DataError.no_parts(str(folder))
+        raise DataError(
+            f"the folder {str(folder)!r} holds no data file.",
+            f"data files end in {', '.join(FORMATS)}.",
+        )
     return found
 
 
-def _part(path: Path) -> Part:
+def _part(path: Path, options: TextOptions) -> Part:
     import pyarrow as pa
 
-    opened = _format_of(path)
+    if str(path) == STDIN:
+        return _text(",", _saved_stdin(), "the standard input", options)
+    label, opened = repr(str(path)), _format_of(path)
     if opened is None:
-        raise DataError.unknown_suffix(str(path))
+        foreign = FOREIGN.get(path.suffix.lower())
+        raise DataError(
+            f"{label} is not a kind of file that can be read."
+            if foreign
+            else f"the name of {label} does not say what kind of data it holds.",
+            f"give its rows by way of pandas: {foreign.format(label)} in place of the path."
+            if foreign
+            else f"rename it to end in one of {', '.join(FORMATS)}.",
+        )
     try:
-        return opened(path)
+        return opened(path, label, options)
     except (OSError, pa.ArrowException) as error:
-        raise DataError.unreadable(repr(str(path)), error) from None
+        raise DataError.unreadable(label, error) from None
 
 
-def _format_of(path: Path) -> Callable[[Path], Part] | None:
+def _saved_stdin() -> Path:
+    """The standard input as a file, for it is read more than once; gone when the program ends."""
+    folder = tempfile.mkdtemp(prefix="lacunet-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / "rows.csv"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def _format_of(path: Path) -> Callable[[Path, str, TextOptions], Part] | None:
     name = path.name.lower()
     return next((opened for suffix, opened in FORMATS.items() if name.endswith(suffix)), None)
 
 
-def parquet_part(path: Path) -> Part:
+def _text(delimiter: str, path: Path, label: str, options: TextOptions) -> Part:
+    return text_part(TextFile(path, label, options.delimiter or delimiter, options))
+
+
+def parquet_part(path: Path, label: str, _: TextOptions) -> Part:
     """A Parquet file; texts come as dictionaries, the way they are stored."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
         columns = tuple(file.schema_arrow.names)
         rows = file.metadata.num_rows
-    label = repr(str(path))
-    return Part(label, columns, _guarded(label, partial(_parquet_pieces, path)), rows)
+    return Part(label, columns, partial(_parquet_pieces, path), rows)
 
 
 def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
@@ -99,21 +148,20 @@ def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         yield from pieces_of(batches, wanted)
 
 
-def arrow_part(path: Path) -> Part:
+def arrow_part(path: Path, label: str, _: TextOptions) -> Part:
     """An Arrow or Feather file, or a saved Arrow stream."""
     import pyarrow as pa
 
-    label = repr(str(path))
     with pa.memory_map(str(path)) as file:
         try:
             reader = pa.ipc.open_file(file)
         except pa.ArrowInvalid:
             names = tuple(pa.ipc.open_stream(file).schema.names)
-            return Part(label, names, _guarded(label, partial(_stream_pieces, path)), None)
+            return Part(label, names, partial(_stream_pieces, path), None)
         names = tuple(reader.schema.names)
         one = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
         rows = sum(one.get_batch(at).num_rows for at in range(one.num_record_batches))
-    return Part(label, names, _guarded(label, partial(_arrow_pieces, path)), rows)
+    return Part(label, names, partial(_arrow_pieces, path), rows)
 
 
 def _arrow_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
@@ -135,27 +183,11 @@ def _stream_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         yield from pieces_of(iter(pa.ipc.open_stream(file)), wanted)
 
 
-def _guarded(
-    label: str, read: Callable[[Sequence[str]], Iterator[Piece]]
-) -> Callable[[Sequence[str]], Iterator[Piece]]:
-    """The same reading, with damage in the file told in words."""
-
-    def guarded(wanted: Sequence[str]) -> Iterator[Piece]:
-        import pyarrow as pa
-
-        try:
-            yield from read(wanted)
-        except (OSError, pa.ArrowException) as error:
-            raise DataError.unreadable(label, error) from None
-
-    return guarded
-
-
-FORMATS: dict[str, Callable[[Path], Part]] = {
-    ".csv": partial(text_part, separator=","),
-    ".csv.gz": partial(text_part, separator=","),
-    ".tsv": partial(text_part, separator="\t"),
-    ".tsv.gz": partial(text_part, separator="\t"),
+FORMATS: dict[str, Callable[[Path, str, TextOptions], Part]] = {
+    ".csv": partial(_text, ","),
+    ".tsv": partial(_text, "\t"),
+    ".csv.gz": partial(_text, ","),
+    ".tsv.gz": partial(_text, "\t"),
     ".parquet": parquet_part,
     ".arrow": arrow_part,
     ".feather": arrow_part,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, refuse_duplicates
 from lacunet.data.source import PIECE_ROWS, Column, Part, Piece, pieces_of
 
 
@@ -121,7 +121,11 @@ def _spelled_out(cells: Any) -> Any:
     """Intervals (`pandas.cut`) and periods as their texts, ordered categories still in order."""
     import narwhals as nw
 
-    native: Any = cells.to_native() if hasattr(cells, "to_native") else None
+    native: Any = cells.to_native() if hasattr(cells, "to_native") else cells
+    if type(native).__module__.startswith("pandas") and not hasattr(native, "cat"):
+        import pandas as pd
+
+        native = pd.Series(native)
     kind = str(getattr(native, "dtype", ""))
     if kind == "category" and str(native.cat.categories.dtype).startswith(SPELLED_OUT):
         spelled = native.cat.rename_categories(native.cat.categories.astype(str))
@@ -140,8 +144,14 @@ def _narwhals_part(data: Any) -> Part:
 
     if nw.dependencies.is_pandas_like_dataframe(data):
         data = data.set_axis([str(name) for name in data.columns], axis=1)
-        _refuse_duplicates("the DataFrame", list(data.columns))
-    frame = nw.from_native(data, pass_through=True)
+        refuse_duplicates("the DataFrame", list(data.columns))
+    frame = nw.from_native(data, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.Series):
+        if frame.name is None or frame.name == "":
+            raise DataError(
+                "the series has no name.", "give a DataFrame, whose columns have names."
+            )
+        frame = frame.alias(str(frame.name)).to_frame()
     kind = type(data).__module__.split(".")[0]
     if isinstance(frame, nw.LazyFrame):
         names = tuple(frame.collect_schema().names())
@@ -150,11 +160,6 @@ def _narwhals_part(data: Any) -> Part:
         names = tuple(frame.columns)
         return Part(f"the {kind} DataFrame", names, partial(_eager_pieces, frame), len(frame))
     return _capsule_part(data)
-
-
-def _refuse_duplicates(label: str, names: list[str]) -> None:
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise DataError.duplicate_columns(label, twice)
 
 
 def _eager_pieces(frame: Any, wanted: Sequence[str], done: int = 0) -> Iterator[Piece]:

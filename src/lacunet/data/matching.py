@@ -10,6 +10,10 @@ tried without them last.
 A numeral with leading zeros (``007``) is a label, not a number: it matches as written only.
 A float of a data frame carries no spelling (pandas turns the integers of a column with holes
 into floats), so it is matched as a number only, never as the text ``1.0``.
+
+Dates, times, periods and intervals are matched by their printed form: ``2020-01-31``,
+``2020Q1``, ``(0, 5]``. A timestamp is printed as ``2020-01-31 13:45:00``; with a ``T`` in place of
+the space, or as the date alone where it is midnight, it matches too.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, time
 from decimal import Decimal
 from enum import Enum
 from math import isfinite, isnan
@@ -73,19 +78,27 @@ class Matcher:
     """
 
     def __init__(
-        self, states: Sequence[str], missing: Sequence[str] = (), cuts: Sequence[float] = ()
+        self,
+        states: Sequence[str],
+        missing: Sequence[str] = (),
+        decimal: str = ".",
+        cuts: Sequence[float] = (),
     ) -> None:
         self.states = tuple(states)
         self._cuts = tuple(cuts)
-        self.tokens = tuple(
-            token for token in (*MISSING_TOKENS, *missing) if token not in self.states
-        )
         self._missing = Match(len(self.states), Found.MISSING)
         self._exact = {state: Match(at, Found.STATE) for at, state in enumerate(self.states)}
+        self.tokens = tuple(
+            token for token in (*MISSING_TOKENS, *missing) if token not in self._exact
+        )
         self._exact |= dict.fromkeys(self.tokens, self._missing)
-        self._numbers = [number_of(state) for state in self.states]
         self._missing_numbers = {number_of(token) for token in missing} - {None}
-        self._words = [state.lower() for state in self.states]
+        self._decimal = decimal
+        self._alike: dict[Decimal | str, list[int]] = {}  # the states of a number or truth value
+        for at, state in enumerate(self.states):
+            number, word = number_of(state), state.lower()
+            if number is not None or word in ("true", "false"):
+                self._alike.setdefault(word if number is None else number, []).append(at)
 
     def match(self, value: object) -> Match:
         """The code of a value as it comes out of a file or a data frame."""
@@ -95,9 +108,19 @@ class Matcher:
             return self._word(str(value).lower())
         if isinstance(value, float | Decimal) and isfinite(value):
             return self._number(Decimal(str(value)))
+        if isinstance(value, datetime):
+            return self._dated(value)
         if isinstance(value, bytes):
-            return self._text(value.decode("utf-8", "backslashreplace"))
-        return self._text(str(value))
+            value = value.decode("utf-8", "backslashreplace")
+        is_huge = isinstance(value, int) and value.bit_length() > LONGEST_NUMERAL * 4
+        return self._only([]) if is_huge else self._text(str(value))
+
+    def _dated(self, value: datetime) -> Match:
+        """As printed, or with a T, or the date alone where it is midnight."""
+        forms = [str(value), value.isoformat()]
+        if value.time() == time():
+            forms.append(value.date().isoformat())
+        return next((self._exact[form] for form in forms if form in self._exact), self._only([]))
 
     def _text(self, text: str) -> Match:
         found = self._as_written(text)
@@ -110,11 +133,11 @@ class Matcher:
     def _as_written(self, text: str) -> Match:
         if text in self._exact:
             return self._exact[text]
-        number = number_of(text)
+        number = number_of(with_points(text, self._decimal))
         return self._word(text.lower()) if number is None else self._number(number)
 
     def _number(self, number: Decimal) -> Match:
-        same = [at for at, own in enumerate(self._numbers) if own is not None and own == number]
+        same = self._alike.get(number, [])
         if not same and number in self._missing_numbers:
             return self._missing
         if not same and (interval := interval_of(float(number), self._cuts)) is not None:
@@ -122,14 +145,24 @@ class Matcher:
         return self._only(same)
 
     def _word(self, word: str) -> Match:
-        if word not in ("true", "false"):
-            return self._only([])
-        return self._only([at for at, own in enumerate(self._words) if own == word])
+        return self._only(self._alike.get(word, []))
 
     def _only(self, same: Sequence[int]) -> Match:
         if len(same) == 1:
             return Match(same[0], Found.STATE)
         return Match(len(self.states), Found.AMBIGUOUS if same else Found.UNKNOWN)
+
+
+def with_points(text: str, decimal: str) -> str:
+    """A number as we write it: with commas as decimal marks, points and commas change places.
+
+    >>> with_points("1,5", ","), with_points("1.500", ",")
+    ('1.5', '1,500')
+    """
+    return text if decimal == "." else text.translate(_SWAPPED)
+
+
+_SWAPPED = str.maketrans(",.", ".,")
 
 
 def number_of(text: str) -> Decimal | None:

@@ -17,11 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from lacunet.data.batches import EncodedBatch, batches, encoders_of, remarks
-from lacunet.data.errors import DataError, WeightError
-from lacunet.data.reading import Unknown, plan_reading
+from lacunet.data.errors import DataError, DataWarning, WeightError, listed
+from lacunet.data.reading import AS_USUAL, Unknown, plan_reading
 from lacunet.data.table import EncodedTable, code_type
+from lacunet.data.text import TextOptions
+from lacunet.errors import warn
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
+from lacunet.wording import counted
 
 
 def read_table(
@@ -32,6 +35,7 @@ def read_table(
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
+    text: TextOptions = AS_USUAL,
     progress: Progress = silent,
 ) -> EncodedTable:
     """The rows of ``data`` as codes of the network's states.
@@ -40,21 +44,30 @@ def read_table(
     ----------
     data
         A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
-        patterns and folders of parts), a table of pandas, Polars, PyArrow, DuckDB or any other
-        library that Narwhals takes, a dict of lists, or a table that is already encoded.
+        patterns and folders of parts, and ``"-"`` for CSV from the standard input), a table of
+        pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes, a dict of
+        lists, or a table that is already encoded.
     network
         Owns the names and the states; its CPTs are not looked at.
     weight
         The column that holds the row weights, or an array with one weight for each row.
     missing
-        Texts that mean "not observed", beside the usual ones
+        Strings that mean "not observed", beside the usual ones
         (`lacunet.data.matching.MISSING_TOKENS`), unless they are states of the variable.
     unknown
-        Whether a value that is no state is an error or, with a note, missing.
+        Whether a value that is not a state is an error or, with a note, missing.
     latent
         Variables that the data have no column for: every row misses them.
+    text
+        How the cells of text files are written, where it is not the usual way.
     progress
         Told how much has been read, in rows or, for text files, in bytes.
+
+    Warns
+    -----
+    DataWarning
+        Columns were ignored, values that are not states were taken as missing, or the like; the
+        ``notes`` of the table say the same.
 
     Raises
     ------
@@ -71,25 +84,39 @@ def read_table(
     if isinstance(data, EncodedTable):
         return _accepted(data, network, weight, latent)
     reading = plan_reading(
-        data, network, weight=weight, missing=missing, unknown=unknown, latent=latent
+        data,
+        network,
+        weight=weight,
+        missing=missing,
+        unknown=unknown,
+        latent=latent,
+        text=text,
     )
     encoders = encoders_of(reading)
     table = _collected(network, batches(reading, encoders, progress), reading.source.label)
-    return replace(table, notes=(*reading.notes, *remarks(reading, encoders), *table.notes))
+    notes = (*reading.notes, *remarks(reading, encoders))
+    for note in notes:  # not that rows of weight zero are left out: that was asked for
+        warn(note, DataWarning)
+    return replace(table, notes=(*notes, *table.notes))
 
 
 def _accepted(
     table: EncodedTable, network: Network, weight: object, latent: Sequence[str]
 ) -> EncodedTable:
-    if weight is not None:
-        raise DataError.already_encoded("weight")
-    if latent:
-        raise DataError.already_encoded("latent")
+    for option, is_given in (("weight", weight is not None), ("latent", bool(latent))):
+        if is_given:
+            raise DataError(
+                f"{option}= has no meaning for a table that is already encoded.",
+                f"give {option}= when the data are read.",
+            )
     own = {name: network.cardinality(name) for name in network.variables}
     if dict(table.cardinality_of) != own:
-        names = {*own, *table.cardinality_of}
-        raise DataError.table_of_other_network(
-            sorted(name for name in names if own.get(name) != table.cardinality_of.get(name))
+        names = sorted({*own, *table.cardinality_of})
+        other = [name for name in names if own.get(name) != table.cardinality_of.get(name)]
+        raise DataError(
+            "the table was encoded for another network: the variables (or their numbers of "
+            f"states) differ in {listed(other)}.",
+            "read the data again with this network.",
         )
     if table.variables == network.variables:
         return table
@@ -111,7 +138,7 @@ def _collected(network: Network, rows: Iterable[EncodedBatch], label: str) -> En
             weights.append(batch.weights, batch.expected)
             numbers.append(batch.row_numbers, batch.expected)
     if not given:
-        raise DataError.no_rows(label)
+        raise DataError(f"{label} has no rows.")
     whole = {name: column.whole for name, column in columns.items()}
     if not weights.length and next(iter(whole.values())).size:
         return EncodedTable.of(cardinality_of, whole)
@@ -121,10 +148,13 @@ def _collected(network: Network, rows: Iterable[EncodedBatch], label: str) -> En
 def _weighted(table: EncodedTable, given: int, numbers: NDArray[np.int64]) -> EncodedTable:
     """The table, with the numbers of its rows if some were of weight zero."""
     if not table.rows:
-        raise WeightError.all_zero()
+        raise WeightError(
+            "every row has the weight zero.", "give at least one row a weight above 0."
+        )
     if table.rows == given:
         return table
-    note = f"left out {given - table.rows} of {given} rows: their weight is zero."
+    left_out = given - table.rows
+    note = f"left out {left_out} of {counted(given, 'row')}: their weight is zero."
     return replace(table, notes=(note,), row_numbers=numbers)
 
 

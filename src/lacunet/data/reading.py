@@ -9,19 +9,23 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.data.errors import DataError, WeightError, listed
+from lacunet.data.errors import SHOWN_TEXT, SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.source import Source, source_of
+from lacunet.data.text import TextOptions, delimiter_hint
 from lacunet.data.weights import weight_array
 from lacunet.model.network import FloatArray, Network, Scope
 
 Unknown = Literal["error", "missing"]
+AS_USUAL = TextOptions()
+MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
 
@@ -40,6 +44,7 @@ class Reading:
     weight: str | FloatArray | None
     missing: tuple[str, ...]
     unknown: Unknown
+    text: TextOptions
     notes: tuple[str, ...]
 
     @property
@@ -57,17 +62,19 @@ def plan_reading(
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
+    text: TextOptions = AS_USUAL,
 ) -> Reading:
     """Find the columns that the network needs; the arguments are those of `read_table`."""
+    refuse_swapped(network, data)
     if unknown not in get_args(Unknown):
-        raise DataError.unknown_option(unknown)
-    source = _source(data)
+        raise DataError(f"unknown= is {unknown!r}, but must be 'error' or 'missing'.")
+    source = source_from(data, text)
     hidden = _several(latent)
     _check_network(network, hidden)
     column_of, notes = _matched_columns(source, network, hidden)
     weights = _checked_weight(source, network, weight)
     tokens = _several(missing)
-    reading = Reading(network, source, column_of, hidden, weights, tokens, unknown, ())
+    reading = Reading(network, source, column_of, hidden, weights, tokens, unknown, text, ())
     return replace(reading, notes=(*notes, *_remarks(reading)))
 
 
@@ -82,29 +89,46 @@ def _remarks(reading: Reading) -> Iterator[str]:
             yield f"{token!r} is a state of {listed(owners)}, so there it does not mean missing."
 
 
-def _source(data: Any) -> Source:
+def refuse_swapped(network: object, data: object) -> None:
+    """Refuse data where the network belongs, and the other way round."""
+    if isinstance(data, Network):
+        raise DataError(
+            "the network and the data are swapped."
+            if not isinstance(network, Network)
+            else "the data are a network.",
+            "the network comes first, then the data: learn(network, data).",
+        )
+
+
+def source_from(data: Any, text: TextOptions = AS_USUAL) -> Source:
+    """The source of rows for whatever holds them."""
     if isinstance(data, str | os.PathLike):
-        return source_of(file_parts([data]))
+        return source_of(file_parts([data], text))
     if isinstance(data, list | tuple):
         if not all(isinstance(path, str | os.PathLike) for path in data):
             raise DataError.unknown_kind(data)
-        return source_of(file_parts(data))
+        return source_of(file_parts(data, text))
     return source_of([frame_part(data)])
 
 
 def _several(names: Sequence[str]) -> tuple[str, ...]:
-    """The names as texts; a lone text is one name, not its letters."""
+    """The names as strings; a lone string is one name, not its letters."""
     return (names,) if isinstance(names, str) else tuple(map(str, names))
 
 
 def _check_network(network: Network, latent: Scope) -> None:
     for name in network.variables:
         if network.cardinality(name) > MOST_STATES:
-            raise DataError.too_many_states(name, network.cardinality(name))
+            raise DataError(
+                f"variable {name!r} has {network.cardinality(name)} states; "
+                f"{MOST_STATES} is the most that fit."
+            )
     if strangers := [name for name in latent if name not in network.states_of]:
-        raise DataError.latent_unknown(strangers)
+        raise DataError(
+            f"latent=[...] names {listed(strangers)}, which are not variables of the network."
+        )
     if set(latent) == set(network.variables):
-        raise DataError.nothing_observed()
+        raise DataError("every variable is declared latent: there is nothing to learn from.")
 
 
 def _matched_columns(
@@ -113,17 +137,38 @@ def _matched_columns(
     """The column of each variable: of the same name or, failing that, with blanks around it."""
     columns = set(source.columns)
     if present := [name for name in latent if name in columns]:
-        raise DataError.latent_in_data(source.label, present)
+        raise DataError(
+            f"{listed(present)} are declared latent, but {source.label} has columns of these "
+            "names.",
+            "take them out of latent=[...] (--latent), or drop the columns.",
+        )
     bare = Counter(name.strip() for name in source.columns)
     padded = {name.strip(): name for name in source.columns if bare[name.strip()] == 1}
     observed = [name for name in network.variables if name not in latent]
     column_of = {name: name if name in columns else padded.get(name) for name in observed}
     if absent := [name for name, column in column_of.items() if column is None]:
-        raise DataError.absent_variables(source.label, absent, source.columns)
+        raise DataError(
+            f"{source.label} has no column for the variables {listed(absent)}.",
+            " Or: ".join(_ways_out(absent, source.columns)),
+        )
     found = {name: column for name, column in column_of.items() if column is not None}
     blanks = [column for name, column in found.items() if name != column]
-    note = f"read the columns {listed(blanks)} without the blanks around their names."
+    note = f"read the columns {listed(blanks)} without the spaces around their names."
     return found, (note,) if blanks else ()
+
+
+def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
+    """What may be done about variables without a column; only a few are looked at."""
+    lower = {column.lower()[:SHOWN_TEXT]: column for column in columns[:MOST_COMPARED]}
+    close = {
+        name: get_close_matches(name.lower()[:SHOWN_TEXT], lower, 1)
+        for name in absent[:SHOWN_VALUES]
+    }
+    if meant := [f"{lower[own[0]]!r} for {name!r}" for name, own in close.items() if own]:
+        yield f"did you mean the column {', '.join(meant)}?"
+    if hint := delimiter_hint(columns):
+        yield hint
+    yield "rename the columns, or declare what was never observed in latent=[...] (--latent)."
 
 
 def _checked_weight(
@@ -133,9 +178,16 @@ def _checked_weight(
         return None
     if isinstance(weight, str):
         if weight in network.states_of:
-            raise WeightError.is_variable(weight)
+            raise WeightError(
+                f"the weight column {weight!r} is a variable of the network.",
+                "rename the column that holds the weights.",
+            )
         if weight not in source.columns:
-            raise WeightError.no_column(source.label, weight, source.columns)
+            close = get_close_matches(weight, source.columns[:MOST_COMPARED], 1)
+            raise WeightError(
+                f"{source.label} has no column {weight!r} to take the row weights from.",
+                f"did you mean {close[0]!r}?" if close else "",
+            )
         return weight
     weights = weight_array(weight)
     if source.rows is not None and len(weights) != source.rows:

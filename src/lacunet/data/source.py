@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, listed, refuse_duplicates
 
 PIECE_ROWS = 1 << 18  # with 37 columns about 40 MB of dictionary indices: well in bounds
 
@@ -86,19 +86,27 @@ def source_of(parts: Sequence[Part]) -> Source:
     """The parts together, once they are known to have the same columns."""
     first = parts[0]
     for part in parts:
-        twice = {name for name in part.columns if part.columns.count(name) > 1}
-        if twice:
-            raise DataError.duplicate_columns(part.label, twice)
+        refuse_duplicates(part.label, part.columns)
         here, there = set(part.columns), set(first.columns)
         if here != there:
-            raise DataError.different_columns(first.label, part.label, there - here, here - there)
+            raise DataError(
+                f"the parts have different columns: {part.label} lacks "
+                f"{listed(sorted(there - here))} and adds {listed(sorted(here - there))} compared "
+                f"with {first.label}.",
+                "read them apart, or give all parts the same columns (in any order).",
+            )
     return Source(tuple(parts))
 
 
 def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]:
-    """Arrow record batches as pieces, sliced where they are large."""
+    """Arrow record batches as pieces, sliced where they are large.
+
+    Each is validated first: Arrow trusts the bytes of a file, and an index or an offset that
+    points outside of its array would be read as anything, or crash the process.
+    """
     done = 0
     for batch in batches:
+        batch.validate(full=True)
         for start in range(0, batch.num_rows, PIECE_ROWS):
             piece = batch.slice(start, PIECE_ROWS)
             done += piece.num_rows

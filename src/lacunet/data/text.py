@@ -6,68 +6,208 @@ row is ragged) is looked up by a second, slower pass that runs only on the way t
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import os
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from lacunet.data.errors import DataError
 from lacunet.data.source import Part, Piece
+from lacunet.wording import counted
 
 BLOCK_BYTES = 1 << 22  # the fastest of 1, 4 and 16 MB; a row must be shorter
+DELIMITERS = ",\t;|"  # tried for a hint, never by themselves
 
 
-def text_part(path: Path, separator: str) -> Part:
-    """A text file whose first line names the columns."""
-    label = repr(str(path))
-    columns = tuple(_header(path, label, separator))
+@dataclass(frozen=True)
+class TextOptions:
+    """How the cells of text files are written, where it is not the usual way.
+
+    Parameters
+    ----------
+    delimiter
+        The character between two cells; None stands for a comma in ``.csv`` files and a tab
+        in ``.tsv`` files.
+    encoding
+        The encoding of the characters, such as ``"cp1252"`` or ``"utf-16"``.
+    decimal
+        The character before the decimals of a number, ``"."`` or ``","``. It matters where
+        a number is matched to a state that is the same number, and for weights.
+
+    Examples
+    --------
+    >>> TextOptions(delimiter=";", encoding="cp1252", decimal=",").delimiter
+    ';'
+    """
+
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (
+            len(self.delimiter) != 1 or self.delimiter in '"\r\n' or ord(self.delimiter) > 127
+        ):
+            raise DataError(
+                f"the delimiter {self.delimiter!r} is not one ASCII character other than a quote "
+                "or a line break.",
+                "write a tab as '\\t'.",
+            )
+        if self.decimal not in (".", ","):
+            raise DataError(f"decimal is {self.decimal!r}, but must be '.' or ','.")
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise DataError(
+                f"the encoding {self.encoding!r} is unknown.", "try 'cp1252' or 'utf-16'."
+            ) from None
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether Arrow can read the bytes as they are."""
+        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig", "ascii")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A text file, what to call it, and how it is written."""
+
+    path: Path
+    label: str
+    delimiter: str
+    options: TextOptions
+
+    @property
+    def is_gzipped(self) -> bool:
+        """Whether the name says that the file is compressed."""
+        return self.path.suffix.lower() == ".gz"
+
+    @contextmanager
+    def records(self, errors: str, *, strict: bool = False) -> Iterator[Any]:
+        """A reader of the records, with damage in the file told in words."""
+        opened: Any = gzip.open if self.is_gzipped else open
+        encoding = "utf-8-sig" if self.options.is_utf8 else self.options.encoding
+        try:
+            with opened(self.path, "rt", encoding=encoding, errors=errors, newline="") as lines:
+                yield csv.reader(lines, delimiter=self.delimiter, strict=strict)
+        except UnicodeError:
+            raise self.wrong_encoding() from None
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError.unreadable(self.label, error) from None
+
+    def wrong_encoding(self) -> DataError:
+        """The error that suggests another encoding."""
+        with self.path.open("rb") as file:
+            has_mark = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        guess = "utf-16" if has_mark else "cp1252"
+        return DataError(
+            f"{self.label} is not {self.options.encoding.upper()} text.",
+            f"name its encoding, perhaps text=TextOptions(encoding={guess!r}) "
+            f"(--encoding {guess}), or save it again as UTF-8.",
+        )
+
+
+def text_part(file: TextFile) -> Part:
+    """A text file whose first line that is not empty names the columns."""
+    empty, columns = _header(file)
     return Part(
-        label,
-        columns,
-        partial(_pieces, path, label, separator, columns),
-        os.path.getsize(path),
+        file.label,
+        tuple(columns),
+        partial(_pieces, file, empty, columns),
+        os.path.getsize(file.path),
         "bytes",
-        partial(_lines_of, path, separator, len(columns)),
+        partial(_lines_of, file, len(columns)),
     )
 
 
+def delimiter_hint(columns: Sequence[str], delimiter: str = "") -> str:
+    """The option that seems to be needed where a header came as one cell, or nothing."""
+    if len(columns) != 1:
+        return ""
+    other = next((mark for mark in DELIMITERS if mark in columns[0] and mark != delimiter), None)
+    if other is None:
+        return ""
+    return (
+        f"the columns seem to be separated by {other!r}: say text=TextOptions(delimiter={other!r}) "
+        f"(--delimiter {other!r})."
+    )
+
+
+class _Utf8:
+    """The bytes of a file for Arrow: as UTF-8, and always with a line break at the end.
+
+    With it, a quote in the last cell that is never closed shows, for the cell then holds it.
+    """
+
+    closed = False
+
+    def __init__(self, raw: Any, options: TextOptions) -> None:
+        self._raw = raw
+        decoder = None if options.is_utf8 else codecs.getincrementaldecoder(options.encoding)()
+        self._decoder = decoder
+        self._last = b"\n"
+
+    def read(self, size: int) -> bytes:
+        chunk: bytes = self._raw.read(size)
+        if self._decoder:
+            is_end, text = not chunk, self._decoder.decode(chunk, not chunk)
+            while not text and not is_end:
+                chunk = self._raw.read(size)
+                is_end, text = not chunk, self._decoder.decode(chunk, not chunk)
+            chunk = text.encode()
+        if not chunk and self._last != b"\n":
+            chunk = b"\n"
+        self._last = chunk[-1:] or b"\n"
+        return chunk
+
+    def close(self) -> None:
+        self.closed = True
+
+
 def _pieces(
-    path: Path, label: str, separator: str, columns: Sequence[str], wanted: Sequence[str]
+    file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
 ) -> Iterator[Piece]:
     import pyarrow as pa
 
     batch = None
-    with pa.OSFile(str(path)) as raw:
-        stream = pa.CompressedInputStream(raw, "gzip") if _is_gzipped(path) else raw
+    with pa.OSFile(str(file.path)) as raw:
+        stream = pa.CompressedInputStream(raw, "gzip") if file.is_gzipped else raw
         try:
-            for batch in _reader(stream, separator, columns, wanted):
+            for batch in _reader(_Utf8(stream, file.options), file, empty, columns, wanted):
                 cells = {name: batch.column(name) for name in wanted}
                 yield Piece(cells, batch.num_rows, raw.tell())
+        except UnicodeError:
+            raise file.wrong_encoding() from None
         except pa.ArrowInvalid as error:
-            raise _explained(error, path, label, separator, len(columns)) from None
-        except OSError as error:
-            raise DataError.unreadable(label, error) from None
+            raise _explained(error, file, len(columns)) from None
     if batch is not None:
-        _check_end(path, label, separator, batch.column(columns[-1])[-1].as_buffer().to_pybytes())
+        _check_end(file, batch.column(columns[-1])[-1].as_buffer().to_pybytes())
 
 
-def _reader(stream: Any, separator: str, columns: Sequence[str], wanted: Sequence[str]) -> Any:
+def _reader(
+    stream: Any, file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
+) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     # The last column is always read: a quote that is never closed ends there (`_check_end`).
     kinds = {columns[-1]: pa.binary()} | dict.fromkeys(wanted, pa.string())
+    # An empty line is an empty cell where there is one column, and no row elsewhere.
+    is_lone = len(columns) == 1
     return arrow_csv.open_csv(
         stream,
-        read_options=arrow_csv.ReadOptions(block_size=BLOCK_BYTES),
+        read_options=arrow_csv.ReadOptions(
+            block_size=BLOCK_BYTES, skip_rows=empty if is_lone else 0
+        ),
         parse_options=arrow_csv.ParseOptions(
-            delimiter=separator,
-            newlines_in_values=True,
-            # An empty line is an empty cell where there is one column, and no row elsewhere.
-            ignore_empty_lines=len(columns) > 1,
+            delimiter=file.delimiter, newlines_in_values=True, ignore_empty_lines=not is_lone
         ),
         convert_options=arrow_csv.ConvertOptions(
             include_columns=list(kinds), column_types=kinds, strings_can_be_null=False
@@ -75,47 +215,53 @@ def _reader(stream: Any, separator: str, columns: Sequence[str], wanted: Sequenc
     )
 
 
-def _explained(error: Exception, path: Path, label: str, separator: str, width: int) -> DataError:
+def _explained(error: Exception, file: TextFile, width: int) -> DataError:
     if "UTF8" in str(error):
-        return DataError.not_utf8(label)
-    for line, _, cells in _records(path, separator, width):
+        return file.wrong_encoding()
+    for line, _, cells in _records(file, width):
         if len(cells) != width:
-            return DataError.ragged(label, line, width, len(cells))
-    return DataError.unreadable(label, error)
+            hint = delimiter_hint([file.delimiter.join(cells)], file.delimiter) * (width == 1)
+            return DataError(
+                f"{file.label}, line {line}: the row has {counted(len(cells), 'cell')}, but the "
+                f"header names {counted(width, 'column')}.",
+                f"quote cells that hold the delimiter {file.delimiter!r}. {hint}".strip(),
+            )
+    return DataError.unreadable(file.label, error)
 
 
-def _check_end(path: Path, label: str, separator: str, last_cell: bytes) -> None:
+def _check_end(file: TextFile, last_cell: bytes) -> None:
     """Refuse a quote that is never closed: all rows after it would be one cell, unseen."""
     if b"\n" not in last_cell and b"\r" not in last_cell:
         return
     line = 1
-    with _opened(path, "replace") as lines:
-        reader = csv.reader(lines, delimiter=separator, strict=True)
+    with file.records("replace", strict=True) as records:
         try:
-            for _ in reader:
-                line = reader.line_num + 1
+            for _ in records:
+                line = records.line_num + 1
         except csv.Error as error:
             if "unexpected end" in str(error):
-                raise DataError.unclosed_quote(label, line) from None
+                raise DataError.unclosed_quote(file.label, line) from None
 
 
-def _header(path: Path, label: str, separator: str) -> list[str]:
-    try:
-        with _opened(path, "surrogateescape") as lines:
-            for cells in filter(None, csv.reader(lines, delimiter=separator)):
-                "".join(cells).encode()  # bytes that are no UTF-8 escape no further than here
-                return cells
-    except UnicodeEncodeError:
-        raise DataError.not_utf8(label) from None
-    except (OSError, EOFError, csv.Error) as error:
-        raise DataError.unreadable(label, error) from None
-    raise DataError.no_header(label)
+def _header(file: TextFile) -> tuple[int, list[str]]:
+    """The number of empty lines before the header, and the names in it."""
+    with file.records("surrogateescape" if file.options.is_utf8 else "strict") as records:
+        try:
+            empty, cells = next(((at, cells) for at, cells in enumerate(records) if cells), (0, []))
+        except csv.Error as error:
+            raise DataError.unreadable(file.label, error) from None
+        "".join(cells).encode()  # bytes that are not UTF-8 escape no further than here
+    if not cells:
+        raise DataError(
+            f"{file.label} is empty: it has no header.", "the first line must name the columns."
+        )
+    return empty, cells
 
 
-def _lines_of(path: Path, separator: str, width: int, rows: Sequence[int]) -> Mapping[int, int]:
+def _lines_of(file: TextFile, width: int, rows: Sequence[int]) -> Mapping[int, int]:
     """The line (from 1) on which each of the rows (from 0) starts."""
     wanted, found = set(rows), {}
-    for line, row, _ in _records(path, separator, width):
+    for line, row, _ in _records(file, width):
         if row in wanted:
             found[row] = line
             if len(found) == len(wanted):
@@ -123,28 +269,17 @@ def _lines_of(path: Path, separator: str, width: int, rows: Sequence[int]) -> Ma
     return found
 
 
-def _records(path: Path, separator: str, width: int) -> Iterator[tuple[int, int, list[str]]]:
+def _records(file: TextFile, width: int) -> Iterator[tuple[int, int, list[str]]]:
     """Each row below the header: the line it starts on, its number, its cells."""
     row = -2  # the header is the next record
     line = 1
-    with _opened(path, "replace") as lines:
-        reader = csv.reader(lines, delimiter=separator)
+    with file.records("replace") as records:
         try:
-            for cells in reader:
+            for cells in records:
                 is_record = bool(cells) or (width == 1 and row >= -1)
                 row += is_record
                 if is_record and row >= 0:
                     yield line, row, cells or [""]
-                line = reader.line_num + 1
+                line = records.line_num + 1
         except csv.Error:  # a cell is longer than csv.field_size_limit()
-            raise DataError.unclosed_quote(repr(str(path)), line) from None
-
-
-def _is_gzipped(path: Path) -> bool:
-    return path.suffix.lower() == ".gz"
-
-
-def _opened(path: Path, errors: str) -> IO[str]:
-    if _is_gzipped(path):
-        return gzip.open(path, "rt", encoding="utf-8-sig", errors=errors, newline="")
-    return path.open("rt", encoding="utf-8-sig", errors=errors, newline="")
+            raise DataError.unclosed_quote(file.label, line) from None

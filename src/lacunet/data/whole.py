@@ -6,29 +6,17 @@ other kinds become an Arrow table. Rows, their order and all other columns are k
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.files import file_parts
-from lacunet.data.frames import frame_part
 from lacunet.data.matching import number_of
-from lacunet.data.source import Source, source_of
+from lacunet.data.reading import source_from
 
 # The codes of a column (the number of states where nothing is shown), and the states.
 States = tuple[NDArray[Any], tuple[str, ...]]
-
-
-def source_from(data: Any) -> Source:
-    """The source of rows for whatever holds them."""
-    if isinstance(data, str | os.PathLike):
-        return source_of(file_parts([data]))
-    if isinstance(data, list | tuple):
-        return source_of(file_parts(data))
-    return source_of([frame_part(data)])
 
 
 def held(data: Any) -> Any:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
-from uuid import uuid4
 
 import numpy as np
 
 from lacunet.data.errors import DataError
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
+from lacunet.output import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,23 +86,11 @@ def write_table(table: EncodedTable, network: Network, path: str | os.PathLike[s
             f"end it in one of {', '.join(WRITERS)}.",
         )
     rows = to_arrow(table, network)
-    with _replacing(target) as file:
-        WRITERS[ending](rows, file)
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of ``target`` once all is written, or else vanishes."""
-    final = target.resolve()  # a link stays a link
-    part = final.with_name(f".{final.name}.{uuid4().hex}")
     try:
-        with part.open("xb") as file:
-            yield file
-        part.replace(final)
+        with replacing(target) as file:
+            WRITERS[ending](rows, file)
     except OSError as error:
         raise DataError(f"{target} cannot be written: {error.strerror or error}.") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _write_parquet(rows: pa.Table, file: Sink) -> None:

@@ -16,16 +16,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
-
-import numpy as np
 
 from lacunet.formats.draft import (
     Declared,
     Family,
     Potential,
-    States,
+    Variables,
     assemble,
     bare,
     declare,
@@ -36,10 +34,17 @@ from lacunet.formats.draft import (
     refuse_names,
 )
 from lacunet.formats.errors import FormatError
-from lacunet.formats.source import STRING, Cursor, Source, numerals, read_numbers, unquoted
+from lacunet.formats.source import (
+    SLASH_COMMENTS,
+    STRING,
+    Cursor,
+    Source,
+    numerals,
+    read_numbers,
+    unquoted,
+)
 from lacunet.model.network import Network
 
-_COMMENTS = r"//[^\r\n]*|/\*.*?\*/"
 _FREE = rf'(?:[^;{{}}"]++|{STRING})*+'
 _KEYWORD = re.compile(r'\s*(network|variable|probability)(?=[\s"({])')
 _HEAD = re.compile(rf"({_FREE})\{{")
@@ -73,7 +78,7 @@ class Block:
 
 def parse(source: Source) -> Network:
     """The network that a BIF text describes."""
-    source = source.without_comments(_COMMENTS)
+    source = source.without_comments(SLASH_COMMENTS)
     declared: list[Declared] = []
     blocks: list[Block] = []
     cursor = Cursor(source)
@@ -89,8 +94,8 @@ def parse(source: Source) -> Network:
         else:
             _skip_properties(cursor)
         cursor.skip_blanks()
-    states_of = declare(source.name, declared)
-    return assemble(source.name, states_of, [_potential(states_of, block) for block in blocks])
+    variables = declare(source, declared)
+    return assemble(variables, (_potential(variables, block) for block in blocks))
 
 
 def _skip_properties(cursor: Cursor) -> None:
@@ -128,33 +133,28 @@ def _statement(text: str, place: str) -> Statement:
     return Statement("row", key, numbers, place)
 
 
-def _potential(states_of: States, block: Block) -> Potential:
-    members = _members(states_of, block)
-    of_kind = {
-        kind: [one for one in block.statements if one.kind == kind]
-        for kind in ("table", "default", "row")
-    }
+def _potential(variables: Variables, block: Block) -> Potential:
+    members = _members(variables, block)
     if not block.statements:
         return bare(members)
-    for kind in ("table", "default"):
-        if of_kind[kind][1:]:
-            place = of_kind[kind][1].place
-            raise FormatError.duplicate_row(place, members.child, f"its {kind!r}")
-    if not of_kind["table"]:
-        return _by_rows(members, of_kind["row"], of_kind["default"])
+    table, default = _only(members, block, "table"), _only(members, block, "default")
+    if not table:
+        rows = [one for one in block.statements if one.kind == "row"]
+        return _by_rows(members, rows, default)
     if len(block.statements) > 1:
         raise FormatError.duplicate_row(members.place, members.child, "what its 'table' gives")
-    return _child_slowest(members, of_kind["table"][0])
-
-
-def _child_slowest(members: Family, table: Statement) -> Potential:
     numbers = read_numbers(table.numbers, table.place, members.child)
-    flat = from_flat(members, numbers)
-    slowest = np.reshape(numbers, (members.shape[-1], *members.shape[:-1]))
-    return replace(flat, table=np.ascontiguousarray(np.moveaxis(slowest, 0, -1)))
+    return from_flat(members, numbers, order="child first")
 
 
-def _by_rows(members: Family, given: list[Statement], defaults: list[Statement]) -> Potential:
+def _only(members: Family, block: Block, kind: str) -> Statement | None:
+    of_kind = [one for one in block.statements if one.kind == kind]
+    if of_kind[1:]:
+        raise FormatError.duplicate_row(of_kind[1].place, members.child, f"its {kind!r}")
+    return of_kind[0] if of_kind else None
+
+
+def _by_rows(members: Family, given: list[Statement], default: Statement | None) -> Potential:
     rows: dict[int, list[float]] = {}
     places: dict[int, str] = {}
     for one in given:
@@ -163,28 +163,29 @@ def _by_rows(members: Family, given: list[Statement], defaults: list[Statement])
             raise FormatError.duplicate_row(one.place, members.child, members.given(row))
         rows[row] = _row(one, members)
         places[row] = one.place
-    default = _row(defaults[0], members) if defaults else None
-    default_place = defaults[0].place if defaults else members.place
-    return from_rows(members, rows, lambda row: places.get(row, default_place), default)
+    others = _row(default, members) if default else None
+    elsewhere = default.place if default else members.place
+    return from_rows(members, rows, lambda row: places.get(row, elsewhere), others)
 
 
-def _members(states_of: States, block: Block) -> Family:
+def _members(variables: Variables, block: Block) -> Family:
     """The child and its parents: ``( child | parents )``, or ``( child parents )`` as of old."""
     head = block.head.strip()
     found = _SIDES.fullmatch(head[1:-1])
     if not (found and head.startswith("(") and head.endswith(")") and len(head) > 1):
         raise FormatError.syntax(block.place, head, "'( child | parents )'")
-    first = _variables(found[1], states_of, block.place)
+    first = _names(found[1], variables, block.place)
     if found[2] is None:
-        return family(states_of, first[0], first[1:], block.place)
+        return family(variables, first[0], first[1:], block.place)
     if len(first) != 1:
         raise FormatError.syntax(block.place, found[1].strip(), "one variable before '|'")
-    return family(states_of, first[0], _variables(found[2], states_of, block.place), block.place)
+    return family(variables, first[0], _names(found[2], variables, block.place), block.place)
 
 
-def _variables(text: str, states_of: States, place: str) -> list[str]:
+def _names(text: str, variables: Variables, place: str) -> list[str]:
     """The variables of a list; a bare name may hold blanks where the file declares it so."""
-    return [text.strip()] if text.strip() in states_of else separated(text, place)
+    bare_name = text.strip()
+    return [bare_name] if bare_name in variables.positions_of else separated(text, place)
 
 
 def _row_number(statement: Statement, members: Family) -> int:
@@ -194,17 +195,17 @@ def _row_number(statement: Statement, members: Family) -> int:
     if len(states) != len(members.parents):
         raise FormatError.key_length(place, child, statement.key.strip(), members.parents)
     row = 0
-    for parent, state, known in zip(members.parents, states, members.states, strict=False):
+    for parent, state, known in zip(members.parents, states, members.positions, strict=False):
         if state not in known:
             raise FormatError.unknown_state(place, child, parent, state, known)
-        row = row * len(known) + known.index(state)
+        row = row * len(known) + known[state]
     return row
 
 
 def _row(statement: Statement, members: Family) -> list[float]:
     numbers = read_numbers(statement.numbers, statement.place, members.child)
-    if len(numbers) != len(members.states[-1]):
-        found, needed = len(numbers), len(members.states[-1])
+    if len(numbers) != members.shape[-1]:
+        found, needed = len(numbers), members.shape[-1]
         raise FormatError.wrong_length(statement.place, members.child, found, needed)
     return numbers
 

@@ -3,13 +3,10 @@
 The files hold the numbers of the Bayesian Network Repository (M. Scutari,
 https://www.bnlearn.com/bnrepository), re-encoded; see NOTICE. The entries say what is in them
 without reading them.
-
-What the shelf of networks does not hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
@@ -17,6 +14,10 @@ from typing import NamedTuple
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
+
+
+class UnknownNetworkError(LacunetError):
+    """No bundled network has this name."""
 
 
 class Measure(NamedTuple):
@@ -76,11 +77,24 @@ def example(name: str) -> Network:
     """
     from lacunet.formats.files import read_network
 
-    names = [entry.name for entry in _ENTRIES]
-    if name not in names:
-        raise UnknownNetworkError.named(name, names)
+    if name not in names():
+        hint = suggestion(name) or f"the bundled networks are {', '.join(names())}."
+        raise UnknownNetworkError(f"no bundled network is called {name!r}.", hint)
     with as_file(files("lacunet.networks") / f"{name}.json.gz") as path:
         return read_network(path)
+
+
+def names() -> tuple[str, ...]:
+    """The names of the bundled networks."""
+    return tuple(entry.name for entry in _ENTRIES)
+
+
+def suggestion(name: str) -> str:
+    """A question that names the bundled networks whose names are close, or nothing."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name.lower()[:50], names(), 3)
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def measure(network: Network) -> Measure:
@@ -107,21 +121,3 @@ _ENTRIES = (
     Entry("munin1", 186, 273, 15622, 3, "Andreassen et al. (1989), MUNIN, an expert EMG assistant"),
     Entry("barley", 48, 84, 114005, 4, "Kristensen and Rasmussen (2002), Malting barley"),
 )
-
-
-class UnknownNetworkError(LacunetError):
-    """No bundled network has this name."""
-
-    @classmethod
-    def named(cls, name: str, known: Iterable[str]) -> UnknownNetworkError:
-        """The error that suggests names close to the one given."""
-        from difflib import get_close_matches
-
-        names = list(known)
-        close = get_close_matches(name.lower(), names, 3)
-        hint = (
-            f"did you mean {' or '.join(map(repr, close))}?"
-            if close
-            else f"the bundled networks are {', '.join(names)}."
-        )
-        return cls(f"no bundled network is called {name!r}.\nHint: {hint}")

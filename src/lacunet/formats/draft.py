@@ -10,26 +10,27 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from lacunet.errors import LacunetWarning
-from lacunet.formats.errors import FormatError
+from lacunet.errors import warn
+from lacunet.formats.errors import FormatError, some
+from lacunet.formats.source import Source
+from lacunet.memory import gibibytes
 from lacunet.model.errors import NetworkError
 from lacunet.model.network import ROW_SUM_TOLERANCE, FloatArray, Network, Scope
+from lacunet.wording import counted
 
 # Rows further than this from 1 are rescaled with a warning, or refused.
 NOTED_DEVIATION = 1e-6
 REFUSED_DEVIATION = 1e-2
 
-# A `default` row can announce a table far larger than the file; beyond 1 GiB it is refused.
-MOST_CELLS = 2**27
-MOST_AXES = 64
+MOST_AXES = 64  # of a NumPy array
 
-States = Mapping[str, tuple[str, ...]]
+Order = Literal["parents first", "child first", "reversed"]
 
 
 @dataclass(frozen=True)
@@ -42,18 +43,27 @@ class Declared:
 
 
 @dataclass(frozen=True)
+class Variables:
+    """What a file declares: for each variable the position of each of its states."""
+
+    source: Source
+    positions_of: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
 class Family:
-    """A variable and its parents, and where the file says so."""
+    """A variable and its parents, where the file says so, and how many cells are allowed."""
 
     child: str
     parents: Scope
-    states: tuple[tuple[str, ...], ...]  # of each parent, then of the child
+    positions: tuple[Mapping[str, int], ...]  # of the states of each parent, then of the child
     place: str
+    limit: int
 
     @property
     def shape(self) -> tuple[int, ...]:
         """One axis for each parent, then the child's."""
-        return tuple(map(len, self.states))
+        return tuple(map(len, self.positions))
 
     @property
     def rows(self) -> int:
@@ -63,10 +73,19 @@ class Family:
     def given(self, row: int) -> str:
         """The states of the parents in a row, in words."""
         named = []
-        for parent, states in zip(reversed(self.parents), reversed(self.states[:-1]), strict=True):
-            row, index = divmod(row, len(states))
-            named.append(f"{parent}={states[index]}")
+        for parent, own in zip(reversed(self.parents), reversed(self.positions[:-1]), strict=True):
+            row, index = divmod(row, len(own))
+            named.append(f"{parent}={[*own][index]}")
         return ", ".join(reversed(named))
+
+    def check_size(self) -> None:
+        """Refuse a table that is too large, before it is made."""
+        if len(self.shape) > MOST_AXES:
+            raise FormatError(
+                f"{self.place}: {self.child!r} has {len(self.parents)} parents; "
+                f"a table can have {MOST_AXES - 1} at most."
+            )
+        refuse_size(self.place, f"the CPT of {self.child!r}", 8 * math.prod(self.shape), self.limit)
 
 
 @dataclass(frozen=True)
@@ -78,46 +97,62 @@ class Potential:
     place_of: Callable[[int], str]  # where a row stands in the file
 
 
-def declare(name: str, declared: Iterable[Declared]) -> dict[str, tuple[str, ...]]:
+def refuse_size(place: str, what: str, size: int, limit: int) -> None:
+    """Refuse what would take more bytes than the limit."""
+    if size > limit:
+        raise FormatError(
+            f"{place}: {what} would take {gibibytes(size)}, more than the limit of "
+            f"{gibibytes(limit)}.",
+            f"if you trust the file, raise the limit: read_network(path, limit={size}).",
+        )
+
+
+def declare(source: Source, declared: Iterable[Declared]) -> Variables:
     """The states of every variable, in the order of the file."""
-    states_of: dict[str, tuple[str, ...]] = {}
-    for variable in declared:
-        if not variable.name:
-            raise FormatError.nameless(variable.place, "a variable")
-        if variable.name in states_of:
-            raise FormatError.duplicate_variable(variable.place, variable.name)
-        _check_states(variable)
-        states_of[variable.name] = variable.states
-    if not states_of:
-        raise FormatError.no_variables(name)
-    return states_of
+    positions_of: dict[str, Mapping[str, int]] = {}
+    for name, states, place in ((each.name, each.states, each.place) for each in declared):
+        if not name:
+            raise FormatError(f"{place}: a variable has an empty name.")
+        if name in positions_of:
+            raise FormatError(
+                f"{place}: variable {name!r} is declared more than once.", "rename one."
+            )
+        if not states:
+            raise FormatError(f"{place}: variable {name!r} has no states.")
+        positions_of[name] = {state: at for at, state in enumerate(states)}
+        if "" in positions_of[name]:
+            raise FormatError(f"{place}: a state of {name!r} has an empty name.")
+        if len(positions_of[name]) < len(states):
+            state = next(own for at, own in enumerate(states) if positions_of[name][own] > at)
+            raise FormatError(
+                f"{place}: variable {name!r} has the state {state!r} more than once.", "rename one."
+            )
+    if not positions_of:
+        raise FormatError(f"{source.name}: the file declares no variable.")
+    return Variables(source, positions_of)
 
 
-def _check_states(variable: Declared) -> None:
-    if not variable.states:
-        raise FormatError.no_states(variable.place, variable.name)
-    seen: set[str] = set()
-    for state in variable.states:
-        if not state:
-            raise FormatError.nameless(variable.place, f"a state of {variable.name!r}")
-        if state in seen:
-            raise FormatError.duplicate_state(variable.place, variable.name, state)
-        seen.add(state)
-
-
-def family(states_of: States, child: str, parents: Sequence[str], place: str) -> Family:
+def family(variables: Variables, child: str, parents: Sequence[str], place: str) -> Family:
     """A family whose members the file declares."""
-    if child not in states_of:
-        raise FormatError.unknown_child(place, child)
-    for at, parent in enumerate(parents):
-        if parent not in states_of:
-            raise FormatError.unknown_parent(place, child, parent)
+    declared, hint = variables.positions_of, "declare it, or correct its spelling."
+    if child not in declared:
+        raise FormatError(
+            f"{place}: a CPT is given for {child!r}, which is not a variable of the file.", hint
+        )
+    seen = set()
+    for parent in parents:
+        if parent not in declared:
+            raise FormatError(
+                f"{place}: {child!r} has the parent {parent!r}, which the file does not declare.",
+                hint,
+            )
         if parent == child:
-            raise FormatError.own_parent(place, child)
-        if parent in parents[:at]:
-            raise FormatError.duplicate_parent(place, child, parent)
-    states = tuple(states_of[name] for name in (*parents, child))
-    return Family(child, tuple(parents), states, place)
+            raise FormatError(f"{place}: {child!r} is named among its own parents.")
+        if parent in seen:
+            raise FormatError(f"{place}: {child!r} names the parent {parent!r} more than once.")
+        seen.add(parent)
+    positions = tuple(declared[name] for name in (*parents, child))
+    return Family(child, tuple(parents), positions, place, variables.source.limit)
 
 
 def bare(members: Family) -> Potential:
@@ -125,14 +160,35 @@ def bare(members: Family) -> Potential:
     return Potential(members, None, lambda _: members.place)
 
 
-def from_flat(members: Family, numbers: Sequence[float] | FloatArray) -> Potential:
-    """The CPT whose numbers stand in row-major order, parents first and the child fastest."""
-    _check_size(members)
-    expected = math.prod(members.shape)
-    if len(numbers) != expected:
-        raise FormatError.wrong_length(members.place, members.child, len(numbers), expected)
-    table = np.array(numbers, dtype=np.float64).reshape(members.shape)
+def from_flat(
+    members: Family, numbers: Sequence[float] | FloatArray, order: Order = "parents first"
+) -> Potential:
+    """The CPT whose numbers stand in a row.
+
+    With "parents first", as it should be, the first parent is slowest and the child fastest;
+    with "child first" the child is slowest; with "reversed" the first parent runs fastest
+    but for the child.
+    """
+    members.check_size()
+    shape = members.shape
+    if len(numbers) != math.prod(shape):
+        raise FormatError.wrong_length(members.place, members.child, len(numbers), math.prod(shape))
+    axes = list(range(len(shape)))
+    if order == "child first":
+        axes = [axes[-1], *axes[:-1]]
+    elif order == "reversed":
+        axes = [*axes[-2::-1], axes[-1]]
+    stored = np.array(numbers, dtype=np.float64).reshape([shape[axis] for axis in axes])
+    table = np.ascontiguousarray(stored.transpose(np.argsort(axes)))
     return Potential(members, table, lambda _: members.place)
+
+
+def warn_of_agrum(name: str) -> None:
+    """Say that a file was read by its writer's order of numbers, not by the format's."""
+    warn(
+        f"{name}: the file was written by pyAgrum, which lets the first parent run fastest where "
+        "the format wants the last; it was read as pyAgrum means it."
+    )
 
 
 def from_rows(
@@ -141,92 +197,102 @@ def from_rows(
     place_of: Callable[[int], str],
     default: Sequence[float] | None = None,
 ) -> Potential:
-    """The CPT whose rows were named one by one; ``default`` stands for those that were not."""
+    """The CPT whose rows were given one by one; a default stands for those that were not."""
     if default is None and len(rows) < members.rows:
         missing = next(row for row in range(members.rows) if row not in rows)
-        raise FormatError.missing_row(members.place, members.child, members.given(missing))
-    _check_size(members)
+        raise FormatError(
+            f"{members.place}: the CPT of {members.child!r} has no row for "
+            f"{members.given(missing) or 'no parents'}.",
+            "give a row for every configuration of the parents.",
+        )
+    members.check_size()
     table = np.empty((members.rows, members.shape[-1]))
     if default is not None:
         table[:] = default
-    table[list(rows)] = list(rows.values())
+    if rows:
+        table[list(rows)] = list(rows.values())
     return Potential(members, table.reshape(members.shape), place_of)
 
 
-def _check_size(members: Family) -> None:
-    cells = math.prod(members.shape)
-    if cells > MOST_CELLS or len(members.shape) > MOST_AXES:
-        raise FormatError.too_large(members.place, members.child, cells, len(members.shape))
-
-
-def assemble(name: str, states_of: States, potentials: Sequence[Potential]) -> Network:
+def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
     """The network that a file describes, each row of its CPTs summing to one.
 
     Rows within `ROW_SUM_TOLERANCE` of one keep every bit. Others are divided by their sum:
     in silence up to `NOTED_DEVIATION`, with a warning up to `REFUSED_DEVIATION`, not beyond.
     """
-    seen: set[str] = set()
-    for potential in potentials:
-        if potential.family.child in seen:
-            raise FormatError.duplicate_cpt(potential.family.place, potential.family.child)
-        seen.add(potential.family.child)
-    if missing := [variable for variable in states_of if variable not in seen]:
-        raise FormatError.missing_cpts(name, missing)
-    parents = {each.family.child: each.family.parents for each in potentials}
+    name, size = variables.source.name, 0
+    potential_of: dict[str, Potential] = {}
+    for potential in potentials:  # one after the other, so that the sum of their sizes is known
+        child, place = potential.family.child, potential.family.place
+        if child in potential_of:
+            raise FormatError(
+                f"{place}: a second CPT is given for {child!r}.", "remove one of the two."
+            )
+        potential_of[child] = potential
+        size += 0 if potential.table is None else potential.table.nbytes
+        refuse_size(place, "the CPTs up to here", size, variables.source.limit)
+    if missing := [one for one in variables.positions_of if one not in potential_of]:
+        raise FormatError(
+            f"{name}: the parents and CPT of {some(missing)} are not given.",
+            "the file may be cut short; fetch it again, or add what is missing.",
+        )
+    states_of = {one: tuple(positions) for one, positions in variables.positions_of.items()}
+    parents = {child: each.family.parents for child, each in potential_of.items()}
     try:
-        return Network(states_of, parents, _tables(name, potentials))
+        return Network(states_of, parents, _tables(name, potential_of))
     except NetworkError as error:  # a cycle: everything else was checked with its line
-        raise FormatError.no_network(name, error) from None
+        raise FormatError(f"{name}: {error.message}", error.hint) from None
 
 
-def _tables(name: str, potentials: Sequence[Potential]) -> dict[str, FloatArray] | None:
-    if all(potential.table is None for potential in potentials):
+def _tables(name: str, potential_of: Mapping[str, Potential]) -> dict[str, FloatArray] | None:
+    if all(potential.table is None for potential in potential_of.values()):
         return None
-    tables, noted = {}, {}
-    for potential in potentials:
-        child = potential.family.child
+    tables, noted = {}, []
+    for child, potential in potential_of.items():
         if potential.table is None:
-            raise FormatError.without_numbers(potential.family.place, child)
+            raise FormatError(
+                f"{potential.family.place}: the CPT of {child!r} holds no numbers, "
+                "though others do.",
+                "give numbers for every variable, or for none to have a bare structure.",
+            )
         tables[child], rescaled = _normalised(potential, potential.table)
         if rescaled:
-            noted[child] = rescaled
+            noted.append(f"{child!r} ({counted(rescaled, 'row')})")
     if noted:
-        _warn(name, noted)
+        warn(
+            f"{name}: rows that sum to 1 only within {REFUSED_DEVIATION} were rescaled: "
+            f"{', '.join(noted)}."
+        )
     return tables
 
 
 def _normalised(potential: Potential, table: FloatArray) -> tuple[FloatArray, int]:
     """The rows of a table divided by their sums where need be, and how many deserve a note."""
     members = potential.family
+
+    def named(row: int) -> str:
+        where = f" given {members.given(row)}" if members.parents else ""
+        return f"{potential.place_of(row)}: the CPT of {members.child!r}{where}"
+
     wrong = ~(np.isfinite(table) & (table >= 0))
     if wrong.any():
         cell = int(np.argmax(wrong))
+        value = float(table.flat[cell])
         row = cell // table.shape[-1]
-        raise FormatError.not_a_probability(
-            potential.place_of(row), members.child, float(table.flat[cell]), members.given(row)
-        )
+        raise FormatError(f"{named(row)} holds {value!r}, which is not a probability.")
     sums = table.sum(axis=-1)
     deviation = np.abs(sums - 1)
     # 0.33 + 0.33 + 0.33 is off by 0.01 and a rounding error: the limits have that much slack.
     if (deviation > REFUSED_DEVIATION + ROW_SUM_TOLERANCE).any():
         row = int(np.argmax(deviation))
-        total = float(sums.flat[row])
-        place = potential.place_of(row)
-        raise FormatError.row_sum(place, members.child, members.given(row), total)
+        raise FormatError(
+            f"{named(row)} sums to {float(sums.flat[row])!r}, not to 1.",
+            "correct the row; only sums within 0.01 of 1 are rescaled.",
+        )
     is_off = deviation > ROW_SUM_TOLERANCE
-    scaled = np.where(is_off[..., None], table / sums[..., None], table)
-    return scaled, int(np.count_nonzero(deviation > NOTED_DEVIATION + ROW_SUM_TOLERANCE))
-
-
-def _warn(name: str, rows_of: Mapping[str, int]) -> None:
-    which = ", ".join(
-        f"{child!r} ({rows} {'row' if rows == 1 else 'rows'})" for child, rows in rows_of.items()
-    )
-    warnings.warn(
-        f"{name}: rows that sum to 1 only within {REFUSED_DEVIATION} were rescaled: {which}.",
-        LacunetWarning,
-        stacklevel=2,
-    )
+    if is_off.any():
+        table = np.where(is_off[..., None], table / sums[..., None], table)
+    return table, int(np.count_nonzero(deviation > NOTED_DEVIATION + ROW_SUM_TOLERANCE))
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
@@ -240,6 +306,11 @@ def is_one_line(name: str) -> bool:
     return not _CONTROL.search(name)
 
 
+def is_quotable(name: str) -> bool:
+    """Whether a text can stand between quotes as it is."""
+    return is_one_line(name) and '"' not in name and "\\" not in name
+
+
 def is_identifier(name: str) -> bool:
     """Whether a text is a letter or underscore, then letters, digits and underscores."""
     return _IDENTIFIER.fullmatch(name) is not None
@@ -247,19 +318,15 @@ def is_identifier(name: str) -> bool:
 
 def refuse_names(network: Network, form: str, variable: Name, state: Name, others: str) -> None:
     """Refuse a network with a name that the format cannot express, and say which format can."""
-    for kind, name, fits in _names(network, variable, state):
-        if not fits(name):
-            raise FormatError.cannot_carry(form, f"the {kind} {name!r}", others)
+    for name in network.variables:
+        if not variable(name):
+            raise FormatError.cannot_carry(form, f"the variable name {name!r}", others)
+        for own in network.states(name):
+            if not state(own):
+                raise FormatError.cannot_carry(form, f"the state of {name!r} {own!r}", others)
 
 
 def refuse_bare(network: Network, form: str, others: str) -> None:
     """Refuse a network without CPTs in a format that demands numbers."""
     if not network.has_cpts:
         raise FormatError.cannot_carry(form, "a network without CPTs", others)
-
-
-def _names(network: Network, variable: Name, state: Name) -> Iterator[tuple[str, str, Name]]:
-    for name in network.variables:
-        yield "variable name", name, variable
-        for own in network.states(name):
-            yield f"state of {name!r}", own, state

@@ -11,22 +11,29 @@ from lacunet.formats.draft import (
     Declared,
     Family,
     Potential,
-    States,
+    Variables,
     assemble,
     bare,
     declare,
     family,
     from_rows,
     is_identifier,
-    is_one_line,
+    is_quotable,
     refuse_bare,
     refuse_names,
 )
 from lacunet.formats.errors import FormatError
-from lacunet.formats.source import STRING, Cursor, Source, numerals, read_numbers, unquoted
+from lacunet.formats.source import (
+    SLASH_COMMENTS,
+    STRING,
+    Cursor,
+    Source,
+    numerals,
+    read_numbers,
+    unquoted,
+)
 from lacunet.model.network import Network
 
-_COMMENTS = r"//[^\r\n]*|/\*.*?\*/"
 _WORD = rf"(?:{STRING}|[A-Za-z0-9_.-]++)"
 _HEAD = re.compile(rf"\s*belief\s+network(?:\s*{_WORD})?")
 _NODE = re.compile(rf"\s*node\s*({_WORD})\s*\{{")
@@ -58,7 +65,8 @@ class Block:
 
 def parse(source: Source) -> Network:
     """The network that a DSC text describes."""
-    cursor = Cursor(source.without_comments(_COMMENTS))
+    source = source.without_comments(SLASH_COMMENTS)
+    cursor = Cursor(source)
     cursor.try_take(_HEAD)
     declared: list[Declared] = []
     blocks: list[Block] = []
@@ -72,8 +80,8 @@ def parse(source: Source) -> Network:
             parents = tuple(_words(found[2] or ""))
             blocks.append(Block(_plain(found[1]), parents, place, tuple(_rows(cursor))))
         cursor.skip_blanks()
-    states_of = declare(source.name, declared)
-    return assemble(source.name, states_of, [_potential(states_of, block) for block in blocks])
+    variables = declare(source, declared)
+    return assemble(variables, (_potential(variables, block) for block in blocks))
 
 
 def _plain(word: str) -> str:
@@ -102,14 +110,16 @@ def _rows(cursor: Cursor) -> Iterator[tuple[str, str | None, str]]:
         cursor.skip_blanks()
         place = cursor.place
         if special := cursor.try_take(_SPECIAL):
-            hint = "only plain tables can be read; convert the node to one first."
-            raise FormatError.unsupported(place, f"a CPT uses {special[1]!r}", hint)
+            raise FormatError(
+                f"{place}: a CPT uses {special[1]!r}.",
+                "only plain tables can be read; convert the node to one first.",
+            )
         found = cursor.take(_ROW, "'( state numbers ) : numbers;' or '}'")
         yield place, found[1], found[2]
 
 
-def _potential(states_of: States, block: Block) -> Potential:
-    members = family(states_of, block.child, block.parents, block.place)
+def _potential(variables: Variables, block: Block) -> Potential:
+    members = family(variables, block.child, block.parents, block.place)
     if not block.rows:
         return bare(members)
     rows: dict[int, list[float]] = {}
@@ -120,8 +130,8 @@ def _potential(states_of: States, block: Block) -> Potential:
             raise FormatError.duplicate_row(place, members.child, members.given(row))
         rows[row] = read_numbers(text, place, members.child)
         places[row] = place
-        if len(rows[row]) != len(members.states[-1]):
-            found, needed = len(rows[row]), len(members.states[-1])
+        if len(rows[row]) != members.shape[-1]:
+            found, needed = len(rows[row]), members.shape[-1]
             raise FormatError.wrong_length(place, members.child, found, needed, members.given(row))
     return from_rows(members, rows, places.__getitem__)
 
@@ -132,17 +142,17 @@ def _row_number(key: str | None, members: Family, place: str) -> int:
     if len(words) != len(members.parents) or not all(re.fullmatch("[0-9]{1,9}", w) for w in words):
         raise FormatError.key_length(place, members.child, key or "", members.parents)
     row = 0
-    for parent, word, known in zip(members.parents, words, members.states, strict=False):
-        if int(word) >= len(known):
-            numbers = [str(number) for number in range(len(known))]
+    for parent, word, size in zip(members.parents, words, members.shape, strict=False):
+        if int(word) >= size:
+            numbers = map(str, range(size))
             raise FormatError.unknown_state(place, members.child, parent, word, numbers)
-        row = row * len(known) + int(word)
+        row = row * size + int(word)
     return row
 
 
 def render(network: Network) -> str:
     """The DSC text of a network with CPTs."""
-    refuse_names(network, "DSC", is_identifier, _fits, ".bif or .json")
+    refuse_names(network, "DSC", is_identifier, is_quotable, ".bif or .json")
     refuse_bare(network, "DSC", ".bif or .json")
     blocks = ['belief network "unknown"\n']
     for variable in network.variables:
@@ -163,7 +173,3 @@ def _rendered_rows(network: Network, variable: str) -> Iterator[str]:
     for key, row in zip(keys, table.reshape(-1, table.shape[-1]).tolist(), strict=True):
         prefix = f"({', '.join(map(str, key))}) : " if key else ""
         yield f"  {prefix}{numerals(row, ', ')};\n"
-
-
-def _fits(state: str) -> bool:
-    return is_one_line(state) and '"' not in state and "\\" not in state

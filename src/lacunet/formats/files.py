@@ -7,20 +7,25 @@ import os
 import re
 import zlib
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
-from threading import get_ident
 from types import MappingProxyType, ModuleType
 
 from lacunet.formats import bif, dsc, lacunet_json, net, uai, xdsl, xmlbif
+from lacunet.formats.catalogue import example, names, suggestion
+from lacunet.formats.draft import refuse_size
 from lacunet.formats.errors import FormatError
-from lacunet.formats.source import Source
+from lacunet.formats.source import LIMIT, Source
 from lacunet.model.network import Network
+from lacunet.output import replacing
 
 # Each module has parse(source) -> Network and render(network) -> str.
 FORMATS: Mapping[str, ModuleType] = MappingProxyType(
     {
         ".bif": bif,
         ".xmlbif": xmlbif,
+        ".bifxml": xmlbif,  # the same format under the name that pyAgrum gives it
+        ".xml": xmlbif,
         ".net": net,
         ".dsc": dsc,
         ".xdsl": xdsl,
@@ -33,13 +38,17 @@ _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 
 
-def read_network(path: str | os.PathLike[str]) -> Network:
+def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
     """Read a network from a file; the format follows the file's name.
 
     Parameters
     ----------
     path
-        A file that ends in one of the `FORMATS`, or that with ``.gz`` behind.
+        A file that ends in one of the `FORMATS`, or that with ``.gz`` behind; or, where there is
+        no such file, the name of a bundled network such as ``"alarm"``.
+    limit
+        The most bytes that its CPTs may take, and the text that a ``.gz`` file unpacks to: a
+        few lines or a small archive can stand for more than any memory holds.
 
     Returns
     -------
@@ -52,19 +61,36 @@ def read_network(path: str | os.PathLike[str]) -> Network:
         The file cannot be read as what its name says; the message names file and line.
     """
     name = os.fspath(path)
-    form = _format_of(name)
-    text = _decoded(name, _content(name))
+    if name in names() and not os.path.exists(name):
+        return example(name)
+    _format_of(name)
+    return parsed(name, _content(name), limit)
+
+
+def parsed(name: str, content: bytes, limit: int = LIMIT) -> Network:
+    """The network that the content of a file of this name describes."""
+    text = _decoded(name, _unpacked(name, content, limit))
     if not text.strip():
-        raise FormatError.empty(name)
-    network: Network = form.parse(Source.of(name, text))
+        raise FormatError(f"{name}: the file is empty.")
+    network: Network = _format_of(name).parse(Source.of(name, text, limit))
     return network
+
+
+def rendered(network: Network, name: str) -> bytes:
+    """The content of a file of this name that describes the network."""
+    text: str = _format_of(name).render(network)
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError.unwritable(name, error) from None
+    return gzip.compress(content, mtime=0) if name.lower().endswith(".gz") else content
 
 
 def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     """Write a network to a file; the format follows the file's name.
 
-    The file appears whole or not at all, and reading it gives back the same network to
-    the last bit of every probability.
+    The file appears whole or not at all (`lacunet.output.replacing`), and reading it gives
+    back the same network to the last bit of every probability.
 
     Parameters
     ----------
@@ -79,14 +105,14 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
         The format cannot carry the network, or the file cannot be written.
     """
     name = os.fspath(path)
-    text: str = _format_of(name).render(network)
+    content = rendered(network, name)
+    if os.path.isdir(name):
+        raise FormatError.folder(name)
     try:
-        content = text.encode()
-    except UnicodeEncodeError as error:
+        with replacing(name) as file:
+            file.write(content)
+    except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
         raise FormatError.unwritable(name, error) from None
-    if name.lower().endswith(".gz"):
-        content = gzip.compress(content, mtime=0)
-    _replace(name, content)
 
 
 def check_target(network: Network, path: str | os.PathLike[str]) -> None:
@@ -99,35 +125,55 @@ def check_target(network: Network, path: str | os.PathLike[str]) -> None:
     _format_of(name).render(Network(network.states_of, {}, uniform))
     folder = os.path.dirname(os.path.realpath(name))
     if os.path.isdir(name):
-        raise FormatError.directory(name)
+        raise FormatError.folder(name)
     if not os.access(folder, os.W_OK):
-        raise FormatError.unwritable(name, OSError(f"cannot write into the folder {folder}"))
+        raise FormatError.unwritable(name, f"cannot write into the folder {folder}")
 
 
 def _format_of(name: str) -> ModuleType:
     suffix = Path(name.lower().removesuffix(".gz")).suffix
-    if suffix not in FORMATS:
-        raise FormatError.unknown_suffix(name, FORMATS)
-    return FORMATS[suffix]
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    raise FormatError(
+        f"{name}: the file name does not say which format it has.",
+        f"end it with one of {', '.join(FORMATS)}, each also with .gz.{_bundled(name)}",
+    )
+
+
+def _bundled(name: str) -> str:
+    meant = suggestion(os.path.basename(name).partition(".")[0])
+    return f" Among the bundled networks: {meant}" if meant else ""
 
 
 def _content(name: str) -> bytes:
     try:
-        content = Path(name).read_bytes()
+        return Path(name).read_bytes()
     except FileNotFoundError:
-        raise FormatError.missing_file(name) from None
+        raise FormatError(
+            f"{name}: there is no such file.",
+            f"check the spelling and the folder.{_bundled(name)}",
+        ) from None
     except IsADirectoryError:
-        raise FormatError.directory(name) from None
+        raise FormatError.folder(name) from None
     except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
-        raise FormatError.unreadable(name, error) from None
+        raise FormatError(f"{name}: the file cannot be read ({error}).") from None
+
+
+def _unpacked(name: str, content: bytes, limit: int) -> bytes:
     if not name.lower().endswith(".gz"):
         if content.startswith(_GZIP):
-            raise FormatError.compressed(name)
+            raise FormatError(f"{name}: the file is gzip.", "add .gz to its name.")
         return content
     try:
-        return gzip.decompress(content)
+        with gzip.open(BytesIO(content)) as file:
+            unpacked = file.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise FormatError.damaged_gzip(name, error) from None
+        raise FormatError(
+            f"{name}: the file is not sound gzip ({error}).",
+            "fetch it again, or drop .gz from its name if it is not compressed.",
+        ) from None
+    refuse_size(name, "the unpacked text", len(unpacked), limit)
+    return unpacked
 
 
 def _decoded(name: str, content: bytes) -> str:
@@ -137,21 +183,6 @@ def _decoded(name: str, content: bytes) -> str:
     try:
         return content.decode(encoding).removeprefix("\ufeff")
     except (LookupError, ValueError) as error:
-        raise FormatError.undecodable(name, encoding, error) from None
-
-
-def _replace(name: str, content: bytes) -> None:
-    """Put a file in place in one step, so that no reader ever sees half of it."""
-    if os.path.isdir(name):
-        raise FormatError.directory(name)
-    draft = None
-    try:
-        target = os.path.realpath(name)
-        draft = Path(f"{target}.{os.getpid()}.{get_ident()}.tmp")
-        with draft.open("xb") as file:
-            file.write(content)
-        os.replace(draft, target)
-    except (OSError, ValueError) as error:
-        if draft:
-            draft.unlink(missing_ok=True)
-        raise FormatError.unwritable(name, error) from None
+        raise FormatError(
+            f"{name}: the file is not {encoding} text ({error}).", "save it as UTF-8 first."
+        ) from None

@@ -13,14 +13,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from lacunet.formats.draft import (
-    MOST_AXES,
     Declared,
     Family,
     Potential,
-    States,
+    Variables,
     assemble,
     bare,
     declare,
@@ -49,14 +49,12 @@ class Entry:
 def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
     entries = _entries(source)
-    states_of = declare(source.name, [_variable(entry) for entry in entries])
-    read = assemble(source.name, states_of, [_potential(entry, states_of) for entry in entries])
-    cuts = {str(entry.content["name"]): _cuts(entry) for entry in entries if _has_cuts(entry)}
+    variables = declare(source, [_variable(entry) for entry in entries])
+    read = assemble(variables, (_potential(entry, variables) for entry in entries))
+    cuts = {
+        str(entry.content["name"]): _cuts(entry) for entry in entries if "cuts" in entry.content
+    }
     return Network(read.states_of, read.parents_of, read.tables_of, cuts) if cuts else read
-
-
-def _has_cuts(entry: Entry) -> bool:
-    return "cuts" in entry.content
 
 
 def _cuts(entry: Entry) -> list[float]:
@@ -89,8 +87,8 @@ def _entries(source: Source) -> list[Entry]:
     if not cursor.is_at_end:
         raise cursor.unexpected("the end of the file")
     if (found.get("format"), found.get("version")) != (FORMAT, VERSION):
-        raise FormatError.no_network(
-            source.name, f'not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
+        raise FormatError(
+            f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
         )
     return entries
 
@@ -120,22 +118,22 @@ def _value(cursor: Cursor) -> object:
     try:
         value, cursor.offset = _DECODER.raw_decode(cursor.source.text, cursor.offset)
     except json.JSONDecodeError as error:
-        place = cursor.source.at(error.pos)
-        raise FormatError.no_network(place, f"not sound JSON: {error.msg}.") from None
+        raise FormatError.unsound(cursor.source.at(error.pos), "JSON", error.msg) from None
     except (ValueError, RecursionError) as error:
-        raise FormatError.no_network(cursor.place, f"not sound JSON: {error}.") from None
+        raise FormatError.unsound(cursor.place, "JSON", error) from None
     return value
 
 
 def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError(f"a key stands twice among {[key for key, _ in pairs]}")
+        key = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ValueError(f"the key {key!r} stands twice in one object")
     return found
 
 
 def _refuse_constant(word: str) -> object:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 _DECODER = json.JSONDecoder(
@@ -145,9 +143,9 @@ _DECODER = json.JSONDecoder(
 
 def _text(value: object, place: str, what: str) -> str:
     if not isinstance(value, str):
-        raise FormatError.syntax(place, json.dumps(value)[:30], f"{what} as a text")
+        raise FormatError.syntax(place, json.dumps(value)[:30], f"{what} as a string")
     if re.search("[\ud800-\udfff]", value):
-        raise FormatError.syntax(place, ascii(value), f"{what} as a text in Unicode")
+        raise FormatError.syntax(place, ascii(value), f"{what} as a string of Unicode characters")
     return value
 
 
@@ -165,13 +163,12 @@ def _variable(entry: Entry) -> Declared:
     return Declared(name, _texts(entry, "states"), entry.place)
 
 
-def _potential(entry: Entry, states_of: States) -> Potential:
+def _potential(entry: Entry, variables: Variables) -> Potential:
     child = str(entry.content["name"])
-    members = family(states_of, child, _texts(entry, "parents"), entry.place)
+    members = family(variables, child, _texts(entry, "parents"), entry.place)
     if "cpt" not in entry.content:
         return bare(members)
-    if len(members.shape) > MOST_AXES:
-        raise FormatError.too_large(entry.place, child, members.rows, len(members.shape))
+    members.check_size()
     return from_flat(members, _flat(entry.content["cpt"], members, 0))
 
 

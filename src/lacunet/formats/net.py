@@ -1,31 +1,34 @@
 """Hugin's NET: a potential lists its numbers with the child fastest, the first parent slowest.
 
-Parentheses inside ``data`` only show the shape and may be left out. Potentials that are all
-empty give a network without CPTs.
+Parentheses inside ``data`` only show the shape: those inside the outermost pair may be left
+out, but must not contradict the parents. Potentials that are all empty give a network without
+CPTs. A file that holds one class instead of a network is read if the class has no inputs.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
 from itertools import accumulate
 
 from lacunet.formats.draft import (
     Declared,
+    Family,
     Potential,
-    States,
+    Variables,
     assemble,
     bare,
     declare,
     family,
     from_flat,
     is_identifier,
-    is_one_line,
+    is_quotable,
     refuse_names,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import (
     LONG_STRING,
+    PERCENT_COMMENTS,
     STRING,
     Cursor,
     Source,
@@ -34,11 +37,13 @@ from lacunet.formats.source import (
     unquoted,
 )
 from lacunet.model.network import FloatArray, Network
+from lacunet.wording import counted
 
-_WORD = r"[A-Za-z_][A-Za-z0-9_]*"
+_WORD = r"[A-Za-z_][A-Za-z0-9_.]*"  # bnlearn writes names with dots
 _HEAD = re.compile(r"\s*net\s*\{")
+_CLASS = re.compile(rf"\s*class\s+{_WORD}\s*\{{")
 _NODE = re.compile(rf"\s*(?:discrete\s+)?node\s+({_WORD})\s*\{{")
-_POTENTIAL = re.compile(rf"\s*potential\s*\(\s*({_WORD})\s*(?:\|([\w\s,]*))?\)\s*\{{", re.ASCII)
+_POTENTIAL = re.compile(rf"\s*potential\s*\(\s*({_WORD})\s*(?:\|([\w\s,.]*))?\)\s*\{{", re.ASCII)
 _OTHER = re.compile(r"\s*(continuous|decision|utility|function|interval|class|instance)\b")
 _ATTRIBUTE = re.compile(rf'\s*({_WORD})\s*=((?:[^;{{}}"]++|{LONG_STRING})*+);')
 # Attributes of a potential that the format defines; those of applications have capitals.
@@ -49,47 +54,61 @@ _STATES = re.compile(rf"\s*\(((?:\s*{_STATE}(?=[\s)]))*+)\s*\)\s*")
 _ONE_STATE = re.compile(_STATE)
 
 
+Attributes = dict[str, tuple[str, str]]  # each value with its place
+
+
 def parse(source: Source) -> Network:
     """The network that a NET text describes."""
-    source = source.without_comments(r"%[^\r\n]*", LONG_STRING)
+    source = source.without_comments(PERCENT_COMMENTS, LONG_STRING)
     cursor = Cursor(source)
-    if cursor.try_take(_HEAD):
-        for _ in _attributes(cursor):
-            pass
+    is_class = cursor.try_take(_CLASS) is not None
+    if not is_class and cursor.try_take(_HEAD):
+        _attributes(cursor)
     declared: list[Declared] = []
-    potentials: list[tuple[str, re.Match[str], dict[str, tuple[str, str]]]] = []
+    potentials: list[tuple[str, re.Match[str], Attributes]] = []
     cursor.skip_blanks()
-    while not cursor.is_at_end:
+    while not (cursor.try_take(_END) if is_class else cursor.is_at_end):
         place = cursor.place
         if node := cursor.try_take(_NODE):
-            declared.append(_variable(node[1], dict(_attributes(cursor)), place))
+            declared.append(_variable(node[1], _attributes(cursor), place))
         elif other := cursor.try_take(_OTHER):
-            hint = "only discrete chance nodes can be read."
-            raise FormatError.unsupported(place, f"the file holds a {other[1]!r}", hint)
+            raise FormatError(
+                f"{place}: the file holds a {other[1]!r}.",
+                "only discrete chance nodes can be read.",
+            )
+        elif is_class and (attribute := cursor.try_take(_ATTRIBUTE)):
+            if attribute[1] == "inputs" and attribute[2].strip(" \t\r\n()"):
+                raise FormatError(
+                    f"{place}: the class has inputs, which come from outside the file.",
+                    "let Hugin save the network that uses the class.",
+                )
         else:
             found = cursor.take(_POTENTIAL, "'node' or 'potential ( child | parents ) {'")
-            potentials.append((place, found, dict(_attributes(cursor))))
+            potentials.append((place, found, _attributes(cursor)))
         cursor.skip_blanks()
-    states_of = declare(source.name, declared)
-    return assemble(source.name, states_of, [_potential(states_of, *each) for each in potentials])
+    cursor.skip_blanks()
+    if not cursor.is_at_end:
+        raise cursor.unexpected("the end of the file")
+    variables = declare(source, declared)
+    return assemble(variables, (_potential(variables, *each) for each in potentials))
 
 
-def _attributes(cursor: Cursor) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The ``key = value;`` pairs up to the closing brace: each value with its place."""
-    seen: set[str] = set()
+def _attributes(cursor: Cursor) -> Attributes:
+    """The ``key = value;`` pairs up to the closing brace."""
+    attributes: Attributes = {}
     while not cursor.try_take(_END):
         cursor.skip_blanks()
         place = cursor.place
         key, value = cursor.take(_ATTRIBUTE, "'name = value;' or '}'").groups()
-        if key in seen:
+        if key in attributes:
             raise FormatError.syntax(place, f"a second {key!r}", "another attribute")
-        seen.add(key)
-        yield key, (value, place)
+        attributes[key] = value, place
+    return attributes
 
 
-def _variable(name: str, attributes: dict[str, tuple[str, str]], place: str) -> Declared:
+def _variable(name: str, attributes: Attributes, place: str) -> Declared:
     if "states" not in attributes:
-        raise FormatError.no_states(place, name)
+        return Declared(name, (), place)
     text, place = attributes["states"]
     found = _STATES.fullmatch(text)
     if not found:
@@ -100,38 +119,63 @@ def _variable(name: str, attributes: dict[str, tuple[str, str]], place: str) -> 
 
 
 def _potential(
-    states_of: States,
-    place: str,
-    found: re.Match[str],
-    attributes: dict[str, tuple[str, str]],
+    variables: Variables, place: str, found: re.Match[str], attributes: Attributes
 ) -> Potential:
     parents = (found[2] or "").replace(",", " ").split()
-    members = family(states_of, found[1], parents, place)
+    members = family(variables, found[1], parents, place)
     if "model_data" in attributes or "model_nodes" in attributes:
-        hint = "let Hugin compute the table from the model, then save again."
-        raise FormatError.unsupported(place, f"the CPT of {found[1]!r} is a model", hint)
+        raise FormatError(
+            f"{place}: the CPT of {found[1]!r} is a model.",
+            "let Hugin compute the table from the model, then save again.",
+        )
     for key, (_, where) in attributes.items():
         if key.islower() and key not in _KNOWN:
             raise FormatError.syntax(where, f"{key} =", f"'data' of {found[1]!r}")
     if "data" not in attributes:
         return bare(members)
     text, place = attributes["data"]
-    return from_flat(members, read_numbers(_opened(text, place), place, members.child))
+    numbers = read_numbers(text.replace("(", " ").replace(")", " "), place, members.child)
+    potential = from_flat(members, numbers)
+    _check_nesting(text, place, members)
+    return potential
 
 
-def _opened(text: str, place: str) -> str:
-    """The text of ``data`` with blanks in place of its parentheses, which must be in pairs."""
-    depths = list(accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text)))
+def _check_nesting(text: str, place: str, members: Family) -> None:
+    """Refuse parentheses that do not pair, or that show another shape than the parents have.
+
+    All numbers may stand in one pair; a pair inside another must hold the numbers of one
+    index of an axis further in.
+    """
     text = text.strip()
+    depths = list(accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text)))
     is_one_group = text.startswith("(") and text.endswith(")")
     if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
         raise FormatError.syntax(place, text[:30], "numbers in pairs of parentheses")
-    return text.replace("(", " ").replace(")", " ")
+    sizes = [math.prod(members.shape[axis:]) for axis in range(len(members.shape))]
+    numbers = 0
+    groups = [(0, len(sizes))]  # where each open one starts, and the outermost axis inside it
+    _, *pieces = re.split(r"([()])", text)
+    for bracket, between in zip(pieces[::2], pieces[1::2], strict=True):
+        if bracket == "(":
+            groups.append((numbers, len(sizes)))
+        else:
+            start, inner = groups.pop()
+            size = numbers - start
+            fitting = [axis for axis in range(inner) if sizes[axis] == size]
+            if not fitting or start % size:
+                raise FormatError(
+                    f"{place}: the parentheses in the CPT of {members.child!r} hold "
+                    f"{counted(size, 'number')} where its parents and states, in their order, have "
+                    f"the sizes {', '.join(map(str, members.shape))}.",
+                    "correct the order of the parents, or write all numbers in one pair.",
+                )
+            groups[-1] = groups[-1][0], min(groups[-1][1], fitting[-1])
+        numbers += len(between.replace(",", " ").split())
 
 
 def render(network: Network) -> str:
     """The NET text of a network; empty potentials where it has no CPTs."""
-    refuse_names(network, "NET", is_identifier, _fits, ".bif or .json")
+    refuse_names(network, "NET", is_identifier, is_quotable, ".bif or .json")
     blocks = ["net\n{\n}\n"]
     for variable in network.variables:
         states = " ".join(f'"{state}"' for state in network.states(variable))
@@ -150,7 +194,3 @@ def _nested(table: FloatArray) -> str:
     if table.ndim == 1:
         return f"( {numerals(table)} )"
     return "(" + "\n    ".join(_nested(part) for part in table) + ")"
-
-
-def _fits(state: str) -> bool:
-    return is_one_line(state) and '"' not in state and "\\" not in state

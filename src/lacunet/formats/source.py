@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lacunet.formats.errors import FormatError
 from lacunet.model.network import FloatArray
@@ -17,6 +17,13 @@ from lacunet.model.network import FloatArray
 STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"'
 # The same, but allowed to run over several lines, as free texts do.
 LONG_STRING = r'"(?:[^"\\]|\\[\s\S])*+"'
+
+# Comments to the end of the line, and between /* and */; a /* alone is one never closed.
+SLASH_COMMENTS = r"//[^\r\n]*|/\*.*?\*/|/\*"
+PERCENT_COMMENTS = r"%[^\r\n]*"
+
+# The most bytes that the CPTs of a file may take, and the text that a gzip file unpacks to.
+LIMIT = 2**28
 
 _BREAK = re.compile(r"\r\n?|\n")
 _BLANKS = re.compile(r"\s*")
@@ -31,24 +38,32 @@ class Source:
     name: str
     text: str
     breaks: tuple[int, ...]  # the offset of every line break
+    limit: int = LIMIT
 
     @classmethod
-    def of(cls, name: str, text: str) -> Source:
+    def of(cls, name: str, text: str, limit: int = LIMIT) -> Source:
         """Find the lines of a text, once."""
-        return cls(name, text, tuple(found.start() for found in _BREAK.finditer(text)))
+        return cls(name, text, tuple(found.start() for found in _BREAK.finditer(text)), limit)
 
     def at(self, offset: int) -> str:
         """The name of the file and the number of the line, as messages begin."""
         return f"{self.name}:{bisect_left(self.breaks, offset) + 1}"
 
     def without_comments(self, comments: str, string: str = STRING) -> Source:
-        """The same text with blanks in place of comments; texts in quotes stay as they are."""
-        pattern = re.compile(f"({string})|(?:{comments})", re.DOTALL)
-        return Source(self.name, pattern.sub(_kept_or_blank, self.text), self.breaks)
+        """The same text with spaces in place of comments; texts in quotes stay as they are.
 
+        A quote that is never closed takes what follows with it: looked at again from every
+        character behind it, a long text would cost quadratic time.
+        """
+        unclosed = string.removesuffix('"')
+        pattern = re.compile(f"({string}|{unclosed})|(?:{comments})", re.DOTALL)
 
-def _kept_or_blank(found: re.Match[str]) -> str:
-    return found[0] if found[1] else re.sub(r"[^\r\n]", " ", found[0])
+        def kept_or_blank(found: re.Match[str]) -> str:
+            if found[0] == "/*":
+                raise FormatError.syntax(self.at(found.start()), "/*", "'*/' somewhere after it")
+            return found[1] or re.sub(r"[^\r\n]", " ", found[0])
+
+        return replace(self, text=pattern.sub(kept_or_blank, self.text))
 
 
 @dataclass

@@ -2,21 +2,36 @@
 
 Read are ``BAYES`` files, in which the last variable of each function's scope is the child
 and runs fastest. Variables become ``X0``, ``X1``, ...; their states ``0``, ``1``, ...
+
+pyAgrum lists the numbers with the first parent fastest but for the child. Its files are told by
+the name of a variable in a comment behind each scope, which no other program writes.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lacunet.formats.draft import Declared, assemble, declare, family, from_flat, refuse_bare
+from lacunet.formats.draft import (
+    Declared,
+    Potential,
+    Variables,
+    assemble,
+    declare,
+    family,
+    from_flat,
+    refuse_bare,
+    warn_of_agrum,
+)
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import NUMBER, Cursor, Source, numerals
 from lacunet.model.network import Network, Scope
 
 _KIND = re.compile(r"\s*([A-Za-z]+)(?!\S)")
 _COUNT = re.compile(r"\s*([0-9]{1,9})(?!\S)")
+_COMMENT = re.compile(r"[ \t]*#[^\r\n]*")
 _OTHERS = ".bif or .json"
 
 
@@ -26,6 +41,7 @@ class Function:
 
     scope: Scope
     place: str
+    has_comment: bool
 
 
 def parse(source: Source) -> Network:
@@ -34,19 +50,29 @@ def parse(source: Source) -> Network:
     cursor.skip_blanks()
     kind = cursor.take(_KIND, "'BAYES'")[1]
     if kind != "BAYES":
-        hint = "only 'BAYES' networks can be read."
-        raise FormatError.unsupported(cursor.place, f"the file is of the kind {kind!r}", hint)
-    states_of = declare(source.name, _variables(cursor))
-    functions = _scopes(cursor, tuple(states_of))
-    potentials = []
+        raise FormatError(
+            f"{cursor.place}: the file is of the kind {kind!r}.",
+            "only 'BAYES' networks can be read.",
+        )
+    variables = declare(source, _variables(cursor))
+    functions = _scopes(cursor, tuple(variables.positions_of))
+    return assemble(variables, _potentials(cursor, variables, functions))
+
+
+def _potentials(
+    cursor: Cursor, variables: Variables, functions: list[Function]
+) -> Iterator[Potential]:
+    is_agrum = all(function.has_comment for function in functions)
+    if is_agrum and any(len(function.scope) > 2 for function in functions):
+        warn_of_agrum(cursor.source.name)
     for function in functions:
         *parents, child = function.scope
-        members = family(states_of, child, parents, function.place)
-        potentials.append(from_flat(members, _numbers(cursor, child, math.prod(members.shape))))
+        members = family(variables, child, parents, function.place)
+        numbers = _numbers(cursor, child, math.prod(members.shape))
+        yield from_flat(members, numbers, order="reversed" if is_agrum else "parents first")
     cursor.skip_blanks()
     if not cursor.is_at_end:
         raise cursor.unexpected("the end of the file")
-    return assemble(source.name, states_of, potentials)
 
 
 def _count(cursor: Cursor, expected: str, most: int) -> int:
@@ -84,7 +110,9 @@ def _scopes(cursor: Cursor, variables: Scope) -> list[Function]:
         if not size:
             raise FormatError.syntax(place, "0", "the size of a scope, at least 1")
         scope = [variables[_count(cursor, "a variable's number", last)] for _ in range(size)]
-        functions.append(Function(tuple(scope), place))
+        functions.append(Function(tuple(scope), place, cursor.try_take(_COMMENT) is not None))
+        if functions[0].has_comment != functions[-1].has_comment:
+            raise FormatError.syntax(place, "some comments", "one behind each scope, or none")
     return functions
 
 

@@ -1,17 +1,21 @@
 """GeNIe's XDSL: a CPT lists its numbers with the child fastest and the first parent slowest.
 
-Read are nodes with a CPT and deterministic nodes, whose CPTs hold ones and zeros.
+Read are nodes with a CPT and deterministic nodes, whose CPTs hold ones and zeros. pyAgrum writes
+and reads the first parent fastest: its files are told by their ``app`` and read as it means them.
 """
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from lacunet.formats.draft import (
     Declared,
     Family,
+    Order,
     Potential,
-    States,
+    Variables,
     assemble,
     bare,
     declare,
@@ -19,6 +23,7 @@ from lacunet.formats.draft import (
     from_flat,
     refuse_bare,
     refuse_names,
+    warn_of_agrum,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source, numerals, read_numbers
@@ -40,11 +45,25 @@ def parse(source: Source) -> Network:
     nodes = root.one("nodes").children
     for node in nodes:
         if node.tag not in _READ:
-            what = f"node {node.attributes.get('id')!r} is of the type {node.tag!r}"
-            hint = "let GeNIe turn it into a node with a CPT, then save again."
-            raise FormatError.unsupported(node.place, what, hint)
-    states_of = declare(source.name, [_variable(node) for node in _in_order(nodes)])
-    return assemble(source.name, states_of, [_potential(node, states_of) for node in nodes])
+            raise FormatError(
+                f"{node.place}: node {node.attributes.get('id')!r} is of the type {node.tag!r}.",
+                "let GeNIe turn it into a node with a CPT, then save again.",
+            )
+    variables = declare(source, [_variable(node) for node in _in_order(nodes)])
+    order: Order = "reversed" if _is_agrum(root) else "parents first"
+    if order == "reversed" and any(len(_parents(node)) > 1 for node in nodes):
+        warn_of_agrum(source.name)
+    return assemble(variables, (_potential(node, variables, order) for node in nodes))
+
+
+def _is_agrum(root: Element) -> bool:
+    programs = (one for extensions in root.all("extensions") for one in extensions.all("genie"))
+    return any(one.attributes.get("app", "").startswith("aGrUM") for one in programs)
+
+
+def _parents(node: Element) -> list[str]:
+    parents = node.at_most_one("parents")
+    return parents.text.split() if parents else []
 
 
 def _in_order(nodes: list[Element]) -> list[Element]:
@@ -67,33 +86,33 @@ def _variable(node: Element) -> Declared:
     return Declared(node.attribute("id"), states, node.place)
 
 
-def _potential(node: Element, states_of: States) -> Potential:
-    parents = node.at_most_one("parents")
-    names = parents.text.split() if parents else []
-    members = family(states_of, node.attribute("id"), names, node.place)
+def _potential(node: Element, variables: Variables, order: Order) -> Potential:
+    members = family(variables, node.attribute("id"), _parents(node), node.place)
     if node.tag == "deterministic":
-        return _deterministic(node, members)
+        return _deterministic(node, members, order)
     if (wrong := node.at_most_one("resultingstates")) is not None:
         raise FormatError.syntax(wrong.place, "<resultingstates>", "<probabilities>")
     numbers = node.at_most_one("probabilities")
     if numbers is None:
         return bare(members)
     numbers.check([], has_text=True)
-    return from_flat(members, read_numbers(numbers.text, numbers.place, members.child))
+    return from_flat(members, read_numbers(numbers.text, numbers.place, members.child), order)
 
 
-def _deterministic(node: Element, members: Family) -> Potential:
+def _deterministic(node: Element, members: Family, order: Order) -> Potential:
     """One state for each configuration of the parents, the first parent slowest."""
     results = node.one("resultingstates")
-    states = members.states[-1]
-    given = results.text.split()
+    position_of, given = members.positions[-1], results.text.split()
     if len(given) != members.rows:
         raise FormatError.wrong_length(results.place, members.child, len(given), members.rows)
     for state in given:
-        if state not in states:
+        if state not in position_of:
             child = members.child
-            raise FormatError.unknown_state(results.place, child, child, state, states)
-    return from_flat(members, [float(own == state) for state in given for own in states])
+            raise FormatError.unknown_state(results.place, child, child, state, position_of)
+    members.check_size()
+    chosen = np.zeros((members.rows, members.shape[-1]))
+    chosen[np.arange(members.rows), [position_of[state] for state in given]] = 1
+    return from_flat(members, chosen.ravel(), order)
 
 
 def render(network: Network) -> str:
@@ -105,11 +124,21 @@ def render(network: Network) -> str:
         '<smile version="1.0" id="Network" numsamples="1000">',
         "  <nodes>",
     ]
-    for variable in _parents_first(network):
+    written = _parents_first(network)
+    position_of = {name: at for at, name in enumerate(network.variables)}
+    for variable in written:
         lines.append(f"    <cpt {attribute('id', variable)}>")
         lines += [f"      {line}" for line in _node(network, variable)]
+        if written is not network.variables:
+            lines.append(f'      <property id="{_POSITION}">{position_of[variable]}</property>')
         lines.append("    </cpt>")
-    return "\n".join([*lines, "  </nodes>", "</smile>", ""])
+    # GeNIe and pyAgrum look for the names that they show in the extensions.
+    lines += ["  </nodes>", "  <extensions>"]
+    lines.append('    <genie version="1.0" app="lacunet" name="Network">')
+    for name in written:
+        node = f"<node {attribute('id', name)}>{tagged('name', name)}</node>"
+        lines.append(f"      {node}")
+    return "\n".join([*lines, "    </genie>", "  </extensions>", "</smile>", ""])
 
 
 def _parents_first(network: Network) -> Scope:
@@ -123,13 +152,10 @@ def _parents_first(network: Network) -> Scope:
 
 def _node(network: Network, variable: str) -> list[str]:
     parents = network.parents(variable)
-    position = network.variables.index(variable)
-    is_moved = _parents_first(network) is not network.variables
     return [
         *(f"<state {attribute('id', state)} />" for state in network.states(variable)),
         *([tagged("parents", " ".join(parents))] if parents else []),
         tagged("probabilities", numerals(network.cpt(variable).table.ravel())),
-        *([f'<property id="{_POSITION}">{position}</property>'] if is_moved else []),
     ]
 
 

@@ -77,7 +77,7 @@ def parse_xml(source: Source, root: str) -> Element:
         parser.Parse(source.text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
         place = f"{source.name}:{error.lineno}"
-        raise FormatError.no_network(place, f"not sound XML: {error}.") from None
+        raise FormatError.unsound(place, "XML", error) from None
     found = document.children[0]
     if found.tag != root:
         raise FormatError.syntax(found.place, f"<{found.tag}>", f"<{root}>")
@@ -96,10 +96,9 @@ def _grow(document: Element, parser: expat.XMLParserType, name: str) -> None:
         stack[-1].pieces.append(text)
 
     def refuse_entity(entity: str, *_: object) -> None:
-        place = f"{name}:{parser.CurrentLineNumber}"
-        hint = "replace the entity by its text."
-        raise FormatError.unsupported(
-            place, f"the file uses an entity of its own, {entity!r}", hint
+        raise FormatError(
+            f"{name}:{parser.CurrentLineNumber}: the file uses an entity of its own, {entity!r}.",
+            "replace the entity by its text.",
         )
 
     parser.StartElementHandler = start

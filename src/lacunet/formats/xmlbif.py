@@ -5,7 +5,7 @@ from __future__ import annotations
 from lacunet.formats.draft import (
     Declared,
     Potential,
-    States,
+    Variables,
     assemble,
     bare,
     declare,
@@ -26,9 +26,9 @@ def parse(source: Source) -> Network:
     root.check(["NETWORK"])
     network = root.one("NETWORK")
     network.check(["NAME", "PROPERTY", "VARIABLE", "DEFINITION"])
-    states_of = declare(source.name, [_variable(one) for one in network.all("VARIABLE")])
-    potentials = [_potential(one, states_of) for one in network.all("DEFINITION")]
-    return assemble(source.name, states_of, potentials)
+    variables = declare(source, [_variable(one) for one in network.all("VARIABLE")])
+    potentials = (_potential(one, variables) for one in network.all("DEFINITION"))
+    return assemble(variables, potentials)
 
 
 def _variable(element: Element) -> Declared:
@@ -36,16 +36,18 @@ def _variable(element: Element) -> Declared:
     name = element.one("NAME").text
     kind = element.attributes.get("TYPE", "nature")
     if kind != "nature":
-        what = f"variable {name!r} is of the type {kind!r}"
-        raise FormatError.unsupported(element.place, what, "only 'nature' can be read.")
+        raise FormatError(
+            f"{element.place}: variable {name!r} is of the type {kind!r}.",
+            "only 'nature' can be read.",
+        )
     states = tuple(outcome.text for outcome in element.all("OUTCOME"))
     return Declared(name, states, element.place)
 
 
-def _potential(element: Element, states_of: States) -> Potential:
+def _potential(element: Element, variables: Variables) -> Potential:
     element.check(["FOR", "GIVEN", "TABLE", "PROPERTY"])
     parents = [given.text for given in element.all("GIVEN")]
-    members = family(states_of, element.one("FOR").text, parents, element.place)
+    members = family(variables, element.one("FOR").text, parents, element.place)
     table = element.at_most_one("TABLE")
     if table is None:
         return bare(members)

@@ -153,7 +153,7 @@ def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
     """The place of each state seen; what is missing was not seen."""
     seen = {}
     for name, value in evidence.items():
-        match = Matcher(network.states(name), (), network.cuts_of.get(name, ())).match(value)
+        match = Matcher(network.states(name), cuts=network.cuts_of.get(name, ())).match(value)
         if match.is_refused:
             raise NetworkError.no_such_state(name, str(value), network.states(name))
         if match.code < network.cardinality(name):

@@ -9,6 +9,7 @@ What makes a network: checked once, when it is made.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -334,7 +335,7 @@ def checked_parents(
     if nobody := set(parents) - set(states_of):
         raise NetworkError.parents_of_nobody(nobody)
     for name, own in parents.items():
-        if unknown := set(own) - set(states_of):
+        if unknown := {parent for parent in own if parent not in states_of}:
             raise NetworkError.unknown_parents(name, unknown)
         if twice := _twice(own):
             raise NetworkError.duplicate_parents(name, twice)
@@ -342,9 +343,7 @@ def checked_parents(
 
 
 def _twice(names: Sequence[str]) -> set[str]:
-    return (
-        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-    )
+    return {name for name, times in Counter(names).items() if times > 1}
 
 
 def checked_cuts(

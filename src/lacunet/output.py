@@ -1,0 +1,45 @@
+"""A file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file that takes the place of the one at ``path`` once all is written, or else vanishes.
+
+    A link stays a link: what it leads to is replaced. The mode of a file that was there is
+    kept, and one that must not be written is not replaced. A device or a pipe is written to.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        with open(path, "wb") as file:
+            yield file
+        return
+    target = Path(os.path.realpath(path))
+    if mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(f"the file {target} is read-only")
+    draft = target.with_name(f".{uuid4().hex}.part")
+    try:
+        with draft.open("xb") as file:
+            yield file
+        if mode is not None:
+            draft.chmod(stat.S_IMODE(mode))
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,52 @@
+"""Damaged Arrow data: an index or an offset that leads nowhere is refused, not read."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from lacunet.data.errors import DataError
+from lacunet.data.read import read_table
+from lacunet.model.network import Network
+
+NETWORK = Network({"A": ["no", "yes"]})
+
+
+def dictionary(indices: list[int]) -> pa.Table:
+    wrong = pa.DictionaryArray.from_arrays(
+        pa.array(indices, pa.int32()), pa.array(["no", "yes"]), safe=False
+    )
+    return pa.table({"A": wrong})
+
+
+@pytest.mark.parametrize("index", [-1, 2, 2**31 - 1, -(2**31)])
+def test_an_index_outside_of_the_dictionary_is_refused(tmp_path: Path, index: int) -> None:
+    good = dictionary([0, 1, 1, 123_456_789 % 2])
+    with pa.ipc.new_file(tmp_path / "rows.arrow", good.schema) as writer:
+        writer.write_table(good)
+    assert read_table(tmp_path / "rows.arrow", NETWORK).rows == 4
+    content = (tmp_path / "rows.arrow").read_bytes()
+    stored = np.array([0, 1, 1, 1], np.int32).tobytes()
+    assert content.count(stored) == 1
+    bad = content.replace(stored, stored[:-4] + struct.pack("<i", index))
+    for name in ("rows.arrow", "rows.feather"):
+        (tmp_path / name).write_bytes(bad)
+        with pytest.raises(DataError, match=rf"{name}' cannot be read: .*out of bounds"):
+            read_table(tmp_path / name, NETWORK)
+    with pytest.raises(DataError, match="the PyArrow Table cannot be read"):
+        read_table(dictionary([0, index]), NETWORK)
+
+
+def test_offsets_that_lead_outside_and_text_that_is_not_utf8_are_refused() -> None:
+    backwards = np.array([0, 4, 1, 5], np.int32)
+    whole = np.array([0, 2], np.int32)
+    for texts in (
+        pa.StringArray.from_buffers(3, pa.py_buffer(backwards), pa.py_buffer(b"noyes")),
+        pa.StringArray.from_buffers(1, pa.py_buffer(whole), pa.py_buffer(b"\xff\xfe")),
+    ):
+        with pytest.raises(DataError, match="the PyArrow Table cannot be read"):
+            read_table(pa.table({"A": texts}), NETWORK)

@@ -1,0 +1,169 @@
+"""Text files that are written in another way, from the standard input, or not text at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet.data.errors import DataError, WeightError
+from lacunet.data.matching import MISSING_TOKENS
+from lacunet.data.read import read_table
+from lacunet.data.text import TextOptions
+from lacunet.model.network import Network
+
+PAIR = Network({"A": ["no", "yes"], "B": ["0.5", "1"]}, {"B": ["A"]})
+
+
+def columns(data: object, network: Network = PAIR, **options: object) -> dict[str, list[int]]:
+    table = read_table(data, network, **options)
+    return {name: own.tolist() for name, own in table.columns.items()}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "utf-16-le", "latin-1", "ascii"])
+@pytest.mark.parametrize("delimiter", [";", "|", "\t", " "])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+def test_delimiter_encoding_and_decimal_can_be_named(
+    tmp_path: Path, encoding: str, delimiter: str, suffix: str
+) -> None:
+    word = "yes" if encoding == "ascii" else "é,"
+    network = Network({"A": ["no", word], "B": ["0.5", "1"]})
+    rows = [["A", "B", "w"], [word, "0,5", "1,25"], ["no", "1,0", "2"], ["", "1", "1e1"]]
+    content = "\r\n".join(delimiter.join(row) for row in rows).encode(encoding)
+    path = tmp_path / f"rows{suffix}"
+    path.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
+    options = TextOptions(delimiter=delimiter, encoding=encoding, decimal=",")
+    table = read_table(path, network, weight="w", text=options)
+    assert table.columns["A"].tolist() == [1, 0, 2]
+    assert table.columns["B"].tolist() == [0, 1, 1]
+    np.testing.assert_array_equal(table.weights, [1.25, 2.0, 10.0])
+
+
+def test_a_state_as_written_wins_over_a_number_with_a_comma(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("A\n0,5\n0.5\n1.000\n")
+    network = Network({"A": ["0.5", "0,5", "1"]})
+    options = TextOptions(delimiter=";", decimal=",")
+    table = read_table(tmp_path / "rows.csv", network, unknown="missing", text=options)
+    assert table.columns["A"].tolist() == [1, 0, 3]  # 1.000 is not one, but could be a thousand
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (b"A;B\nyes;1\n", r"delimiter=';'\) \(--delimiter ';'\)"),
+        (b"A|B\nyes|1\n", r"delimiter='\|'\)"),
+        (b"A\tB\nyes\t1\n", r"delimiter='\\t'\)"),
+        (b"A,B\nyes,\xe9\n", r"encoding='cp1252'\) \(--encoding cp1252\)"),
+        (b"\xff\xfeA\x00,\x00B\x00\n\x00", r"encoding='utf-16'\)"),
+    ],
+)
+def test_the_option_that_is_needed_is_shown(tmp_path: Path, content: bytes, hint: str) -> None:
+    (tmp_path / "rows.csv").write_bytes(content)
+    with pytest.raises(DataError, match=r"rows\.csv.*\n*.*text=TextOptions\(" + hint):
+        read_table(tmp_path / "rows.csv", PAIR)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delimiter": ";;"}, "the delimiter ';;' is not one ASCII character"),
+        ({"delimiter": ""}, "the delimiter '' is not one"),
+        ({"delimiter": '"'}, "other than a quote"),
+        ({"encoding": "klingon"}, "the encoding 'klingon' is unknown"),
+        ({"decimal": ";"}, "decimal is ';', but must be '.' or ','"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        lc.TextOptions(**options)
+
+
+def test_a_file_in_another_encoding_than_named_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_bytes(b"A,B\nyes,1\nyes,1\xff")
+    for encoding in ("utf-16", "shift_jis"):
+        with pytest.raises(DataError, match=rf"rows\.csv' is not {encoding.upper()} text"):
+            read_table(tmp_path / "rows.csv", PAIR, text=TextOptions(encoding=encoding))
+
+
+def test_a_dash_is_the_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = io.TextIOWrapper(io.BytesIO(b"A;B\nyes;1\nmaybe;1\n"))
+    monkeypatch.setattr(sys, "stdin", given)
+    with pytest.raises(DataError, match="first in the standard input, line 3"):
+        read_table("-", PAIR, text=TextOptions(delimiter=";"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"A,B\nyes,1\n")))
+    assert columns("-") == {"A": [1], "B": [1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("rows.xlsx", r"pandas\.read_excel\('.*rows\.xlsx'\)"),
+        ("rows.XLS", r"pandas\.read_excel\("),
+        ("rows.dta", r"pandas\.read_stata\("),
+        ("rows.sav", r"pandas\.read_spss\("),
+        ("rows.rds", r"pyreadr\.read_r\(.*\)\[None\]"),
+    ],
+)
+def test_files_of_other_programs_are_refused_with_the_line_that_reads_them(
+    tmp_path: Path, name: str, way: str
+) -> None:
+    (tmp_path / name).write_bytes(b"PK\x03\x04")
+    with pytest.raises(DataError, match=way):
+        read_table(tmp_path / name, PAIR)
+
+
+def test_one_column_may_have_empty_lines_before_its_name(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("\n\nA\nyes\n\nno\nmaybe\n")
+    one = Network({"A": ["no", "yes", "maybe"]})
+    assert columns(tmp_path / "rows.csv", one)["A"] == [1, 3, 0, 2]
+    with pytest.raises(DataError, match=r"'maybe'.*line 7"):
+        read_table(tmp_path / "rows.csv", Network({"A": ["no", "yes"]}))
+
+
+@pytest.mark.parametrize(
+    "end", ['no,"1', 'no,"', 'no,"1""', '"no,1', 'no,"1\nyes,1', 'no,"1\n', 'no,"1"\nyes,"0.5']
+)
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_a_quote_that_is_open_at_the_end_is_refused(tmp_path: Path, end: str, suffix: str) -> None:
+    content = f"A,B\nyes,1\n{end}".encode()
+    path = tmp_path / f"rows{suffix}"
+    path.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
+    with pytest.raises(DataError, match=r"line [34]: the row (does not end|has 1 cell)"):
+        read_table(path, PAIR)
+
+
+@pytest.mark.parametrize("end", ['no,"1"', 'no,""', 'no,"1"\n', "no,1", '"no","1"\r', 'no,"1"\r\n'])
+def test_a_quote_that_is_closed_at_the_end_is_read(tmp_path: Path, end: str) -> None:
+    (tmp_path / "rows.csv").write_text(f"A,B\nyes,1\n{end}", newline="")
+    assert columns(tmp_path / "rows.csv")["A"] == [1, 0]
+
+
+def test_a_damaged_archive_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv.gz"
+    whole = gzip.compress(b"A,B\n" + b"yes,1\nno,0.5\n" * 3000)
+    for at in range(10, len(whole), 3):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with pytest.raises(DataError, match=r"rows\.csv\.gz"):
+            read_table(path, PAIR)
+
+
+@pytest.mark.parametrize("huge", [10**400, 10**5000], ids=["400", "5000"])
+def test_a_weight_beyond_every_float_is_refused(huge: int) -> None:
+    rows = {"A": ["no", "yes"], "B": ["1", "1"]}
+    with pytest.raises(WeightError, match="the weight in row 2 is inf"):
+        read_table(rows, PAIR, weight=[1, huge])
+    with pytest.raises(WeightError, match="the weight in the dict, row 2, column 'w' is"):
+        read_table(rows | {"w": [1, huge]}, PAIR, weight="w")
+    with pytest.raises(DataError, match="column 'B' holds"):
+        read_table(rows | {"B": ["1", huge]}, PAIR)
+
+
+def test_the_missing_tokens_of_the_docs_are_those_of_the_code() -> None:
+    page = Path(__file__).parents[2] / "docs" / "data.md"
+    tokens = ", ".join(f"`{token}`" for token in MISSING_TOKENS if token)
+    assert f"an empty cell, {tokens}" in page.read_text()
