@@ -41,6 +41,15 @@ def add_data_arguments(command: ArgumentParser) -> None:
         default=[],
         help="variables that the data do not have (quote a name with a comma: '\"a,b\",c')",
     )
+    group.add_argument(
+        "--delimiter", metavar="C", help="character between cells of text files (.csv: a comma)"
+    )
+    group.add_argument(
+        "--encoding", metavar="E", default="utf-8", help="encoding of text files (default: utf-8)"
+    )
+    group.add_argument(
+        "--decimal", metavar="C", default=".", help="decimal character of text files (default: .)"
+    )
 
 
 def add_method_arguments(command: ArgumentParser) -> None:
@@ -109,6 +118,20 @@ def _start(text: str) -> str | Network:
     return text
 
 
+def data_options(options: Namespace) -> dict[str, Any]:
+    """How the data are to be read."""
+    from lacunet.data.text import TextOptions
+
+    delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
+    return {
+        "weight": options.weight,
+        "missing": options.missing,
+        "unknown": options.unknown,
+        "latent": options.latent,
+        "text": TextOptions(delimiter, options.encoding, options.decimal),
+    }
+
+
 def table_of(options: Namespace, network: Network, progress: Progress) -> EncodedTable:
     """The data asked for, encoded."""
     from lacunet.data.read import read_table
@@ -116,10 +139,7 @@ def table_of(options: Namespace, network: Network, progress: Progress) -> Encode
     return read_table(
         one_or_many(options.data),
         network,
-        weight=options.weight,
-        missing=options.missing,
-        unknown=options.unknown,
-        latent=options.latent,
+        **data_options(options),
         progress=progress,
     )
 
