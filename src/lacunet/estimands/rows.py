@@ -1,99 +1,106 @@
-"""The distinct rows of a table over a few variables: what every estimand is computed from."""
+"""The distinct rows over a few variables: what every estimand is computed from.
+
+They come from a table, or from counts (missing as a state), and add up: the rows of two parts
+of the data, added, are the rows of both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
+from lacunet.model.table import Table
+from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.distinct import Keys, grouped, pack
 
-Codes = NDArray[np.int64]
-LARGEST_KEY = 2**62
-DENSE_KEYS = 2**22  # up to this many keys are marked in an array instead of sorted
+Where = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Distinct rows over some variables; a code equal to the cardinality means not shown.
+    """Distinct rows over ``scope``; a code equal to the cardinality means not shown.
 
-    ``weights`` adds up the weights of the equal rows, ``counts`` their number. A weight says
-    how often a row counts.
+    ``tally`` adds up the weights of the equal rows, their number and their squared weights.
     """
 
-    cardinality_of: Mapping[str, int]
-    codes: Mapping[str, Codes]
-    weights: FloatArray
-    counts: FloatArray
+    scope: Scope
+    cardinalities: tuple[int, ...]
+    columns: tuple[NDArray[np.integer], ...]
+    tally: Tally
 
-    def shows(self, mechanisms: Sequence[Mechanism]) -> NDArray[np.bool_]:
-        """Whether each row shows the variables of all the mechanisms: R = 1."""
+    @classmethod
+    def of(cls, counts: Counts) -> Rows:
+        """The rows that counts hold."""
+        columns = tuple(counts.columns().values())
+        return cls(counts.scope, counts.cardinalities, columns, counts.tally)
+
+    def __add__(self, other: Rows) -> Rows:
+        columns = [np.concatenate(two) for two in zip(self.columns, other.columns, strict=True)]
+        tally = self.tally.joined(other.tally)
+        group, member = grouped(columns, [n + 1 for n in self.cardinalities], len(tally.weights))
+        return Rows(
+            self.scope,
+            self.cardinalities,
+            tuple(column[member] for column in columns),
+            tally.gathered(group, len(member)),
+        )
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of each distinct row."""
+        return self.tally.weights
+
+    @property
+    def counts(self) -> FloatArray:
+        """How many rows each distinct row stands for."""
+        return self.tally.rows
+
+    def size(self, name: str) -> int:
+        """The number of states of a variable."""
+        return self.cardinalities[self.scope.index(name)]
+
+    def column(self, name: str) -> NDArray[np.integer]:
+        """The code of a variable in each row."""
+        return self.columns[self.scope.index(name)]
+
+    def is_shown(self, names: Sequence[str]) -> Where:
+        """Whether each row shows all the variables."""
         shown = np.ones(len(self.weights), dtype=bool)
-        for mechanism in mechanisms:
-            name = mechanism.variable
-            shown &= self.codes[name] != self.cardinality_of[name]
+        for name in names:
+            shown &= self.column(name) != self.size(name)
         return shown
+
+    def shows(self, mechanisms: Sequence[Mechanism]) -> Where:
+        """Whether each row shows the variables of all the mechanisms: R = 1."""
+        return self.is_shown([mechanism.variable for mechanism in mechanisms])
 
     def shape(self, scope: Sequence[str]) -> tuple[int, ...]:
         """The shape of a table over the states of ``scope``."""
-        return tuple(self.cardinality_of[name] for name in scope)
+        return tuple(map(self.size, scope))
 
-    def cells(self, scope: Sequence[str], where: NDArray[np.bool_]) -> Codes:
-        """The cell of a table over ``scope`` that each chosen row falls in."""
-        index = np.zeros(int(np.count_nonzero(where)), dtype=np.int64)
-        for name in scope:
-            index = index * self.cardinality_of[name] + self.codes[name][where]
-        return index
+    def cells(self, scope: Sequence[str], where: Where, free: Sequence[Mechanism] = ()) -> Keys:
+        """The cell of a table over ``scope``, then mechanisms (0, 1), of each chosen row."""
+        columns = [self.column(name)[where] for name in scope]
+        columns += [self.shows([m])[where].astype(np.int64) for m in free]
+        return pack(columns, (*self.shape(scope), *(2,) * len(free)), int(where.sum()))
 
-    def tally(
-        self, scope: Sequence[str], where: NDArray[np.bool_], weights: FloatArray
-    ) -> FloatArray:
+    def tabled(self, scope: Scope, where: Where, weights: FloatArray) -> Table:
         """Add up the weights of the chosen rows in a table over ``scope``."""
         shape = self.shape(scope)
-        size = int(np.prod(shape, dtype=np.int64))
-        return added_up(self.cells(scope, where), weights, size).reshape(shape)
+        sums = added_up(self.cells(scope, where), weights, int(np.prod(shape, dtype=np.int64)))
+        return Table(scope, sums.reshape(shape))
 
 
-def added_up(cells: Codes, weights: FloatArray, size: int) -> FloatArray:
-    """Add up the weights cell by cell."""
-    return np.bincount(cells, weights, size).astype(np.float64, copy=False)
-
-
-def distinct_rows(table: EncodedTable, variables: Sequence[str]) -> Rows:
-    """The distinct rows of a table over ``variables``, with their weights added up."""
-    columns = [table.columns[name].astype(np.int64) for name in variables]
-    groups, first = _groups(columns, [table.cardinality_of[name] + 1 for name in variables], table)
-    size = len(first)
-    weights = np.ones(table.rows) if table.weights is None else table.weights
-    return Rows(
-        {name: table.cardinality_of[name] for name in variables},
-        {name: column[first] for name, column in zip(variables, columns, strict=True)},
-        added_up(groups, weights, size),
-        added_up(groups, np.ones(table.rows), size),
-    )
-
-
-def _groups(columns: list[Codes], sizes: list[int], table: EncodedTable) -> tuple[Codes, Codes]:
-    """The number of each row's group, and a row of each; packed anew before it would overflow."""
-    key = np.zeros(table.rows, dtype=np.int64)
-    span = 1
-    for column, size in zip(columns, sizes, strict=True):
-        if span * size >= LARGEST_KEY:
-            distinct, key = np.unique(key, return_inverse=True)
-            span = len(distinct)
-        key = key * size + column
-        span *= size
-    if span > DENSE_KEYS:
-        _, first, groups = np.unique(key, return_index=True, return_inverse=True)
-        return groups.astype(np.int64), first.astype(np.int64)
-    present = np.zeros(span, dtype=bool)
-    present[key] = True
-    number = np.cumsum(present) - 1
-    groups = number[key]
-    first = np.empty(int(present.sum()), dtype=np.int64)
-    first[groups[::-1]] = np.arange(table.rows)[::-1]
-    return groups, first
+def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
+    """The distinct rows of a table over ``names``, with their weights added up."""
+    columns = [table.columns[name] for name in names]
+    sizes = tuple(table.cardinality_of[name] for name in names)
+    group, member = grouped(columns, [size + 1 for size in sizes], table.rows)
+    chosen = tuple(column[member].astype(np.int64) for column in columns)
+    return Rows(tuple(names), sizes, chosen, Tally.of(group, table.weights, len(member)))

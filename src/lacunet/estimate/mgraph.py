@@ -16,12 +16,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from lacunet.estimands.rows import distinct_rows
 from lacunet.estimate.deletion.by_groups import check_graph
 from lacunet.estimate.method import FamilyReport, Learned, Task, posterior_mode
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.answers import recover_families
-from lacunet.missingness.verdict import Estimation, Verdict, estimate
+from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
 from lacunet.model.network import FloatArray
 
 
@@ -80,7 +81,7 @@ class Mgraph:
 def recovered(task: Task, verdict: Verdict) -> tuple[FloatArray, FamilyReport]:
     """The CPT of a recoverable family, and what it rests on; without data the prior alone."""
     try:
-        result = estimate(verdict, task.table)
+        result = estimate(verdict, distinct_rows(task.table, columns_needed(verdict)))
     except NoRowsError as error:
         return _prior(task, verdict, str(error))
     share = result.given_share[..., None]
