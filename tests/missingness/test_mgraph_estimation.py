@@ -354,7 +354,7 @@ def test_of_several_samples_that_serve_the_data_choose_the_largest() -> None:
     assert result.basis.rows_used == 44
     np.testing.assert_allclose(result.table.array, [23 / 44, 21 / 44])
     assert resolved(factor, run.chosen) == Factor(("X",), (), many)
-    assert resolved(factor, run.chosen).text == "P(X) = P(X | R[X]=1)"
+    assert resolved(factor, run.chosen).equation() == "P(X) = P(X | R[X]=1)"
 
 
 def test_an_estimate_from_few_of_the_rows_that_show_the_query_is_warned_about() -> None:

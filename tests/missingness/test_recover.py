@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from itertools import pairwise
@@ -364,3 +367,65 @@ def test_a_helper_taken_in_and_divided_out_again_recovers_a_censored_parent_s_ch
     verdict = graph.recover(["Y"], ["X"])
     assert verdict.estimand == "P(Y | X) ∝ P(Y | X, Z, R[X]=1, R[Y]=1) / P(Z | Y, R[Y]=1)"
     assert_sound(graph, verdict, np.random.default_rng(0))
+
+
+def test_the_work_of_a_search_does_not_depend_on_hashes() -> None:
+    program = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from test_recover import dense_graph
+from lacunet.missingness.recover.chain import find_term
+from lacunet.missingness.separation.mixed import Meter
+for seed in (0, 1):
+    graph = dense_graph(seed)
+    for name in graph.network.variables[::4]:
+        mixed = graph.mixed.metered(Meter(limit=3e4))
+        found = find_term(mixed, frozenset([name]), frozenset(graph.network.parents(name)))
+        print(name, mixed.meter.spent, found.steps, found.is_cut_short)
+"""
+    here = Path(__file__).parent
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(here), str(here.parent)],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (0, 1, 2)
+    }
+    assert len(outputs) == 1
+    assert outputs.pop().count("True") > 2
+
+
+def test_every_family_is_searched_for_as_long_as_a_query_of_its_own() -> None:
+    # Nine families that cannot be decided come first; they must not use up the others' share.
+    graph = dense_graph(0)
+    effort = 0.01
+    families = recover_families(graph, effort)
+    for name in graph.network.variables[-8:]:
+        alone = recover(graph, [name], graph.network.parents(name), effort)
+        assert alone.status != "recoverable" or families[name].status == "recoverable"
+    assert any(verdict.status == "undecided" for verdict in families.values())
+
+
+def test_more_effort_never_loses_a_verdict() -> None:
+    graph = large_graph(1)
+    little, more = (recover_families(graph, effort) for effort in (0.001, 0.02))
+    for name, verdict in little.items():
+        assert verdict.status in ("undecided", more[name].status)
+
+
+def test_what_is_hidden_behind_a_latent_variable_is_not_called_observed() -> None:
+    network = Network({name: ["0", "1"] for name in "XYZ"}, {"Y": ["X"], "Z": ["X"]})
+    graph = MissingnessGraph.parse("X -> R[Y]", network)
+    assert graph.category() == "MAR"
+    latent = graph.hiding(["X"])
+    assert latent.category() == "MNAR"
+    assert latent.fully_observed == ("Z",)
+    assert latent.recover(["Y"]).status == "not recoverable"
+    assert latent.recover(["Z"]).estimand == "P(Z) = P(Z)"
+    assert latent.recover(["X"]).why.startswith("X is latent: no row ever shows it")
+    assert latent.recover(["Z"], ["X"]).status == "undecided"
+    with pytest.raises(MissingnessGraphError, match="no variable 'W'"):
+        graph.hiding(["W"])

@@ -78,7 +78,7 @@ class Notation:
     @property
     def times(self) -> str:
         """The symbol between factors."""
-        return r" \, " if self.is_latex else " · "
+        return r" \, " if self.is_latex else " "
 
     def block(self, lines: Sequence[str]) -> str:
         """A formula and, below it, the lines that define its parts."""

@@ -1,8 +1,8 @@
 r"""Estimands as values: what is to be computed from the data, before any data are read.
 
 Every term is a table of P(target | given). It says which columns it reads (``columns``),
-which tables it fills (``scopes``), how it is written (``text``, ``latex``: made when asked
-for), and what it comes to on some rows (``compute``). Execution decides nothing.
+which tables it fills (``scopes``), how it is written (``equation``: made when asked for), and
+what it comes to on some rows (``compute``). Execution decides nothing.
 """
 
 from __future__ import annotations
@@ -76,15 +76,16 @@ class Term:
 
     @property
     def text(self) -> str:
-        """The estimand in plain text, what it names defined below it."""
-        return self._block(TEXT)
+        """The right side alone, in plain text."""
+        return self.written(Writer(TEXT))
 
     @property
     def latex(self) -> str:
-        """The estimand in LaTeX, an ``aligned`` block if it has several lines."""
-        return self._block(LATEX)
+        """The right side alone, in LaTeX."""
+        return self.written(Writer(LATEX))
 
-    def _block(self, notation: Notation) -> str:
+    def equation(self, notation: Notation = TEXT) -> str:
+        """The whole estimand, what it names defined below it."""
         writer = Writer(notation)
         lines = [f"{self._left(notation)}{self.relation(notation)}{self.written(writer)}"]
         defined = 0

@@ -55,23 +55,29 @@ class Mgraph:
         if lost and self.otherwise == "refuse":
             first = verdicts[lost[0]]
             raise NotRecoverableError.family(lost[0], first.status, first.why, len(lost) - 1)
-        stand_in = self._stand_in(task) if lost else None
         tables, families = {}, {}
+        without: dict[str, str] = {}  # families without an estimate, and why
         for at, (name, verdict) in enumerate(verdicts.items()):
             task.progress("families", at, len(verdicts), name)
-            if verdict.is_recoverable:
+            try:
                 tables[name], families[name] = recovered(task, verdict)
-            elif stand_in is None:
-                tables[name], families[name] = _prior(task, verdict, _verdict_words(verdict))
+            except NoRowsError as error:
+                without[name] = error.message
+            except NotRecoverableError:
+                without[name] = f"{verdict.status}: {verdict.why}"
+        task.progress("families", len(verdicts), len(verdicts))
+        stand_in = self._stand_in(task) if without else None
+        for name, why in without.items():
+            if stand_in is None:
+                tables[name], families[name] = _prior(task, verdicts[name], why)
             else:
                 tables[name] = stand_in.tables[name]
-                own = stand_in.families[name]
-                families[name] = _marked(own, self.otherwise, _verdict_words(verdict))
-        task.progress("families", len(verdicts), len(verdicts))
-        return Learned(tables, families)
+                families[name] = _marked(stand_in.families[name], self.otherwise, why)
+        order = task.network.variables
+        return Learned({n: tables[n] for n in order}, {n: families[n] for n in order})
 
     def _stand_in(self, task: Task) -> Learned | None:
-        if self.otherwise == "prior":
+        if self.otherwise in ("refuse", "prior"):
             return None
         from lacunet.estimate.registry import method_named
 
@@ -79,27 +85,32 @@ class Mgraph:
 
 
 def recovered(task: Task, verdict: Verdict) -> tuple[FloatArray, FamilyReport]:
-    """The CPT of a recoverable family, and what it rests on; without data the prior alone."""
-    try:
-        result = estimate(verdict, distinct_rows(task.table, columns_needed(verdict)))
-    except NoRowsError as error:
-        return _prior(task, verdict, str(error))
+    """The CPT of a recoverable family, and what it rests on.
+
+    Raises
+    ------
+    NotRecoverableError
+        There is no estimand, no row that shows what it needs, or the data contradict it.
+    """
+    result = estimate(verdict, distinct_rows(task.table, columns_needed(verdict)))
+    if not result.is_founded:
+        raise NoRowsError(result.warnings[0])
     share = result.given_share[..., None]
     joint = np.where(np.isnan(result.table), 0.0, result.table) * share
     table, unseen = posterior_mode(joint, result.effective_size, task.prior)
-    return table, _report(task, verdict, result, unseen)
+    return table, _report(verdict, result, unseen)
 
 
-def _report(task: Task, verdict: Verdict, result: Estimation, unseen: int) -> FamilyReport:
+def _report(verdict: Verdict, result: Estimation, unseen: int) -> FamilyReport:
     warnings = result.warnings
     if unseen:
         warnings += (f"{unseen} parent configurations have no data: their rows are the prior",)
     return FamilyReport(
         verdict.target[0],
         verdict.given,
-        verdict.estimand,
-        verdict.latex,
-        _rows_shown(task, verdict),
+        result.estimand,
+        result.latex,
+        result.rows_shown,
         result.rows_used,
         result.effective_size,
         unseen=unseen,
@@ -129,10 +140,6 @@ def _prior(task: Task, verdict: Verdict, warning: str) -> tuple[FloatArray, Fami
         (warning,),
     )
     return np.full(shape, 1 / shape[-1]), report
-
-
-def _verdict_words(verdict: Verdict) -> str:
-    return f"{verdict.status}: {verdict.why}"
 
 
 def _marked(own: FamilyReport, otherwise: str, warning: str) -> FamilyReport:

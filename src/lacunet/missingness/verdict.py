@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
+from lacunet.estimands.notation import LATEX
 from lacunet.estimands.rows import Rows, distinct_rows
 from lacunet.estimands.samples import Run, Unfounded, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, Term
@@ -64,12 +65,12 @@ class Estimation:
     @property
     def estimand(self) -> str:
         """The estimand that was computed, as plain text."""
-        return self.term.text
+        return self.term.equation()
 
     @property
     def latex(self) -> str:
         """The estimand that was computed, in LaTeX."""
-        return self.term.latex
+        return self.term.equation(LATEX)
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,12 @@ class Verdict:
     @property
     def estimand(self) -> str:
         """The estimand as plain text."""
-        return "" if self.term is None else self.term.text
+        return "" if self.term is None else self.term.equation()
 
     @property
     def latex(self) -> str:
         """The estimand in LaTeX."""
-        return "" if self.term is None else self.term.latex
+        return "" if self.term is None else self.term.equation(LATEX)
 
     def estimate(self, data: object, weight: Weight = None) -> FloatArray:
         """The table of P(target | given), axes given... then target..., without a prior.
