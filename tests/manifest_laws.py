@@ -51,8 +51,12 @@ class Model:
         return EncodedTable.of(sizes_of, columns, np.array(list(law.values())))
 
 
-def random_model(graph: MissingnessGraph, rng: np.random.Generator) -> Model:
-    """A model with random positive CPTs; hidden causes have two states."""
+def random_model(
+    graph: MissingnessGraph,
+    rng: np.random.Generator,
+    known: Mapping[Node, np.ndarray] | None = None,
+) -> Model:
+    """A model with random positive CPTs but for the known ones; hidden causes have two states."""
     hidden = [("hidden", pair) for pair in graph.hidden]
     parents: dict[object, list[object]] = {node: [] for node in hidden}
     for name in graph.network.variables:
@@ -65,7 +69,7 @@ def random_model(graph: MissingnessGraph, rng: np.random.Generator) -> Model:
     tables = {
         node: random_cpt(rng, [states(graph, other) for other in [*above, node]])
         for node, above in parents.items()
-    }
+    } | dict(known or {})
     joint = joint_of(parents, tables)
     nodes = tuple(node for node in parents if node not in hidden)
     return Model(graph, nodes, joint.sum(axis=tuple(range(len(hidden)))))

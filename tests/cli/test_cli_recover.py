@@ -37,7 +37,7 @@ def test_every_family_gets_a_verdict_and_an_estimand(
 ) -> None:
     assert main(["recover", files["net.bif"], files["mnar.txt"]]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("MNAR: the path Disease -> R[Disease]")
+    assert out.startswith("Disease, Test -> R[Disease]\n\nMNAR: the path Disease -> R[Disease]")
     assert "P(Disease | Age): NOT RECOVERABLE" in out
     assert "P(Symptoms | Disease): RECOVERABLE" in out
     assert "P(Symptoms | Disease) = P(Symptoms | Disease, R[Disease]=1)" in out
@@ -117,9 +117,74 @@ def test_a_broken_query_is_told_in_words(files: dict[str, str], capsys: Captured
         ('"a|b"|"c, d"', ["a|b"], ["c, d"]),
         ('"e ""f|"""', ['e "f|"'], []),
         ("X |", ["X"], []),
+        ("P(X|Y)", ["X"], ["Y"]),
+        (" P( X, Y | Z ) ", ["X", "Y"], ["Z"]),
+        ("P(X)", ["X"], []),
     ],
 )
 def test_a_query_is_split_at_the_bar_outside_quotes(
     text: str, target: list[str], given: list[str]
 ) -> None:
     assert split_query(text) == (target, given)
+
+
+def test_a_latent_variable_is_hidden_with_and_without_data(
+    files: dict[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    rows = Path(files["rows.csv"]).read_text().splitlines()
+    at = rows[0].split(",").index("Symptoms")
+    cut = [",".join(cell for k, cell in enumerate(row.split(",")) if k != at) for row in rows]
+    data = tmp_path / "cut.csv"
+    data.write_text("\n".join(cut))
+    command = ["recover", files["net.bif"], files["mar.txt"], "--latent", "Symptoms", "--json"]
+    for more in ([], ["--data", str(data)]):
+        assert main([*command, *more]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["latent"] == ["Symptoms"]
+        assert found["category"] == "MNAR"  # through Symptoms, which nobody sees
+        by_name = {query["target"][0]: query for query in found["queries"]}
+        assert by_name["Symptoms"]["status"] == "not recoverable"
+        assert "Symptoms is latent: no row ever shows it" in by_name["Symptoms"]["why"]
+        assert by_name["Disease"]["status"] == "not recoverable"
+        assert by_name["Age"]["status"] == "recoverable"
+    assert by_name["Age"]["estimate"]["rows_used"] == 3000
+
+
+def test_the_graph_and_the_two_models_are_printed(
+    files: dict[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    graph = tmp_path / "colluder.txt"
+    graph.write_text("Disease, R[Disease] -> R[Test]; Test -> R[Disease]")
+    command = ["recover", files["net.bif"], str(graph), "--query", "P(Disease,Test)"]
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("Test -> R[Disease]\nDisease, R[Disease] -> R[Test]\n")
+    assert "model 1" in text
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["graph"] == "Test -> R[Disease]\nDisease, R[Disease] -> R[Test]"
+    witness = found["queries"][0]["witness"]
+    assert witness["manifest_difference"] < 1e-12
+    assert witness["query_difference"] > 1e-6
+    assert witness["model_1"].keys() == witness["model_2"].keys() == witness["parents"].keys()
+    assert np.sum(witness["model_1"]["Disease"], axis=-1) == pytest.approx(1)
+
+
+def test_a_variable_without_a_gap_is_a_note(
+    files: dict[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    graph = tmp_path / "more.txt"
+    graph.write_text("Symptoms, Test -> R[Disease]; R[Age]")
+    command = ["recover", files["net.bif"], str(graph), "--data", files["rows.csv"]]
+    assert main([*command, "--query", "Age"]) == 0
+    assert "note: the data show every value of 'Age'" in capsys.readouterr().err
+
+
+def test_the_effort_may_be_chosen_but_not_be_negative(
+    files: dict[str, str], capsys: Captured
+) -> None:
+    command = ["recover", files["net.bif"], files["mar.txt"], "--effort"]
+    assert main([*command, "2"]) == 0
+    assert "4 of 4 are recoverable" in capsys.readouterr().out
+    assert main([*command, "-1"]) == 1
+    assert "effort is -1.0, not a positive number" in capsys.readouterr().err

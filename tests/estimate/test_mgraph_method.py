@@ -10,8 +10,9 @@ from lacunet.estimate.mgraph import MGraph
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
+from lacunet.model.nodes import Mechanism
 from learning import Task, learned_by
-from manifest_laws import random_model
+from manifest_laws import random_cpt, random_model
 
 CHAIN = Network(
     {"X": ["0", "1"], "Y": ["0", "1", "2"], "Z": ["0", "1"]}, {"Y": ["X"], "Z": ["X", "Y"]}
@@ -148,3 +149,40 @@ def test_a_text_is_no_missingness_graph() -> None:
 def test_an_unknown_stand_in_is_refused_at_once() -> None:
     with pytest.raises(MethodError, match="otherwise is 'emm'"):
         MGraph(MissingnessGraph.parse("X -> R[Y]", CHAIN), otherwise="emm")
+
+
+def test_another_method_stands_in_where_an_estimand_finds_no_rows() -> None:
+    network = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
+    graph = MissingnessGraph.parse("R[X]; R[Y]", network)
+    columns = {"X": np.array([0, 1, 2, 2], np.uint8), "Y": np.array([2, 2, 0, 1], np.uint8)}
+    task = Task(network, EncodedTable.of({"X": 2, "Y": 2}, columns), prior=2.0)
+    for otherwise, marked in (("em", "em"), ("prior", "prior"), ("refuse", "prior")):
+        learned = learned_by(MGraph(graph, otherwise=otherwise), task)
+        assert learned.families["Y"].fallback == marked
+        assert "no row shows all of 'X', 'Y'" in learned.families["Y"].warnings[0]
+        assert learned.families["X"].fallback == ""
+
+
+def test_another_method_stands_in_where_the_data_contradict_the_estimand() -> None:
+    names = ("X1", "X2", "X3")
+    network = Network({name: ["0", "1"] for name in names}, {"X2": ["X1"], "X3": ["X2"]})
+    text = "X2, R[X3] -> R[X1]; X1 -> R[X2]; X1, R[X2] -> R[X3]"
+    graph = MissingnessGraph.parse(text, network)
+    rng = np.random.default_rng(0)
+    shown = random_cpt(rng, [2, 2, 2])
+    shown[:, 1] = [0, 1]  # R[X3] = 1 implies R[X1] = 1
+    law = random_model(graph, rng, {Mechanism("X1"): shown}).manifest()
+    learned = learned_by(MGraph(graph, otherwise="direct-mcar"), Task(network, law, prior=1.0))
+    assert learned.families["X1"].fallback == "direct-mcar"
+    assert "no row misses X1 alone" in learned.families["X1"].warnings[0]
+    assert learned.families["X2"].fallback == ""
+
+
+def test_a_variable_that_happens_to_have_no_gap_is_learned_all_the_same() -> None:
+    graph = MissingnessGraph.parse("R[X]; R[Y]", CHAIN)
+    rng = np.random.default_rng(0)
+    codes = {name: rng.integers(0, CHAIN.cardinality(name), 50).astype(np.uint8) for name in "XYZ"}
+    codes["Y"][:5] = 3
+    table = EncodedTable.of({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
+    learned = learned_by(MGraph(graph), Task(CHAIN, table, prior=1.0))
+    np.testing.assert_allclose(learned.tables["X"], np.bincount(codes["X"]) / 50)

@@ -5,16 +5,18 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
-from lacunet.estimands.compute import compute
-from lacunet.estimands.rows import distinct_rows
-from lacunet.estimands.terms import Fraction, Sample, Share
-from lacunet.estimands.weigh import Run, _filled
+from lacunet.estimands.samples import Run, Sample, Share, filled, resolved
+from lacunet.estimands.terms import Factor
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.verdict import columns_needed, estimate
 from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism
-from manifest_laws import random_model
+from lacunet.model.nodes import Mechanism, Node
+from lacunet.statistics.count import count
+from lacunet.statistics.rows import distinct_rows
+from manifest_laws import random_cpt, random_model
 
 PAIR = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
 FEEDBACK = MissingnessGraph.parse("X -> R[Y]; Y -> R[X]", PAIR)
@@ -104,14 +106,14 @@ def test_a_cell_without_data_backs_off_and_is_named() -> None:
     shown = Sample((Mechanism("Z"),), ())
     weight = Share(Mechanism("Y"), ("X",), (), (), shown)
     run = Run(distinct_rows(table, "XYZ"))
-    plan = Fraction(("Y",), ("X",), Sample((Mechanism("Y"),), (weight,)))
-    result = compute(run, plan)
+    plan = Factor(("Y",), ("X",), Sample((Mechanism("Y"),), (weight,)))
+    result = plan.compute(run)
     assert list(run.notes) == [
         "positivity: the propensity of R[Y] has no data of its own for 2 of the rows used, "
         "and backed off"
     ]
     # X = 0 has P(R_Y = 1) = 3/4; X = 1 takes Laplace's estimate without X, (3 + 1) / (4 + 2).
-    assert result.largest_weight == pytest.approx(6 / 4)
+    assert result.basis.largest_weight == pytest.approx(6 / 4)
 
 
 def test_weight_that_nobody_stands_for_is_named_with_its_share() -> None:
@@ -151,9 +153,9 @@ def test_weight_where_a_free_mechanism_is_zero_is_not_missed_by_a_sample_that_se
     columns = {name: rows[:, at] for at, name in enumerate("XYZ")}
     run = Run(distinct_rows(EncodedTable.of(dict.fromkeys("XYZ", 2), columns), "XYZ"))
     weight = Share(Mechanism("Y"), (), (Mechanism("Z"),), (), Sample((), ()))
-    compute(run, Fraction(("Y",), (), Sample((Mechanism("Y"), Mechanism("Z")), (weight,))))
+    Factor(("Y",), (), Sample((Mechanism("Y"), Mechanism("Z")), (weight,))).compute(run)
     assert not run.notes
-    compute(run, Fraction(("Y",), (), Sample((Mechanism("Y"),), (weight,))))
+    Factor(("Y",), (), Sample((Mechanism("Y"),), (weight,))).compute(run)
     assert list(run.notes) == [
         "positivity: R[Y] is never 1 in 1 configuration of R[Z], which holds 40.0% of the "
         "weight; the estimate leaves it out"
@@ -163,7 +165,7 @@ def test_weight_where_a_free_mechanism_is_zero_is_not_missed_by_a_sample_that_se
 def test_a_propensity_backs_off_to_the_parents_that_tell_most() -> None:
     # The first parent decides everything, the second nothing: the second is dropped.
     seen, every = np.array([[9.0, 0.0], [1.0, 2.0]]), np.array([[10.0, 0.0], [10.0, 20.0]])
-    table = _filled(seen, every, 1.0)
+    table = filled(seen, every, 1.0)
     np.testing.assert_array_equal(table.is_empty, [[False, True], [False, False]])
     np.testing.assert_allclose(table.values, [[0.9, 10 / 12], [0.1, 0.1]])
 
@@ -192,13 +194,14 @@ def test_missing_values_without_a_mechanism_are_named_with_the_way_out() -> None
         graph.recover(["Ill"]).estimate(survey())
 
 
-def test_a_mechanism_of_what_is_never_missing_is_refused() -> None:
-    from lacunet.data.read import read_table
-
-    graph = MissingnessGraph.parse("R[Age]; R[Ill]", AGE)
-    with pytest.raises(MissingnessGraphError, match="mechanisms for 'Age', but the data show"):
-        graph.check_data(read_table(survey(), AGE))
-    SURVEY.check_data(read_table(survey(), AGE))
+def test_a_mechanism_of_what_is_never_missing_is_noted_and_changes_nothing() -> None:
+    table = read_table(survey(), AGE)
+    graph = MissingnessGraph.parse("R[Age]; Age -> R[Ill]", AGE)
+    assert graph.check_data(table) == (
+        "the data show every value of 'Age', which the graph lets go missing",
+    )
+    assert SURVEY.check_data(table) == ()
+    np.testing.assert_allclose(graph.recover(["Ill"]).estimate(table), [0.5, 0.5])
 
 
 def test_estimating_does_not_change_the_data() -> None:
@@ -237,17 +240,27 @@ def test_the_odds_rule_recovers_what_a_feedback_among_mechanisms_hides() -> None
     np.testing.assert_allclose(estimate, model.truth(["A", "B", "C"]), rtol=0, atol=1e-12)
 
 
-def test_rows_are_grouped_alike_by_marking_and_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rows_of_two_parts_add_up_to_those_of_the_whole() -> None:
     rng = np.random.default_rng(1)
     columns = {name: rng.integers(0, 4, 300).astype(np.uint8) for name in "ABC"}
     table = EncodedTable.of(dict.fromkeys("ABC", 3), columns, rng.random(300))
-    marked = distinct_rows(table, "ABC")
-    monkeypatch.setattr("lacunet.estimands.rows.DENSE_KEYS", 0)
-    by_sorting = distinct_rows(table, "ABC")
-    np.testing.assert_allclose(marked.weights, by_sorting.weights)
-    np.testing.assert_array_equal(marked.counts, by_sorting.counts)
-    for name in "ABC":
-        np.testing.assert_array_equal(marked.codes[name], by_sorting.codes[name])
+    whole = distinct_rows(table, "ABC")
+    parts = [distinct_rows(table.take(part), "ABC") for part in (slice(0, 90), slice(90, 300))]
+    both = parts[0] + parts[1]
+    np.testing.assert_allclose(both.weights, whole.weights)
+    np.testing.assert_array_equal(both.counts, whole.counts)
+    for one, two in zip(both.columns, whole.columns, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_counts_of_the_columns_needed_give_the_estimate_of_the_table() -> None:
+    table = table_of([(0, 0)] * 4 + [(0, 1)] * 2 + [(1, 0), (1, 1), (0, 2), (1, 2), (2, 0)])
+    verdict = FEEDBACK.recover(["Y"], ["X"])
+    scope = columns_needed(verdict)
+    parts = [count(table.take(part), [scope])[scope] for part in (slice(0, 3), slice(3, 11))]
+    whole = estimate(verdict, parts[0] + parts[1])
+    np.testing.assert_allclose(whole.table, verdict.estimate(table), rtol=1e-12)
+    assert whole.rows_used == 8
 
 
 def test_an_estimand_whose_tables_are_too_large_is_refused_before_it_starts() -> None:
@@ -271,3 +284,80 @@ def test_an_undirected_graph_is_no_missingness_graph() -> None:
 
     with pytest.raises(MissingnessGraphError, match="a missingness graph is directed"):
         MissingnessGraph.from_networkx(nx.Graph([("X", "R[Y]")]), PAIR)
+
+
+def test_a_helper_that_does_not_go_with_every_value_is_averaged_over_where_it_does() -> None:
+    # Z = 1 never goes with A = 0: only Z = 0 tells A's odds, and it tells them exactly.
+    network = Network({name: ["0", "1"] for name in "AXZ"}, {"X": ["A"], "Z": ["A"]})
+    graph = MissingnessGraph.parse("X, Z -> R[X]", network)
+    known: dict[Node, np.ndarray] = {"Z": np.array([[1, 0], [0.5, 0.5]])}
+    for seed in range(5):
+        model = random_model(graph, np.random.default_rng(seed), known)
+        report = graph.recover(["A"], ["X"]).estimate_with_report(model.manifest())
+        np.testing.assert_allclose(report.table, model.truth(["A"], ["X"]), rtol=0, atol=1e-12)
+        assert "do not go with every value of A" in report.warnings[0]
+
+
+DROPOUT = Network({name: ["0", "1"] for name in ("X1", "X2", "X3")}, {"X2": ["X1"], "X3": ["X2"]})
+MONOTONE = MissingnessGraph.parse("X2, R[X3] -> R[X1]; X1 -> R[X2]; X1, R[X2] -> R[X3]", DROPOUT)
+
+
+def monotone_law(seed: int) -> EncodedTable:
+    """R[X3] = 1 implies R[X1] = 1."""
+    rng = np.random.default_rng(seed)
+    shown = random_cpt(rng, [2, 2, 2])
+    shown[:, 1] = [0, 1]
+    return random_model(MONOTONE, rng, {Mechanism("X1"): shown}).manifest()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_odds_form_gives_no_number_where_a_pattern_never_occurs(seed: int) -> None:
+    verdict = MONOTONE.recover(["X1"])
+    assert "every pattern of R[X1], R[X2], R[X3] has positive probability" in verdict.why
+    law = monotone_law(seed)
+    drawn = np.random.default_rng(seed).choice(law.rows, 2000, p=law.weights)
+    for table in (law, EncodedTable.of(law.cardinality_of, law.take(drawn).columns)):
+        report = verdict.estimate_with_report(table)
+        assert np.isnan(report.table).all()
+        assert not report.is_founded
+        assert "no row misses X1 alone, though rows that miss more do occur" in report.warnings[0]
+
+
+def test_the_odds_form_hits_the_law_where_every_pattern_occurs() -> None:
+    model = random_model(MONOTONE, np.random.default_rng(0))
+    report = MONOTONE.recover(["X1"]).estimate_with_report(model.manifest())
+    np.testing.assert_allclose(report.table, model.truth(["X1"]), rtol=0, atol=1e-12)
+    assert report.is_founded
+
+
+def test_the_odds_of_patterns_are_defined_where_they_are_printed() -> None:
+    verdict = MONOTONE.recover(["X1", "X2", "X3"])
+    assert "product of θ[T] over the nonempty T within S" in verdict.estimand
+    assert "\n  θ[T] = P((X1, X2, X3) without T, R[T]=0, R[not T]=1) / (" in verdict.estimand
+    assert r"\theta_{T} = \frac" in verdict.latex
+
+
+def test_sums_are_written_in_words_and_in_latex_as_signs() -> None:
+    network = Network({name: ["0", "1"] for name in "WXY"}, {"X": ["W"], "Y": ["X"]})
+    verdict = MissingnessGraph.parse("W -> R[X]", network).recover(["X"])
+    assert verdict.estimand.startswith("P(X) = sum over W of P(X, W, R[X]=1) / π[X], where")
+    assert r"\sum_{\text{W}} \frac{" in verdict.latex
+    assert "Σ" not in verdict.estimand
+
+
+def test_of_several_samples_that_serve_the_data_choose_the_largest() -> None:
+    few, many = Sample((Mechanism("X"), Mechanism("Y"))), Sample((Mechanism("X"),))
+    rows = [(0, 0)] * 3 + [(1, 1)] + [(0, 2)] * 20 + [(1, 2)] * 20
+    factor = Factor(("X",), (), Sample(few.selected, (), (many,)))
+    run = Run(distinct_rows(table_of(rows), "XY"))
+    result = factor.compute(run)
+    assert result.basis.rows_used == 44
+    np.testing.assert_allclose(result.table.array, [23 / 44, 21 / 44])
+    assert resolved(factor, run.chosen) == Factor(("X",), (), many)
+    assert resolved(factor, run.chosen).equation() == "P(X) = P(X | R[X]=1)"
+
+
+def test_an_estimate_from_few_of_the_rows_that_show_the_query_is_warned_about() -> None:
+    rows = [(0, 0)] * 3 + [(0, 1)] + [(0, 2)] * 60 + [(1, 2)] * 60 + [(1, 0)]
+    report = FEEDBACK.recover(["X"]).estimate_with_report(table_of(rows))
+    assert "it rests on 5 of the 125 rows that show the query" in report.warnings

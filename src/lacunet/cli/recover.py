@@ -8,7 +8,6 @@ from argparse import ArgumentParser, Namespace
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, names, note, table_of
 from lacunet.cli.progress import progress_bar
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.verdict import Verdict
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
 EXAMPLE = """example:
@@ -18,6 +17,7 @@ EXAMPLE = """example:
 
 A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
 "X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random.
+A query is "X,Y|Z" or "P(X,Y|Z)".
 """
 
 
@@ -39,6 +39,13 @@ def add_arguments(command: ArgumentParser) -> None:
         action="store_true",
         help="list what the graph implies about the data; with --data, test it",
     )
+    command.add_argument(
+        "--effort",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="how long to search for each verdict, relative to the usual (1)",
+    )
     command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
     add_data_arguments(command)
 
@@ -47,7 +54,6 @@ def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.formats.files import read_network
     from lacunet.missingness.implications import check_implications, implications, never_testable
-    from lacunet.missingness.recover.answers import recover_families
     from lacunet.report.recovered import (
         implications_as_data,
         implications_as_text,
@@ -56,12 +62,12 @@ def run(options: Namespace) -> int:
     )
 
     graph = MissingnessGraph.read(options.graph, read_network(options.network))
+    graph = graph.hiding(options.latent or ())
     table = None
     if options.data:
         with progress_bar() as progress:
             table = table_of(options, graph.network, progress)
-        graph.check_data(table)
-        for text in table.notes:
+        for text in (*table.notes, *graph.check_data(table)):
             note(text)
     if options.implications:
         found = (
@@ -72,20 +78,11 @@ def run(options: Namespace) -> int:
         as_json = options.json
         print(json.dumps(implications_as_data(*found)) if as_json else implications_as_text(*found))
         return 0
-    queries = [_query(graph, text) for text in options.query or ()]
-    verdicts = queries or list(recover_families(graph).values())
-    print(
-        json.dumps(verdicts_as_data(graph, verdicts, table))
-        if options.json
-        else verdicts_as_text(graph, verdicts, table)
-    )
+    queries = [graph.recover(*split_query(text), options.effort) for text in options.query or ()]
+    verdicts = queries or list(graph.recover_families(options.effort).values())
+    reported = (graph, verdicts, table)
+    print(json.dumps(verdicts_as_data(*reported)) if options.json else verdicts_as_text(*reported))
     return 0
-
-
-def _query(graph: MissingnessGraph, text: str) -> Verdict:
-    """The verdict on ``X,Y|Z``."""
-    target, given = split_query(text)
-    return graph.recover(target, given)
 
 
 def split_query(text: str) -> tuple[list[str], list[str]]:
@@ -95,7 +92,12 @@ def split_query(text: str) -> tuple[list[str], list[str]]:
     --------
     >>> split_query(' X , "a|b" | Z ')
     (['X', 'a|b'], ['Z'])
+    >>> split_query("P(X | Z)")
+    (['X'], ['Z'])
     """
+    text = text.strip()
+    if text.startswith("P(") and text.endswith(")"):
+        text = text[2:-1]
     bars = (at for at, sign in enumerate(text) if sign == "|" and not text[:at].count('"') % 2)
     at = next(bars, len(text))
     left, right = ([name.strip() for name in names(part)] for part in (text[:at], text[at + 1 :]))

@@ -1,5 +1,6 @@
 """One language for every formula: what is estimated, in words, in LaTeX, and computed.
 
-`terms` are the estimands of missingness graphs as values, `deletion` those of the closed forms;
-`words` prints them; `rows`, `weigh` and `compute` turn them into numbers.
+Read in this order: `notation` (the symbols), `rows` (what is counted), `samples` (weighted rows
+and the propensities that weigh them), `terms` (every term with its words, columns and
+computation), `patterns` (the odds of missingness patterns), `deletion` (the closed forms).
 """

@@ -1,4 +1,4 @@
-r"""Estimands as values: what is estimated, from which rows, in words and in LaTeX.
+r"""The estimands of the closed forms: sums of products of factors.
 
 An estimand is a sum, over some fully observed variables, of products of conditionals, each
 estimated among the rows that show what it mentions. Factored deletion has several products
@@ -13,41 +13,24 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 from math import factorial
 
+from lacunet.estimands.notation import LATEX, TEXT, Notation, latex_name
+from lacunet.estimands.samples import Sample, Writer
+from lacunet.estimands.terms import Factor
 from lacunet.model.network import Scope
+from lacunet.model.nodes import Mechanism
 
-LONG_LIST = 6
+__all__ = [
+    "Estimand",
+    "Factor",
+    "direct_mar_estimand",
+    "direct_mcar_estimand",
+    "factored_mar_estimand",
+    "factored_mcar_estimand",
+    "latex_name",
+    "listwise_estimand",
+]
+
 ALL_ORDERS = 3
-
-
-@dataclass(frozen=True)
-class Factor:
-    """``P(target | given)`` among the rows that show all of ``shown``.
-
-    ``shown`` names only variables that are partially observed; the others always are.
-    """
-
-    target: Scope
-    given: Scope
-    shown: Scope
-
-    @property
-    def mentions(self) -> Scope:
-        """The variables on both sides of the bar."""
-        return (*self.target, *self.given)
-
-    @property
-    def text(self) -> str:
-        """The factor in plain text."""
-        condition = ", ".join([*_listed(self.given), *(f"R[{name}]=1" for name in self.shown)])
-        return f"P({', '.join(self.target)}{' | ' if condition else ''}{condition})"
-
-    @property
-    def latex(self) -> str:
-        """The factor in LaTeX."""
-        shown = (rf"R_{{{latex_name(name)}}}=1" for name in self.shown)
-        condition = ", ".join([*_listed(self.given, latex=True), *shown])
-        bar = r" \mid " if condition else ""
-        return rf"\Pr({', '.join(map(latex_name, self.target))}{bar}{condition})"
 
 
 @dataclass(frozen=True)
@@ -66,6 +49,11 @@ class Estimand:
     order_count: int = 1
 
     @property
+    def columns(self) -> frozenset[str]:
+        """The variables whose columns are read."""
+        return frozenset().union(*(factor.columns for order in self.orders for factor in order))
+
+    @property
     def summed(self) -> Scope:
         """The variables the sum runs over."""
         return tuple(name for name in self.given if name not in self.left)
@@ -73,54 +61,36 @@ class Estimand:
     @property
     def text(self) -> str:
         """The estimand in plain text."""
-        total = f"sum over {', '.join(_listed(self.summed))} of " if self.summed else ""
-        products = [" ".join(factor.text for factor in order) for order in self.orders]
-        right = f"{total}{products[0]}"
-        if self.order_count > 1:
-            right += f" (one of {self.order_count:,} orders of the chain rule, merged)"
-        return f"P({', '.join(self.left)}) = {right}"
+        return self._written(TEXT)
 
     @property
     def latex(self) -> str:
         """The estimand in LaTeX."""
-        summed = ", ".join(_listed(self.summed, latex=True))
-        total = rf"\sum_{{{summed}}} " if self.summed else ""
-        product = r" \, ".join(factor.latex for factor in self.orders[0])
-        return rf"\Pr({', '.join(map(latex_name, self.left))}) \approx {total}{product}"
+        return self._written(LATEX)
+
+    def _written(self, notation: Notation) -> str:
+        writer = Writer(notation)
+        left = notation.probability(map(notation.name, self.left))
+        product = notation.times.join(factor.written(writer) for factor in self.orders[0])
+        merged = ""
+        if self.order_count > 1:
+            words = f" (one of {self.order_count:,} orders of the chain rule, merged)"
+            merged = notation.words(words)
+        return f"{left} = {notation.summed(self.summed)}{product}{merged}"
 
 
-def latex_name(name: str) -> str:
-    r"""A variable's name in LaTeX's mathematics.
-
-    Examples
-    --------
-    >>> latex_name("X"), latex_name("blood_type")
-    ('X', '\\mathrm{blood\\_type}')
-    """
-    special = {"\\": r"\backslash ", "~": r"\sim ", "^": r"\hat{\ }"}
-    escaped = "".join(
-        special.get(sign, f"\\{sign}" if sign in "_%&#${}" else sign) for sign in name
-    )
-    return escaped if len(name) == 1 else rf"\mathrm{{{escaped}}}"
-
-
-def _listed(names: Sequence[str], latex: bool = False) -> list[str]:
-    if len(names) > LONG_LIST:
-        words = f"{len(names)} fully observed variables"
-        return [rf"\text{{{words}}}" if latex else words]
-    return [latex_name(name) for name in names] if latex else list(names)
+def _factor(target: Scope, given: Scope, shown: Sequence[str]) -> Factor:
+    return Factor(target, given, Sample(tuple(map(Mechanism, shown))))
 
 
 def listwise_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
     """Only the rows that show every variable."""
-    factor = Factor(left, (), tuple(partially))
-    return Estimand(left, (), ((factor,),))
+    return Estimand(left, (), ((_factor(left, (), partially),),))
 
 
 def direct_mcar_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
     """The rows that show all of ``left``."""
-    factor = Factor(left, (), _among(left, partially))
-    return Estimand(left, (), ((factor,),))
+    return Estimand(left, (), ((_factor(left, (), _among(left, partially)),),))
 
 
 def factored_mcar_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
@@ -136,8 +106,7 @@ def direct_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> 
     hidden = _among(left, partially)
     if not hidden:
         return direct_mcar_estimand(left, partially)
-    factors = _with_weight([Factor(hidden, given, hidden)], given)
-    return Estimand(left, given, (factors,))
+    return Estimand(left, given, ((_factor(hidden, given, hidden), *_weight(given)),))
 
 
 def factored_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> Estimand:
@@ -146,12 +115,12 @@ def factored_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -
     if not hidden:
         return direct_mcar_estimand(left, partially)
     orders = _chain_rule(hidden, given, partially)
-    weighted = tuple(_with_weight(order, given) for order in orders)
+    weighted = tuple((*order, *_weight(given)) for order in orders)
     return Estimand(left, given, weighted, factorial(len(hidden)))
 
 
-def _with_weight(factors: Sequence[Factor], given: Scope) -> tuple[Factor, ...]:
-    return (*factors, Factor(given, (), ())) if given else tuple(factors)
+def _weight(given: Scope) -> tuple[Factor, ...]:
+    return (_factor(given, (), ()),) if given else ()
 
 
 def _chain_rule(
@@ -160,7 +129,7 @@ def _chain_rule(
     """The orders of the chain rule: all of them, or the first two where there are too many."""
 
     def factor(target: str, rest: Scope) -> Factor:
-        return Factor((target,), (*rest, *given), _among((target, *rest), partially))
+        return _factor((target,), (*rest, *given), _among((target, *rest), partially))
 
     most = None if len(left) <= ALL_ORDERS else 2
     return tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, Method
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import graph_of
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import gather
@@ -157,7 +157,7 @@ def learn(
         table.total,
         prior,
         table.missing_of,
-        table.notes,
+        (*table.notes, *learned.notes),
         learned.ended,
         learned.why,
     )
@@ -171,7 +171,8 @@ def carry_out(method: Method, network: Network, table: EncodedTable, setting: Se
     plan = method.plan(network, table.partially_observed)
     seed = int(setting.rng.integers(2**63)) if plan.needs.heldout else 0
     statistics = gather(plan.needs, network, [table], setting.progress, seed)
-    return method.estimate(plan, statistics, setting)
+    learned = method.estimate(plan, statistics, setting)
+    return replace(learned, notes=(*plan.notes, *learned.notes))
 
 
 def _checked_network(network: object, data: object) -> Network:
@@ -196,7 +197,7 @@ def checked_method(
     """The method with its options, if what was given makes sense."""
     given = {option: value for option, value in options.items() if value is not None}
     if "missingness" in given:
-        given["missingness"] = _graph(given["missingness"], network)
+        given["missingness"] = graph_of(given["missingness"], network)
     if method is None:
         method = "mgraph" if "missingness" in given else "auto"
     if isinstance(method, str):
@@ -209,17 +210,3 @@ def checked_method(
             f"give {option} to the method.",
         )
     return method
-
-
-def _graph(value: object, network: Network) -> MissingnessGraph:
-    """A missingness graph from itself, its text, or the path of a file."""
-    if isinstance(value, MissingnessGraph):
-        return value
-    if isinstance(value, Path) or (isinstance(value, str) and Path(value).is_file()):
-        return MissingnessGraph.read(value, network)
-    if isinstance(value, str):
-        return MissingnessGraph.parse(value, network)
-    raise MethodError(
-        f"missingness is {value!r}, not a lacunet.MissingnessGraph.",
-        "make one with MissingnessGraph.read(path, network) or .parse(text, network).",
-    )

@@ -79,6 +79,7 @@ class Plan:
     intention: str = ""
     category: str = ""
     start: Plan | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,7 @@ class Learned:
     families: Mapping[str, FamilyReport]
     ended: Ended | None = None
     why: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Method(Protocol):

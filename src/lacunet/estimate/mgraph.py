@@ -33,7 +33,7 @@ from lacunet.estimate.method import (
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.answers import recover_families
-from lacunet.missingness.verdict import Verdict, estimate
+from lacunet.missingness.verdict import Verdict, columns_needed, estimate
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Needs, Statistics
 
@@ -75,6 +75,9 @@ class MGraph:
     otherwise: str = option(
         "refuse", "what becomes of a CPT that is not recoverable: 'refuse', 'prior' or a method"
     )
+    effort: float = option(
+        1.0, "how long to search for an estimand, relative to the usual", kind=float, least=0
+    )
     name: ClassVar[str] = "mgraph"
     bytes_per_cell: ClassVar[int] = DIRECT_BYTES
 
@@ -105,9 +108,10 @@ class MGraph:
     def plan(self, network: Network, partially: Scope | None) -> Plan:
         """What the graph says of every family; refuse what it cannot recover, if so told."""
         self.graph.check_network(network)
+        notes: tuple[str, ...] = ()
         if partially is not None:
-            self.graph.check_partially(partially)
-        verdicts = recover_families(self.graph)
+            notes = self.graph.check_partially(partially, network.variables)
+        verdicts = recover_families(self.graph, self.effort)
         families = {
             name: FamilyPlan(
                 name,
@@ -118,21 +122,19 @@ class MGraph:
             )
             for name, verdict in verdicts.items()
         }
-        needs = Needs(tuple(map(network.family, network.variables)), rows=True)
-        start = None
-        lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
-        if self.stand_in is not None and lost:
-            start = self.stand_in.plan(network, partially)
-            needs = replace(start.needs, rows=True)
+        start = None if self.stand_in is None else self.stand_in.plan(network, partially)
+        needs = start.needs if start else Needs(tuple(map(network.family, network.variables)))
+        columns = dict.fromkeys(map(columns_needed, verdicts.values()))
         return Plan(
             self.name,
             network,
             network.variables if partially is None else partially,
             families,
-            needs,
+            replace(needs, rows=tuple(columns)),
             self.bytes_per_cell,
             category=self.graph.why(),
             start=start,
+            notes=notes,
         )
 
     def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
@@ -142,28 +144,34 @@ class MGraph:
         if lost and self.otherwise == "refuse":
             first = verdicts[lost[0]]
             raise NotRecoverableError.family(lost[0], first.status, first.why, len(lost) - 1)
-        stand_in = None
-        if plan.start is not None and self.stand_in is not None:
-            stand_in = self.stand_in.estimate(plan.start, statistics, setting)
-        tables, families = {}, {}
-        for done, (name, verdict) in enumerate(verdicts.items()):
+        found: dict[str, tuple[FloatArray, FamilyReport]] = {}
+        without: dict[str, str] = {}  # families without an estimate, and why
+        for done, (name, family) in enumerate(plan.families.items()):
             setting.progress("families", done, len(verdicts), name)
-            family = plan.families[name]
-            if verdict.is_recoverable:
-                tables[name], families[name] = _recovered(plan, family, statistics, setting)
-            elif stand_in is None:
-                warning = family.verdict
-                tables[name], families[name] = _prior(plan, family, statistics, setting, warning)
+            try:
+                found[name] = _recovered(plan, family, statistics, setting)
+            except NoRowsError as error:
+                without[name] = error.message
+            except NotRecoverableError:
+                without[name] = family.verdict
+        setting.progress("families", len(verdicts), len(verdicts))
+        stand_in = None
+        if without and plan.start is not None and self.stand_in is not None:
+            stand_in = self.stand_in.estimate(plan.start, statistics, setting)
+        for name, why in without.items():
+            if stand_in is None:
+                found[name] = _prior(plan, plan.families[name], statistics, setting, why)
             else:
-                tables[name] = stand_in.tables[name]
-                families[name] = replace(
-                    stand_in.families[name],
+                report = stand_in.families[name]
+                marked = replace(
+                    report,
                     fallback_mass=1.0,
                     fallback=self.otherwise,
-                    warnings=(family.verdict, *stand_in.families[name].warnings),
+                    warnings=(why, *report.warnings),
                 )
-        setting.progress("families", len(verdicts), len(verdicts))
-        return Learned(tables, families)
+                found[name] = stand_in.tables[name], marked
+        order = plan.network.variables
+        return Learned({v: found[v][0] for v in order}, {v: found[v][1] for v in order})
 
 
 def _verdict(family: FamilyPlan) -> Verdict:
@@ -174,12 +182,17 @@ def _verdict(family: FamilyPlan) -> Verdict:
 def _recovered(
     plan: Plan, family: FamilyPlan, statistics: Statistics, setting: Setting
 ) -> tuple[FloatArray, FamilyReport]:
-    """The CPT of a recoverable family, and what it rests on; without data the prior alone."""
-    assert statistics.table is not None
-    try:
-        found = estimate(_verdict(family), statistics.table)
-    except NoRowsError as error:
-        return _prior(plan, family, statistics, setting, str(error))
+    """The CPT of a recoverable family, and what it rests on.
+
+    Raises
+    ------
+    NotRecoverableError
+        There is no estimand, no row that shows what it needs, or the data contradict it.
+    """
+    verdict = _verdict(family)
+    found = estimate(verdict, statistics.distinct[columns_needed(verdict)])
+    if not found.is_founded:
+        raise NoRowsError(found.warnings[0])
     joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
     table, unseen = posterior_mode(joint, found.effective_size, setting.prior)
     report = family_report(

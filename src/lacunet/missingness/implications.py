@@ -1,26 +1,34 @@
 r"""What the data can refute of a missingness graph.
 
 A separation :math:`A \perp B \mid C` that still holds with the mechanisms of A, B and C at
-1 can be seen in the rows that show them all: a :math:`G^2` test, with Cramér's V as the size
-of the effect, and Holm's adjustment for testing many. That X does not depend on its own
-mechanism, :math:`X \perp R_X \mid \cdot`, can never be tested: where R_X = 0 there is no X.
+1 can be seen in the rows that show them all, with Cramér's V as the size of the effect, and
+Holm's adjustment for testing many. The test is :math:`G^2` where every expected count is at
+least 5. Where some is smaller, :math:`G^2` rejects too often; then it is Pearson's
+:math:`X^2`, whose mean and variance given the margins of each stratum are known exactly (J. B.
+S. Haldane 1940, R. B. Dawson 1954), compared with the gamma distribution of this mean and
+variance. That X does not depend on its own mechanism, :math:`X \perp R_X \mid \cdot`, can never
+be tested: where R_X = 0 there is no X.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimands.rows import Codes, Rows, distinct_rows
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.missingness.verdict import Weight, as_table
 from lacunet.model.network import FloatArray
 from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.statistics.distinct import grouped
+from lacunet.statistics.rows import Rows, distinct_rows
+
+SMALL = 5.0  # expected counts below it call for Pearson's statistic
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,8 @@ class Implication:
 class TestedImplication:
     """An implication and what the data say: small ``adjusted`` p-values refute it.
 
-    ``effect`` is Cramér's V within the strata of the conditions, between 0 and 1.
+    ``test`` is "G2", or "X2" where expected counts are small. ``effect`` is Cramér's V within
+    the strata of the conditions, between 0 and 1.
     """
 
     __test__ = False  # not a test case of pytest
@@ -54,6 +63,7 @@ class TestedImplication:
     adjusted: float
     effect: float
     rows: int
+    test: str
 
 
 def implications(graph: MissingnessGraph, include_network: bool = False) -> list[Implication]:
@@ -96,8 +106,8 @@ def _between(graph: MixedGraph, one: Node, two: Node) -> Implication | None:
         if {one, two} & shown:
             continue
         if graph.separated([one], [two], {*given} | shown):
-            rest = tuple(m for m in graph.mechanisms if m in shown and m not in given)
-            return Implication(one, two, graph.sorted(given), rest)
+            at_one = tuple(m for m in graph.mechanisms if m in shown)
+            return Implication(one, two, graph.sorted(given - shown), at_one)
     return None
 
 
@@ -125,7 +135,7 @@ def check_implications(
     the effective size :math:`(\sum w)^2 / \sum w^2` of the rows it uses.
     """
     table = as_table(data, graph.network, weight)
-    graph.check_mechanisms(table, table.partially_observed)
+    graph.check_data(table)
     tested = [_test(one, table) for one in implications(graph, include_network)]
     return _holm(sorted(tested, key=lambda result: result.p_value))
 
@@ -134,82 +144,96 @@ def _holm(ordered: Sequence[TestedImplication]) -> list[TestedImplication]:
     adjusted, highest = [], 0.0
     for at, result in enumerate(ordered):
         highest = max(highest, min(1.0, result.p_value * (len(ordered) - at)))
-        adjusted.append(
-            TestedImplication(
-                result.implication,
-                result.statistic,
-                result.degrees_of_freedom,
-                result.p_value,
-                highest,
-                result.effect,
-                result.rows,
-            )
-        )
+        adjusted.append(replace(result, adjusted=highest))
     return adjusted
 
 
 def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
-    from scipy.stats import chi2
-
     nodes = (implication.one, implication.two, *implication.given)
     names = [n.variable if isinstance(n, Mechanism) else n for n in (*nodes, *implication.shown)]
     rows = distinct_rows(table, list(dict.fromkeys(names)))
     where = rows.shows(implication.shown)
     columns = [_values(rows, node)[where] for node in nodes]
-    strata, groups = _strata(columns[2:], int(where.sum()))
-    sizes = [_size(rows, node) for node in nodes[:2]]
-    counts = np.zeros((strata, *sizes))
+    sizes = [2 if isinstance(node, Mechanism) else rows.size(node) for node in nodes]
+    groups, strata = grouped(columns[2:], sizes[2:], int(where.sum()))
+    counts = np.zeros((len(strata), *sizes[:2]))
     np.add.at(counts, (groups, columns[0], columns[1]), rows.weights[where])
-    counts *= _scale(table, implication.shown)
-    statistic, freedom, smaller = _g_squared(counts)
-    total = counts.sum()
-    effect = np.sqrt(statistic / (total * smaller)) if total > 0 and smaller > 0 else 0.0
-    p_value = float(chi2.sf(statistic, freedom)) if freedom else 1.0
+    counts *= _scale(rows, where, table.weights)
+    name, statistic, freedom, p_value = independence(counts)
+    used = counts[:, (counts > 0).any(axis=(0, 2))][:, :, (counts > 0).any(axis=(0, 1))]
+    scale = counts.sum() * (min(used.shape[1:]) - 1)
+    effect = min(float(np.sqrt(statistic / scale)), 1.0) if scale > 0 else 0.0
     shown = int(rows.counts[where].sum())
-    return TestedImplication(
-        implication, statistic, freedom, p_value, p_value, float(min(effect, 1.0)), shown
-    )
+    return TestedImplication(implication, statistic, freedom, p_value, p_value, effect, shown, name)
 
 
-def _scale(table: EncodedTable, shown: Sequence[Mechanism]) -> float:
+def _scale(rows: Rows, where: NDArray[np.bool_], weights: FloatArray | None) -> float:
     """What makes the weights of the rows used add up to their effective size."""
-    if table.weights is None or (table.weights == np.floor(table.weights)).all():
+    if weights is None or (weights == np.floor(weights)).all():
         return 1.0
-    weights = table.weights[table.is_shown([mechanism.variable for mechanism in shown])]
-    squares = float((weights**2).sum())
-    return float(weights.sum()) / squares if squares > 0 else 1.0
+    squares = float(rows.tally.squares[where].sum())
+    return float(rows.weights[where].sum()) / squares if squares > 0 else 1.0
 
 
-def _values(rows: Rows, node: Node) -> Codes:
+def _values(rows: Rows, node: Node) -> NDArray[np.integer]:
     if isinstance(node, Mechanism):
         return rows.shows([node]).astype(np.int64)
-    return rows.codes[node]
+    return rows.column(node)
 
 
-def _size(rows: Rows, node: Node) -> int:
-    return 2 if isinstance(node, Mechanism) else rows.cardinality_of[node]
+def independence(counts: FloatArray) -> tuple[str, float, int, float]:
+    r"""The test used, its statistic, its degrees of freedom and its p-value.
 
+    .. math::
+        G^2 = 2 \sum n \log(n / e), \qquad X^2 = \sum (n - e)^2 / e
 
-def _strata(columns: list[Codes], length: int) -> tuple[int, Codes]:
-    """Number the configurations of the conditions that occur."""
-    if not columns:
-        return 1, np.zeros(length, dtype=np.int64)
-    distinct, groups = np.unique(np.stack(columns), axis=1, return_inverse=True)
-    return distinct.shape[1], groups.reshape(-1).astype(np.int64)
-
-
-def _g_squared(counts: FloatArray) -> tuple[float, int, int]:
-    r""":math:`G^2 = 2 \sum n \log(n / e)` over strata, its degrees of freedom, the scale of V.
-
-    Empty rows and columns of a stratum take no degrees of freedom.
+    over the strata, the first axis of the counts. Empty rows and columns of a stratum take no
+    degrees of freedom.
     """
+    from scipy.stats import chi2, gamma
+
     right, below = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
     total = counts.sum(axis=(1, 2), keepdims=True)
     expected = np.divide(right * below, total, out=np.zeros_like(counts), where=total > 0)
-    ratio = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
-    statistic = float(2 * (counts * np.log(ratio)).sum())
-    rows = (right[:, :, 0] > 0).sum(axis=1) - 1
-    columns = (below[:, 0, :] > 0).sum(axis=1) - 1
-    freedom = int((np.maximum(rows, 0) * np.maximum(columns, 0)).sum())
-    smaller = int(np.minimum(rows, columns).max(initial=0))
-    return max(statistic, 0.0), freedom, smaller
+    rows = np.maximum((right[:, :, 0] > 0).sum(axis=1) - 1, 0)
+    columns = np.maximum((below[:, 0, :] > 0).sum(axis=1) - 1, 0)
+    freedom = int((rows * columns).sum())
+    if not freedom:
+        return "G2", 0.0, 0, 1.0
+    if (expected[(rows * columns) > 0][expected[(rows * columns) > 0] > 0] >= SMALL).all():
+        ratio = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
+        statistic = max(float(2 * (counts * np.log(ratio)).sum()), 0.0)
+        return "G2", statistic, freedom, float(chi2.sf(statistic, freedom))
+    gaps = np.divide(
+        (counts - expected) ** 2, expected, out=np.zeros_like(counts), where=expected > 0
+    )
+    statistic = float(gaps.sum())
+    mean, variance = (float(moment.sum()) for moment in pearson_moments(counts))
+    if variance <= 1e-12 * mean:  # every table with these margins gives this statistic
+        return "X2", statistic, freedom, 1.0
+    p_value = float(gamma.sf(statistic, mean**2 / variance, scale=variance / mean))
+    return "X2", statistic, freedom, p_value
+
+
+def pearson_moments(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The mean and the variance of Pearson's statistic over all tables with these margins."""
+    size = counts.sum(axis=(1, 2))
+    margins = counts.sum(axis=2), counts.sum(axis=1)
+    several = size > 1.5
+    spare = np.where(size > 3.5, size, 4.0)
+    levels, within, between = [], [], []
+    for margin in margins:
+        states = (margin > 0).sum(axis=1)
+        inverse = np.divide(1, margin, out=np.zeros_like(margin), where=margin > 0).sum(axis=1)
+        levels.append(np.maximum(states - 1.0, 0.0))
+        between.append((spare - states) * (states - 1) / (spare - 1))
+        within.append((inverse * spare - states**2) / (spare - 2))
+    mean = np.where(several, levels[0] * levels[1] * size / np.maximum(size - 1, 1), 0.0)
+    variance = 2 * spare / (spare - 3) * (between[0] - within[0]) * (between[1] - within[1])
+    variance += spare**2 / (spare - 1) * within[0] * within[1]
+    two_by_two = (levels[0] == 1) & (levels[1] == 1)
+    of_three = np.where(two_by_two & (np.abs(size - 3) <= 0.5), 9 / 8, 0.0)
+    used = (levels[0] > 0) & (levels[1] > 0)
+    return mean, np.where(
+        used & (size > 3.5), np.maximum(variance, 0.0), np.where(used, of_three, 0.0)
+    )

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.estimands.rows import distinct_rows
-from lacunet.missingness.errors import ShadowError
+from lacunet.missingness.errors import ShadowError, without_mechanism
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import Weight, as_table
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
+from lacunet.statistics.rows import distinct_rows
 
 CONDITION_LIMIT = 100.0
 
@@ -65,11 +65,13 @@ def by_shadow(
     _check(graph, variable, shadow, given)
     table = as_table(data, graph.network, weight)
     names = (*given, shadow, variable)
-    graph.check_mechanisms(table, names)
+    gaps = [name for name in names[:-1] if table.missing_of[name]]
+    if gaps:
+        raise without_mechanism(gaps)
     rows = distinct_rows(table, names)
-    shown = rows.shows([Mechanism(variable)])
-    seen = rows.tally(names, shown, rows.weights[shown])
-    unseen = rows.tally(names[:-1], ~shown, rows.weights[~shown])
+    shown = rows.is_shown([variable])
+    seen = rows.tabled(names, shown, rows.weights[shown]).array
+    unseen = rows.tabled(names[:-1], ~shown, rows.weights[~shown]).array
     odds = np.zeros((*seen.shape[:-2], seen.shape[-1]))
     conditions, residuals = np.zeros(seen.shape[:-2]), np.zeros(seen.shape[:-2])
     for at in np.ndindex(*seen.shape[:-2]):
@@ -91,10 +93,15 @@ def _solve(
 
     columns = seen.sum(axis=0)
     if (columns <= 0).any():
-        raise ShadowError.no_rows(variable, where)
+        raise ShadowError(f"no row shows {variable!r} and its shadow variable{where}.")
     number = float(np.linalg.cond(seen / columns))  # of P(y | x, z, R_X = 1)
     if not number <= limit:
-        raise ShadowError.ill_conditioned(variable, where, number, limit)
+        raise ShadowError(
+            f"the equations for the missing values of {variable!r}{where} have the condition "
+            f"number {number:.3g}, above the limit {limit:.3g}: the data do not tell the states "
+            "apart.",
+            "use a shadow variable that depends on it more strongly, or more rows.",
+        )
     scaled, residual = nnls(seen / columns, unseen)
     return scaled / columns, number, float(residual)
 

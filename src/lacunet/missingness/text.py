@@ -5,7 +5,8 @@ r"""The text format of missingness graphs.
     Age -> R[Income]; R[Income] -> R[Job]     # edges end with a line or with ;
     Age, "Place of birth" -> R[Job]           # several parents, names with blanks
     Health <-> R[Job]                         # a hidden common cause
-    R[Sex]                                    # missing completely at random
+    R[Sex], R[Age]                            # missing completely at random
+    Age -> R[Sex] -> R[Job]                   # a chain; → and ↔ are read too
 
 Inside quotes a backslash stands before a quote or a backslash, and ``\n``, ``\r`` and
 ``\t`` are the line end, the carriage return and the tab.
@@ -24,12 +25,13 @@ from lacunet.model.nodes import BARE_NAME, Mechanism, Node, named
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*)"
     r"|(?P<end>[\n;])"
-    r"|(?P<arrow><->|->)"
+    r"|(?P<arrow><->|->|[→⟶↔⟷])"
     r"|(?P<comma>,)"
     r"|(?P<open>R\[)|(?P<close>\])"
     r'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*")'
     rf"|(?P<bare>{BARE_NAME.pattern})"
 )
+ARROWS = {"->": "->", "→": "->", "⟶": "->", "<->": "<->", "↔": "<->", "⟷": "<->"}
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -70,7 +72,7 @@ def parse_statements(text: str, source: str = "missingness graph") -> Iterator[S
         if token.kind != "end":
             statement.append(token)
         elif statement:
-            yield _statement([*statement, token], text, source)
+            yield from _statements([*statement, token], text, source)
             statement = []
 
 
@@ -89,23 +91,25 @@ def _tokens(text: str, source: str) -> Iterator[_Token]:
 def _unreadable(text: str, at: int) -> str:
     if text[at] == '"':
         return "this quote is not closed"
-    if text.startswith("<-", at):
+    if text.startswith(("<-", "←"), at):
         return "edges are written from cause to effect, as in A -> R[B]"
-    return "this cannot be read here (a name with such a sign goes in quotes)"
+    return "this cannot be read here (a name with such a character goes in quotes)"
 
 
-def _statement(tokens: list[_Token], text: str, source: str) -> Statement:
+def _statements(tokens: list[_Token], text: str, source: str) -> Iterator[Statement]:
+    """One edge after the other of a chain, or bare mechanisms."""
     left, at = _nodes(tokens, 0, text, source)
     if tokens[at].kind == "end":
-        if len(left) == 1 and isinstance(left[0], Mechanism):
-            return Statement(left, "", ())
-        _fail("an arrow is missing after this", text, tokens[at].at - 1, source)
-    if tokens[at].kind != "arrow":
-        _fail("an arrow -> or <-> was expected", text, tokens[at].at, source)
-    right, end = _nodes(tokens, at + 1, text, source)
-    if tokens[end].kind != "end":
-        _fail("the edge should end here, with ; or a new line", text, tokens[end].at, source)
-    return Statement(left, tokens[at].text, right)
+        if not all(isinstance(node, Mechanism) for node in left):
+            _fail("an arrow is missing after this", text, tokens[at].at - 1, source)
+        yield from (Statement((node,), "", ()) for node in left)
+    while tokens[at].kind != "end":
+        if tokens[at].kind != "arrow":
+            _fail("an arrow -> or <-> was expected", text, tokens[at].at, source)
+        arrow = ARROWS[tokens[at].text]
+        right, at = _nodes(tokens, at + 1, text, source)
+        yield Statement(left, arrow, right)
+        left = right
 
 
 def _nodes(tokens: list[_Token], at: int, text: str, source: str) -> tuple[tuple[Node, ...], int]:
@@ -141,7 +145,10 @@ def _fail(problem: str, text: str, at: int, source: str) -> NoReturn:
     start = text.rfind("\n", 0, at) + 1
     stop = text.find("\n", start)
     shown = text[start : len(text) if stop < 0 else stop]
-    raise MissingnessGraphError.syntax(problem, line, at - start + 1, shown, source)
+    column = at - start + 1
+    raise MissingnessGraphError(
+        f"{source}, line {line}, column {column}: {problem}.\n  {shown}\n  {' ' * (column - 1)}^"
+    )
 
 
 def write_statements(statements: list[Statement]) -> str:

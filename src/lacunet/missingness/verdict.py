@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
-from lacunet.estimands.compute import LARGEST_TABLE, Conditional, compute
-from lacunet.estimands.rows import distinct_rows
-from lacunet.estimands.terms import Fraction, Term, needed, scopes
-from lacunet.estimands.weigh import Run
-from lacunet.estimands.words import estimand_latex, estimand_text
-from lacunet.missingness.errors import NoRowsError, NotRecoverableError
+from lacunet.estimands.notation import LATEX
+from lacunet.estimands.samples import Run, Unfounded, resolved
+from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, Term
+from lacunet.missingness.errors import (
+    NoRowsError,
+    NotRecoverableError,
+    TooLargeEstimandError,
+    listed,
+    without_mechanism,
+)
 from lacunet.missingness.refute.witness import Witness
+from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
-
-if TYPE_CHECKING:
-    from lacunet.missingness.graph import MissingnessGraph
+from lacunet.statistics.counts import Counts
+from lacunet.statistics.rows import Rows, distinct_rows
 
 Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
 NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
+FEW = 0.05  # of the rows that show the query; below it a warning
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,10 @@ class Estimation:
     of each configuration of ``given`` among the weighted rows. ``effective_size`` is
     :math:`(\sum w)^2 / \sum w^2` over the inverse propensities of the rows used,
     ``largest_weight`` the largest of these, ``share_used`` the rows used among all rows.
-    ``warnings`` name what backed off for lack of data.
+    ``term`` is the estimand that was computed: of several, the one with the largest effective
+    size. ``warnings`` name what backed off for lack of data. Where the data contradict what
+    the estimand assumes, the table holds NaN alone, ``is_founded`` is false and the warning
+    says why.
     """
 
     target: Scope
@@ -47,9 +55,22 @@ class Estimation:
     effective_size: float
     largest_weight: float
     rows_used: int
+    rows_shown: int
     share_used: float
     unseen: int
     warnings: tuple[str, ...]
+    term: Term
+    is_founded: bool = True
+
+    @property
+    def estimand(self) -> str:
+        """The estimand that was computed, as plain text."""
+        return self.term.equation()
+
+    @property
+    def latex(self) -> str:
+        """The estimand that was computed, in LaTeX."""
+        return self.term.equation(LATEX)
 
 
 @dataclass(frozen=True)
@@ -58,16 +79,18 @@ class Verdict:
 
     ``status`` is "recoverable", "not recoverable" or "undecided". ``estimand`` and ``latex``
     are empty unless it is recoverable. ``witness`` holds two models that look the same and
-    differ in the query, where such a pair is the reason.
+    differ in the query, where such a pair is the reason. ``is_computable`` is false where
+    the estimand is too large to compute.
     """
 
-    graph: MissingnessGraph
+    graph: Drawing
     target: Scope
     given: Scope
     status: str
     why: str
     term: Term | None = None
     witness: Witness | None = None
+    is_computable: bool = True
 
     @property
     def query(self) -> str:
@@ -79,18 +102,18 @@ class Verdict:
 
     @property
     def is_recoverable(self) -> bool:
-        """Whether there is an estimand."""
-        return self.term is not None
+        """Whether there is an estimand that can be computed."""
+        return self.term is not None and self.is_computable
 
     @property
     def estimand(self) -> str:
         """The estimand as plain text."""
-        return "" if self.term is None else estimand_text(self.term)
+        return "" if self.term is None else self.term.equation()
 
     @property
     def latex(self) -> str:
         """The estimand in LaTeX."""
-        return "" if self.term is None else estimand_latex(self.term)
+        return "" if self.term is None else self.term.equation(LATEX)
 
     def estimate(self, data: object, weight: Weight = None) -> FloatArray:
         """The table of P(target | given), axes given... then target..., without a prior.
@@ -105,7 +128,7 @@ class Verdict:
     def estimate_with_report(self, data: object, weight: Weight = None) -> Estimation:
         """The estimate together with what it rests on."""
         table = as_table(data, self.graph.network, weight)
-        return estimate(self, table)
+        return estimate(self, distinct_rows(table, columns_needed(self)))
 
 
 def query_words(target: Scope, given: Scope) -> str:
@@ -116,58 +139,105 @@ def query_words(target: Scope, given: Scope) -> str:
 
 def as_table(data: object, network: Network, weight: Weight) -> EncodedTable:
     """The data as an encoded table, whatever they come as."""
-    from lacunet.data.read import read_table
-
     return read_table(data, network, weight=weight)
 
 
-def estimate(verdict: Verdict, table: EncodedTable) -> Estimation:
-    """Carry out a verdict's estimand on a table."""
-    term = verdict.term
+def columns_needed(verdict: Verdict) -> Scope:
+    """The columns that a verdict's estimand reads, in the network's order; none without one."""
+    columns = frozenset() if verdict.term is None else verdict.term.columns
+    return tuple(name for name in verdict.graph.network.variables if name in columns)
+
+
+def estimate(verdict: Verdict, counts: Counts | Rows) -> Estimation:
+    """Carry out a verdict's estimand on the counts, missing as a state, of `columns_needed`."""
+    term, network = verdict.term, verdict.graph.network
     if term is None:
-        raise NotRecoverableError.verdict(verdict.query, verdict.status, verdict.why)
-    columns = [name for name in verdict.graph.network.variables if name in needed(term)]
-    verdict.graph.check_mechanisms(table, columns)
-    _check_size(verdict, term)
-    run = Run(distinct_rows(table, columns))
-    result = compute(run, term)
-    if not result.rows_used or not result.mass.sum():
-        raise _no_rows(verdict, term, columns)
-    return _reported(verdict, result, table.rows, tuple(run.notes))
+        raise NotRecoverableError(
+            f"{verdict.query} is {verdict.status} under this missingness graph: {verdict.why}"
+        )
+    cells = max(prod(map(float, network.shape(scope))) for scope in term.scopes())
+    if cells > LARGEST_TABLE or not verdict.is_computable:
+        too_large = (
+            f"a table of {cells:.3g} cells, which is" if verdict.is_computable else "what is"
+        )
+        raise TooLargeEstimandError(
+            f"{verdict.query} needs {too_large} too large to compute.",
+            "ask for fewer variables at once.",
+        )
+    rows = Rows.of(counts) if isinstance(counts, Counts) else counts
+    without = [
+        n for n in rows.scope if n not in verdict.graph.causes and not rows.is_shown([n]).all()
+    ]
+    if without:
+        raise without_mechanism(without)
+    run = Run(rows)
+    try:
+        result = term.compute(run)
+    except Unfounded as error:
+        return _unfounded(verdict, term, rows, str(error))
+    if not result.basis.rows_used or not result.mass.array.sum():
+        raise _no_rows(verdict, term, rows)
+    return _reported(verdict, result, run, resolved(term, run.chosen))
 
 
-def _no_rows(verdict: Verdict, term: Term, columns: Sequence[str]) -> NoRowsError:
+def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
     """What should have been shown together, or in parts."""
-    if isinstance(term, Fraction):
-        together = [mechanism.variable for mechanism in term.sample.selected]
-        return NoRowsError.query(verdict.query, together or columns)
-    partial = [name for name in columns if name in verdict.graph.causes]
-    return NoRowsError.parts(verdict.query, partial or columns)
+    start = f"{verdict.query} cannot be estimated: "
+    if isinstance(term, Factor):
+        return NoRowsError(
+            f"{start}no row shows all of {listed(term.shown or rows.scope)}, "
+            "which its estimand needs together."
+        )
+    partial = [name for name in rows.scope if name in verdict.graph.causes]
+    return NoRowsError(
+        f"{start}its estimand is put together from rows that show parts of "
+        f"{listed(partial or rows.scope)}, and for some part no row does."
+    )
 
 
-def _check_size(verdict: Verdict, term: Term) -> None:
-    network = verdict.graph.network
-    cells = max(float(np.prod(network.shape(scope), dtype=float)) for scope in scopes(term))
-    if cells > LARGEST_TABLE:
-        raise NotRecoverableError.too_large(verdict.query, cells)
+def _shown(verdict: Verdict, rows: Rows) -> int:
+    return int(rows.counts[rows.is_shown((*verdict.given, *verdict.target))].sum())
 
 
-def _reported(
-    verdict: Verdict, result: Conditional, rows: int, notes: tuple[str, ...]
-) -> Estimation:
-    wanted = (*verdict.given, *verdict.target)
-    table = result.table.transpose([result.scope.index(name) for name in wanted])
-    share = result.mass.transpose([result.given.index(name) for name in verdict.given])
-    empty = np.isnan(table).any(axis=tuple(range(len(verdict.given), table.ndim)))
+def _unfounded(verdict: Verdict, term: Term, rows: Rows, why: str) -> Estimation:
+    """No number where the data contradict what the estimand assumes."""
+    shape = rows.shape((*verdict.given, *verdict.target))
+    share = np.zeros(shape[: len(verdict.given)])
     return Estimation(
-        verdict.target,
-        verdict.given,
-        np.array(table, order="C"),
-        np.array(share, order="C"),
-        result.effective_size,
-        result.largest_weight,
-        int(result.rows_used),
-        result.rows_used / rows,
-        int(np.count_nonzero(empty)),
-        notes,
+        target=verdict.target,
+        given=verdict.given,
+        table=np.full(shape, np.nan),
+        given_share=share,
+        effective_size=0.0,
+        largest_weight=0.0,
+        rows_used=0,
+        rows_shown=_shown(verdict, rows),
+        share_used=0.0,
+        unseen=share.size,
+        warnings=(f"positivity: {why}: nothing is estimated",),
+        term=term,
+        is_founded=False,
+    )
+
+
+def _reported(verdict: Verdict, result: Conditional, run: Run, term: Term) -> Estimation:
+    table = result.table.aligned((*verdict.given, *verdict.target))
+    empty = np.isnan(table).any(axis=tuple(range(len(verdict.given), table.ndim)))
+    shown, used = _shown(verdict, run.rows), int(result.basis.rows_used)
+    notes = tuple(run.notes)
+    if used < FEW * shown:
+        notes += (f"it rests on {used:,} of the {shown:,} rows that show the query",)
+    return Estimation(
+        target=verdict.target,
+        given=verdict.given,
+        table=np.array(table, order="C"),
+        given_share=np.array(result.mass.aligned(verdict.given), order="C"),
+        effective_size=result.basis.effective_size,
+        largest_weight=result.basis.largest_weight,
+        rows_used=used,
+        rows_shown=shown,
+        share_used=result.basis.rows_used / run.rows.counts.sum(),
+        unseen=int(np.count_nonzero(empty)),
+        warnings=notes,
+        term=term,
     )

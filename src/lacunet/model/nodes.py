@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-]|-(?!>))+")
+BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-←→↔⟵⟶⟷]|-(?!>))+")
 
 
 class Mechanism(NamedTuple):

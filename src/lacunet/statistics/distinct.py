@@ -74,6 +74,31 @@ def pack(columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length:
     return keys
 
 
+def grouped(
+    columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length: int
+) -> tuple[Index, Index]:
+    """The number of each row's group of equal rows, in lexicographic order, and a row of each.
+
+    As many columns as there may be: the groups so far are numbered before a key overflows.
+
+    Examples
+    --------
+    >>> grouped([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
+    (array([1, 0, 1]), array([1, 2]))
+    """
+    keys, bound = np.zeros(length, dtype=np.int64), 1
+    for column, radix in zip(columns, radices, strict=True):
+        if bound * radix >= LARGEST_KEY:
+            found, keys = distinct(keys, bound)
+            bound = len(found)
+        keys = keys * radix + column
+        bound *= radix
+    found, group = distinct(keys, bound)
+    member = np.empty(len(found), dtype=np.intp)
+    member[group] = np.arange(length)
+    return group, member
+
+
 def unpack(keys: Keys, radices: Sequence[int]) -> list[Keys]:
     """The columns that were packed.
 

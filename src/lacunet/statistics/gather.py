@@ -24,6 +24,7 @@ from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import Problems, compile_problems
+from lacunet.statistics.rows import Rows, distinct_rows
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Needs:
 
     ``families`` are counted with missing as a state; ``complete`` asks for the same among the
     rows without any gap. ``groupings`` are reduced within groups; ``problems`` asks for compiled
-    problems; ``rows`` for the rows themselves, which only formulas of missingness graphs use.
+    problems; ``rows`` for the distinct rows over some columns, which formulas of graphs use.
     ``heldout`` is the share of the rows that is put aside.
     """
 
@@ -80,7 +81,7 @@ class Needs:
     complete: bool = False
     groupings: tuple[Grouping, ...] = ()
     problems: bool = False
-    rows: bool = False
+    rows: tuple[Scope, ...] = ()
     heldout: float | None = None
 
 
@@ -100,7 +101,7 @@ class Statistics:
     complete_rows: int = 0
     reduced: Mapping[Scope, Reduced] = field(default_factory=dict)
     problems: Problems | None = None
-    table: EncodedTable | None = None
+    distinct: Mapping[Scope, Rows] = field(default_factory=dict)
     learning: Statistics | None = None
     aside: Statistics | None = None
 
@@ -113,6 +114,7 @@ class Statistics:
             complete=_added(self.complete, other.complete),
             complete_rows=self.complete_rows + other.complete_rows,
             reduced=_added(self.reduced, other.reduced),
+            distinct=_added(self.distinct, other.distinct),
             problems=self.problems + other.problems if self.problems and other.problems else None,
         )
 
@@ -154,7 +156,7 @@ def _of_part(
         complete_rows=0 if whole is None else whole.rows,
         reduced=reduced,
         problems=compile_problems(network, table) if needs.problems else None,
-        table=table if needs.rows else None,
+        distinct={columns: distinct_rows(table, columns) for columns in needs.rows},
     )
     if needs.heldout is None:
         return found

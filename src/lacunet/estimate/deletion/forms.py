@@ -370,7 +370,7 @@ class Informed(Deletion):
         """Refuse a separator that the data do not always show, or another network's graph."""
         if self.missingness is not None:
             self.missingness.check_network(network)
-            self.missingness.check_partially(partially)
+            self.missingness.check_partially(partially, network.variables)
         for name in self.separator:
             if network.known(name) in partially:
                 raise MethodError(

@@ -13,25 +13,26 @@ remembers what it solved; its work is bounded, so that failing means "not found"
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from itertools import combinations
 
-from lacunet.estimands.terms import Conditioned, Inverted, Product, SumOut, Term, Widened
+from lacunet.estimands.patterns import NoSelfCensoring
+from lacunet.estimands.terms import Conditioned, Factor, Inverted, Product, SumOut, Term, Widened
 from lacunet.missingness.recover.fix_and_select import (
     Names,
     fraction,
     in_projections,
     no_self_censoring,
 )
-from lacunet.missingness.recover.propensity import closure
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork
 from lacunet.model.nodes import Mechanism, Node
 
-Rule = Callable[[MixedGraph, Names, Names], Term | None]
+Rule = Callable[..., Term | None]
 RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)
 LEVELS = 5  # fix and select; the chain rule over it; every rule, three deep
 EVERY_RULE = 2  # from this level on
 STEPS = 1500  # queries looked at for one verdict
+SAMPLES = 5  # samples that serve as well, for the data to choose from
 
 
 @dataclass
@@ -64,6 +65,24 @@ def find_term(graph: MixedGraph, target: Names, given: Names) -> Found:
     except OutOfWork:
         return Found(None, search.steps, True)
     return Found(None, search.steps)
+
+
+def with_choices(graph: MixedGraph, term: Term) -> Term:
+    """The same estimand with the samples that serve as well, for the data to choose from."""
+    try:
+        if isinstance(term, Factor | NoSelfCensoring):
+            rules = RULES[1:2] if isinstance(term, NoSelfCensoring) else (RULES[0], RULES[2])
+            names = frozenset(term.target), frozenset(term.given)
+            wider = (rule(graph, *names, SAMPLES) for rule in rules)
+            return next((found for found in wider if found is not None), term)
+    except OutOfWork:
+        return term
+    parts = {
+        own.name: with_choices(graph, getattr(term, own.name))
+        for own in fields(term)
+        if isinstance(getattr(term, own.name), Term)
+    }
+    return replace(term, **parts)  # type: ignore[arg-type]
 
 
 def censors_itself(graph: MixedGraph, name: str) -> bool:
@@ -107,21 +126,17 @@ def _attempts(search: Search, target: Names, given: Names, depth: int) -> Iterat
             yield from _inverted(search, target, given, below)
 
 
-def _ordered(search: Search, names: Names) -> tuple[str, ...]:
-    return tuple(name for name in search.graph.variables if name in names)
-
-
 def _dropped(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    for name in _ordered(search, given):
+    for name in search.graph.named(given):
         rest = given - {name}
         if search.graph.separated(target, [name], rest):
             term = _solve(search, target, rest, depth)
             if term is not None:
-                yield Widened(term, _ordered(search, given))
+                yield Widened(search.graph.named(target), search.graph.named(given), term)
 
 
 def _split(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    names = _ordered(search, target)
+    names = search.graph.named(target)
     for size in range(1, len(names)):
         for chosen in combinations(names, size):
             first = frozenset(chosen)
@@ -135,17 +150,17 @@ def _multiplied(
     if left is not None:
         right = _solve(search, second, given, depth)
         if right is not None:
-            yield Product(left, right)
+            yield Product.of(left, right)
 
 
 def _conditioned(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    names = _ordered(search, given)
+    names = search.graph.named(given)
     for size in range(1, len(names) + 1):
         for chosen in combinations(names, size):
             moved = frozenset(chosen)
             term = _solve(search, target | moved, given - moved, depth)
             if term is not None:
-                yield Conditioned(term, _ordered(search, target), names)
+                yield Conditioned(search.graph.named(target), names, term)
 
 
 def _summed(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
@@ -154,9 +169,9 @@ def _summed(search: Search, target: Names, given: Names, depth: int) -> Iterator
         for chosen in combinations(helpers, size):
             more = frozenset(chosen)
             for term in _multiplied(search, target, more, given, depth):
-                yield SumOut(term, _ordered(search, target))
+                yield SumOut(search.graph.named(target), term.given, term)
             for term in _split(search, target | more, given, depth):
-                yield SumOut(term, _ordered(search, target))
+                yield SumOut(search.graph.named(target), term.given, term)
 
 
 def _inverted(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
@@ -166,15 +181,11 @@ def _inverted(search: Search, target: Names, given: Names, depth: int) -> Iterat
         if first is not None:
             second = _solve(search, more, target | given, depth)
             if second is not None:
-                yield Inverted(first, second, _ordered(search, target), _ordered(search, given))
+                names = search.graph.named(target), search.graph.named(given)
+                yield Inverted(*names, first, second)
 
 
 def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:
     """The variables worth summing over: near the query's mechanisms and near the query."""
-    mechanisms = closure(graph, graph.mechanisms_of(query))
-    near: set[str] = set()
-    nodes: list[Node] = [*mechanisms, *query]
-    for node in nodes:
-        around = graph.parents[node] | graph.siblings[node] | graph.children[node]
-        near |= {other for other in around if isinstance(other, str)}
-    return tuple(name for name in graph.variables if name in near - query)[:6]
+    nodes: list[Node] = [*graph.closure(graph.mechanisms_of(query)), *query]
+    return graph.named(graph.near(nodes) - query)[:6]

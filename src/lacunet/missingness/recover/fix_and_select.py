@@ -16,20 +16,14 @@ self-censoring" puts the patterns of I together: it needs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import combinations, permutations
 
-from lacunet.estimands.terms import Fraction, NoSelfCensoring, Sample, Term
-from lacunet.missingness.recover.propensity import (
-    Set,
-    candidates,
-    closure,
-    known_propensities,
-    sample,
-    shrink,
-    weightable,
-)
+from lacunet.estimands.patterns import NoSelfCensoring, PatternOdds
+from lacunet.estimands.samples import Sample
+from lacunet.estimands.terms import Factor, Term
+from lacunet.missingness.recover.propensity import Set, find_sample, known_propensities
 from lacunet.missingness.separation.mixed import MixedGraph, directed, projected
 from lacunet.model.nodes import Mechanism, Node
 
@@ -47,22 +41,19 @@ def restricted(graph: MixedGraph, mechanisms: Set, names: Names) -> MixedGraph:
 
 
 @lru_cache(maxsize=8192)
-def fraction(graph: MixedGraph, target: Names, given: Names) -> Fraction | None:
+def fraction(graph: MixedGraph, target: Names, given: Names, most: int = 1) -> Term | None:
     """P(target | given) by fix and select, with the fewest mechanisms shown."""
     need = graph.mechanisms_of(target | given)
-    allowed = closure(graph, need)
+    allowed = graph.closure(need)
     local = restricted(graph, allowed, target | given)
-    if _selects(local, target, given, need, frozenset()):  # no propensity need be known
-        chosen = sample(local, need, {}, ())
-        return Fraction(_ordered(graph, target), _ordered(graph, given), chosen)
-    known = known_propensities(local)
-    for shown in candidates(local, need, allowed):
-        usable = weightable(local, known, shown)
-        holds = partial(_selects, local, target, given, shown)
-        if holds(frozenset(usable)):
-            chosen = sample(local, shown, usable, shrink(local, usable, holds))
-            return Fraction(_ordered(graph, target), _ordered(graph, given), chosen)
-    return None
+    holds = partial(_selects, local, target, given)
+    if holds(need, frozenset()):  # no propensity need be known
+        found: Sample | None = Sample(tuple(m for m in local.mechanisms if m in need))
+    else:
+        found = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
+    if found is None:
+        return None
+    return Factor(graph.named(target), graph.named(given), found)
 
 
 def _selects(graph: MixedGraph, target: Names, given: Names, shown: Set, fixed: Set) -> bool:
@@ -70,35 +61,32 @@ def _selects(graph: MixedGraph, target: Names, given: Names, shown: Set, fixed: 
     return not selected or graph.separated(target, selected, given, fixed)
 
 
-def _ordered(graph: MixedGraph, names: Iterable[Node]) -> tuple[str, ...]:
-    chosen = set(names)
-    return tuple(name for name in graph.variables if name in chosen)
-
-
 @lru_cache(maxsize=8192)
-def no_self_censoring(graph: MixedGraph, target: Names, given: Names) -> NoSelfCensoring | None:
+def no_self_censoring(graph: MixedGraph, target: Names, given: Names, most: int = 1) -> Term | None:
     """P(target | given) by the odds of patterns over some scope, the smallest that does."""
     for scope in _scopes(graph, target | given):
         partial_ones = graph.mechanisms_of(scope)
-        local = restricted(graph, closure(graph, partial_ones), scope)
+        local = restricted(graph, graph.closure(partial_ones), scope)
         for free in _free_sets(local, partial_ones):
-            found = _odds_sample(local, target, given, scope, free)
+            found = _odds_sample(local, target, given, scope, free, most)
             if found is not None:
-                return NoSelfCensoring(
-                    _ordered(graph, target),
-                    _ordered(graph, given),
-                    _ordered(graph, scope),
-                    tuple(m for m in graph.mechanisms if m in free),
-                    found,
-                )
+                return _odds_term(graph, target, given, scope, free, found)
     return None
+
+
+def _odds_term(
+    graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set, sample: Sample
+) -> NoSelfCensoring:
+    mechanisms = tuple(m for m in graph.mechanisms if m in free)
+    odds = PatternOdds(graph.named(scope), mechanisms, sample)
+    return NoSelfCensoring(graph.named(target), graph.named(given), odds)
 
 
 def _scopes(graph: MixedGraph, names: Names) -> Iterator[Names]:
     """The query, then what its mechanisms depend on, step by step; each with one more variable."""
     grown = _grown(graph, names)
     seen = set()
-    nearby = _ordered(graph, graph.ancestors(grown[-1]))
+    nearby = graph.named(graph.ancestors(grown[-1]))
     more = [base | {name} for base in grown for name in nearby[:8]]
     for scope in (*grown, *more, frozenset(nearby)):
         if len(scope) <= SCOPE_LIMIT and scope not in seen:
@@ -121,14 +109,14 @@ def _grown(graph: MixedGraph, names: Names) -> list[Names]:
     return grown
 
 
-def beyond_limit(graph: MixedGraph, target: Names, given: Names) -> tuple[int, int] | None:
-    """The size of a scope too large for the odds form, though it holds; and its free mechanisms."""
+def too_large_term(graph: MixedGraph, target: Names, given: Names) -> NoSelfCensoring | None:
+    """The odds form over a scope that is too large to compute, where it holds."""
     widest = _grown(graph, target | given)[-1]
-    for scope in (widest, frozenset(_ordered(graph, graph.ancestors(widest)))):
+    for scope in (widest, frozenset(graph.named(graph.ancestors(widest)))):
         free, none = graph.mechanisms_of(scope), frozenset[Mechanism]()
         large = len(scope) > SCOPE_LIMIT or len(free) > FREE_LIMIT
         if large and _odds_hold(graph, target, given, scope, free, none, none):
-            return len(scope), len(free)
+            return _odds_term(graph, target, given, scope, free, Sample(()))
     return None
 
 
@@ -141,19 +129,15 @@ def _free_sets(graph: MixedGraph, partial_ones: Set) -> Iterator[Set]:
 
 
 def _odds_sample(
-    graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set
+    graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set, most: int
 ) -> Sample | None:
     """A weighted sample in which no free mechanism censors its own variable."""
     need, none = graph.mechanisms_of(scope) - free, frozenset[Mechanism]()
-    if not need and _odds_hold(graph, target, given, scope, free, none, none):
-        return Sample((), ())  # no propensity need be known
-    known = known_propensities(graph)
-    for shown in candidates(graph, need, frozenset(graph.mechanisms) - free):
-        usable = weightable(graph, known, shown)
-        holds = partial(_odds_hold, graph, target, given, scope, free, shown)
-        if holds(frozenset(usable)):
-            return sample(graph, shown, usable, shrink(graph, usable, holds))
-    return None
+    holds = partial(_odds_hold, graph, target, given, scope, free)
+    if not need and holds(none, none):
+        return Sample(())  # no propensity need be known
+    known = known_propensities(graph, most)
+    return find_sample(graph, known, need, frozenset(graph.mechanisms) - free, holds, most)
 
 
 def _odds_hold(
@@ -164,20 +148,21 @@ def _odds_hold(
     selected = shown - fixed
     return all(
         graph.separated([i.variable], [i], (scope - {i.variable}) | (free - {i}) | selected, fixed)
-        for i in free
+        for i in graph.mechanisms
+        if i in free
     )
 
 
 @lru_cache(maxsize=8192)
-def in_projections(graph: MixedGraph, target: Names, given: Names) -> Term | None:
+def in_projections(graph: MixedGraph, target: Names, given: Names, most: int = 1) -> Term | None:
     """The same where up to two variables outside the query are taken as hidden.
 
     And where hidden causes are replaced by edges: what holds in a graph with more models
     holds in this one.
     """
-    near = closure(graph, graph.mechanisms_of(target | given))
+    near = graph.closure(graph.mechanisms_of(target | given))
     tight = restricted(graph, near, target | given)
-    wide_near = closure(graph, near | graph.mechanisms_of(tight.variables))
+    wide_near = graph.closure(near | graph.mechanisms_of(tight.variables))
     wide = restricted(graph, wide_near, target | given)
     for local in (tight,) if wide_near == near else (tight, wide):
         outside = [
@@ -188,7 +173,7 @@ def in_projections(graph: MixedGraph, target: Names, given: Names) -> Term | Non
         for size in (0, 1, 2):
             for hide in combinations(outside[:NEAREST], size):
                 for hidden in _hidings(local, hide):
-                    term = fraction(hidden, target, given)
+                    term = fraction(hidden, target, given, most)
                     if term is not None:
                         return term
     return None

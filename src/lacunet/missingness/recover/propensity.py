@@ -8,41 +8,61 @@ parents in ``free``; the others are at 1. Known for more free parents is known f
 In the sample with :math:`R_H = 1`, :math:`H = F \cup S`, weighted by F, the law is that of
 the graph without :math:`R_F`, given :math:`R_S = 1`. Whether j may be weighted depends on H
 alone, and every mechanism that moves from S to F only removes paths; so for each H it is
-enough to try the largest F.
+enough to try the largest F. Fewer mechanisms in H are more rows; which of several smallest H
+leaves most, only the data tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import combinations
 
-from lacunet.estimands.terms import Odds, Propensity, Sample, Share
+from lacunet.estimands.samples import Odds, Propensity, Sample, Share
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.model.nodes import Mechanism
 
 Set = frozenset[Mechanism]
-Known = dict[tuple[Mechanism, Set], Propensity]
+Known = Mapping[tuple[Mechanism, Set], Propensity]
+Holds = Callable[[Set, Set], bool]  # of the mechanisms shown, and those of them weighted
 EXHAUSTIVE = 6  # mechanisms beside the needed ones; above this sets are grown greedily
+WIDELY = 8  # the same where several samples are wanted
 
 
-def closure(graph: MixedGraph, mechanisms: Iterable[Mechanism]) -> Set:
-    """The mechanisms, those of their partially observed parents, their mechanism parents, on."""
-    found: set[Mechanism] = set()
-    waiting = list(mechanisms)
-    while waiting:
-        mechanism = waiting.pop()
-        if mechanism not in found and mechanism in graph.parents:
-            found.add(mechanism)
-            waiting.extend(graph.parents_shown_by(mechanism))
-            waiting.extend(graph.mechanism_parents(mechanism))
-    return frozenset(found)
+def find_sample(
+    graph: MixedGraph, known: Known, need: Set, allowed: Set, holds: Holds, most: int = 1
+) -> Sample | None:
+    """A sample of the rows that show ``need`` and some more of ``allowed``, as few as do.
+
+    With ``most`` above 1 up to so many, the others as those that serve as well.
+    """
+
+    def works(shown: Set) -> bool:
+        return holds(shown, frozenset(weightable(graph, known, shown)))
+
+    extra = [m for m in graph.mechanisms if m in allowed - need]
+    is_greedy = len(extra) > (EXHAUSTIVE if most == 1 else WIDELY)
+    orders = [extra[k:] + extra[:k] for k in range(len(extra) if most > 1 else 1)]
+    sets: list[Set] = []
+    for shown in _candidates(graph, need, allowed, extra, is_greedy):
+        if any(smaller <= shown for smaller in sets) or not works(shown):
+            continue
+        for order in orders if is_greedy else [[]]:
+            narrow = _narrowed(shown, order, works)
+            if len(sets) < most and narrow not in sets:
+                sets.append(narrow)
+        if len(sets) >= most:
+            break
+    samples = [_sample(graph, known, shown, holds) for shown in sets]
+    return replace(samples[0], others=tuple(samples[1:])) if samples else None
 
 
-def candidates(graph: MixedGraph, need: Set, allowed: Set) -> Iterator[Set]:
+def _candidates(
+    graph: MixedGraph, need: Set, allowed: Set, extra: list[Mechanism], is_greedy: bool
+) -> Iterator[Set]:
     """The sets between ``need`` and ``allowed``, small ones first; greedily if there are many."""
-    extra = [mechanism for mechanism in graph.mechanisms if mechanism in allowed - need]
-    if len(extra) <= EXHAUSTIVE:
+    if not is_greedy:
         for size in range(len(extra) + 1):
             for more in combinations(extra, size):
                 yield need | set(more)
@@ -57,17 +77,35 @@ def candidates(graph: MixedGraph, need: Set, allowed: Set) -> Iterator[Set]:
     yield allowed
 
 
+def _narrowed(shown: Set, order: Iterable[Mechanism], works: Callable[[Set], bool]) -> Set:
+    """Drop mechanisms in turn as long as the set works."""
+    for mechanism in order:
+        if mechanism in shown and works(shown - {mechanism}):
+            shown -= {mechanism}
+    return shown
+
+
 def _wanted(graph: MixedGraph, chosen: Set) -> Set:
     wanted: set[Mechanism] = set()
     for mechanism in chosen:
-        wanted |= graph.parents_shown_by(mechanism)
-        wanted |= graph.mechanism_parents(mechanism)
+        wanted |= graph.parents_shown_by(mechanism) | graph.mechanism_parents(mechanism)
     return frozenset(wanted)
 
 
-def lookup(
-    known: Mapping[tuple[Mechanism, Set], Propensity], i: Mechanism, free: Set
-) -> Propensity | None:
+def _sample(graph: MixedGraph, known: Known, shown: Set, holds: Holds) -> Sample:
+    """The rows that show ``shown``, weighted as little as will do, large tables avoided first."""
+    usable = weightable(graph, known, shown)
+    fixed = frozenset(usable)
+    if holds(shown, frozenset()):
+        fixed = frozenset()
+    for mechanism in sorted(fixed, key=lambda j: (-len(graph.parents[j]), graph.rank[j])):
+        if holds(shown, fixed - {mechanism}):
+            fixed -= {mechanism}
+    order = [mechanism for mechanism in graph.mechanisms if mechanism in shown]
+    return Sample(tuple(order), tuple(usable[j] for j in order if j in fixed))
+
+
+def lookup(known: Known, i: Mechanism, free: Set) -> Propensity | None:
     """The propensity of i with at least ``free`` free, the fewest free first."""
     if (i, free) in known:
         return known[i, free]
@@ -88,125 +126,88 @@ def weightable(graph: MixedGraph, known: Known, shown: Set) -> dict[Mechanism, P
     return usable
 
 
-def sample(
-    graph: MixedGraph,
-    shown: Set,
-    weights: Mapping[Mechanism, Propensity],
-    fixed: Iterable[Mechanism],
-) -> Sample:
-    """The rows that show ``shown``, weighted by the propensities of ``fixed``."""
-    chosen = set(fixed)
-    order = [mechanism for mechanism in graph.mechanisms if mechanism in shown]
-    return Sample(tuple(order), tuple(weights[j] for j in order if j in chosen))
-
-
-def shrink(graph: MixedGraph, weights: Iterable[Mechanism], holds: Callable[[Set], bool]) -> Set:
-    """Drop weights, those with the largest tables first, as long as the condition holds."""
-    order = sorted(weights, key=lambda j: (-len(graph.parents[j]), graph.rank[j]))
-    left = frozenset(order)
-    if holds(frozenset()):
-        return frozenset()
-    for mechanism in order:
-        if holds(left - {mechanism}):
-            left -= {mechanism}
-    return left
-
-
 @lru_cache(maxsize=256)
-def known_propensities(graph: MixedGraph) -> Known:
+def known_propensities(graph: MixedGraph, most: int = 1) -> Known:
     """Every propensity of the graph's mechanisms that some rule gives, to a fixpoint."""
-    known: Known = {}
+    known: dict[tuple[Mechanism, Set], Propensity] = {}
     keys = [key for i in graph.mechanisms for key in _keys(graph, i)]
     grew = True
     while grew:
         grew = False
         for i, free in keys:
             if lookup(known, i, free) is None:
-                found = _found(graph, known, i, free)
+                found = _by_share(graph, known, i, free, most)
+                if found is None and not free:
+                    found = _by_odds(graph, known, i)
                 if found is not None:
                     known[i, free] = found
                     grew = True
     return known
 
 
-def _found(graph: MixedGraph, known: Known, i: Mechanism, free: Set) -> Propensity | None:
-    share = _by_share(graph, known, i, free)
-    if share is None and not free:
-        return _by_odds(graph, known, i)
-    return share
-
-
 def _keys(graph: MixedGraph, i: Mechanism) -> Iterator[tuple[Mechanism, Set]]:
     """The keys of a mechanism that are not impossible at once, the most demanding first."""
     if i.variable in graph.parents[i] or graph.siblings[i]:
         return
-    above = graph.mechanism_parents(i)
-    can_be_free = [k for k in above if k.variable not in graph.parents[i]]
+    can_be_free = [k for k in graph.mechanism_parents(i) if k.variable not in graph.parents[i]]
     for size in range(min(len(can_be_free), 3), -1, -1):
         for free in combinations(sorted(can_be_free, key=graph.rank.__getitem__), size):
             yield i, frozenset(free)
 
 
-def _by_share(graph: MixedGraph, known: Known, i: Mechanism, free: Set) -> Share | None:
-    need = graph.parents_shown_by(i) | (graph.mechanism_parents(i) - free)
+def _by_share(
+    graph: MixedGraph, known: Known, i: Mechanism, free: Set, most: int
+) -> Propensity | None:
+    at_one = graph.mechanism_parents(i) - free
+    need = graph.parents_shown_by(i) | at_one
     allowed = frozenset(graph.mechanisms) - free - {i}
     if not need <= allowed:
         return None
-    for shown in candidates(graph, need, allowed):
-        usable = weightable(graph, known, shown)
-        if _separates(graph, i, shown, frozenset(usable)):
-            fixed = shrink(graph, usable, partial(_separates, graph, i, shown))
-            return Share(
-                i,
-                graph.variable_parents(i),
-                tuple(m for m in graph.mechanisms if m in free),
-                tuple(m for m in graph.mechanisms if m in graph.mechanism_parents(i) - free),
-                sample(graph, shown, usable, fixed),
-            )
-    return None
+    separates = partial(_separates, graph, i)
+    sample = find_sample(graph, known, need, allowed, separates, most)
+    if sample is None:
+        return None
+    order = graph.mechanisms
+    return Share(
+        mechanism=i,
+        parents=graph.variable_parents(i),
+        free=tuple(m for m in order if m in free),
+        at_one=tuple(m for m in order if m in at_one),
+        sample=sample,
+    )
 
 
 def _separates(graph: MixedGraph, i: Mechanism, shown: Set, fixed: Set) -> bool:
     selected = shown - fixed - graph.parents[i]
-    if not selected:
-        return True
-    return graph.separated([i], selected, graph.parents[i] - fixed, fixed)
+    return not selected or graph.separated([i], selected, graph.parents[i] - fixed, fixed)
 
 
-def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Odds | None:
+def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None:
     others = graph.parents_shown_by(i) | graph.mechanism_parents(i)  # K
-    propensities = _known_where_hidden(graph, known, i, others)
-    if propensities is None:
+    if not others <= frozenset(graph.mechanisms):
         return None
-    inside = set(graph.variable_parents(i)).union(*map(graph.variable_parents, others))  # D
-    need = graph.mechanisms_of(inside) | graph.mechanism_parents(i) | {i}
-    if not need <= frozenset(graph.mechanisms):
-        return None
-    for shown in candidates(graph, need, frozenset(graph.mechanisms)):
-        usable = weightable(graph, known, shown)
-        if shown - {i} <= usable.keys():
-            order = tuple(k for k in graph.mechanisms if k in others)
-            return Odds(
-                i,
-                graph.variable_parents(i),
-                tuple(k for k in order if k in graph.mechanism_parents(i)),
-                tuple(name for name in graph.variables if name in inside),
-                tuple(propensities[k] for k in order),
-                order,
-                sample(graph, shown, usable, shown - {i}),
-            )
-    return None
-
-
-def _known_where_hidden(
-    graph: MixedGraph, known: Known, i: Mechanism, others: Set
-) -> dict[Mechanism, Propensity] | None:
-    """The propensities of K where R_i may be 0 and the rest of K is 1, if all are known."""
-    propensities = {}
-    for k in others & frozenset(graph.mechanisms):
+    order = [k for k in graph.mechanisms if k in others]
+    propensities = []  # where R_i may be 0 and the rest of K is 1
+    for k in order:
         above = graph.mechanism_parents(k)
         propensity = lookup(known, k, above & {i})
         if propensity is None or not above <= others | {i}:
             return None
-        propensities[k] = propensity
-    return propensities if others <= propensities.keys() else None
+        propensities.append(propensity)
+    inside = set(graph.variable_parents(i)).union(*map(graph.variable_parents, others))  # D
+    need = graph.mechanisms_of(inside) | graph.mechanism_parents(i) | {i}
+    every = frozenset(graph.mechanisms)
+    if not need <= every:
+        return None
+    sample = find_sample(graph, known, need, every, lambda shown, fixed: shown - {i} <= fixed)
+    if sample is None:
+        return None
+    return Odds(
+        mechanism=i,
+        parents=graph.variable_parents(i),
+        free=(),
+        at_one=tuple(k for k in order if k in graph.mechanism_parents(i)),
+        sample=sample,
+        scope=graph.named(inside),
+        others=tuple(propensities),
+    )

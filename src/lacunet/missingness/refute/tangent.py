@@ -23,13 +23,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.missingness.recover.propensity import closure
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.model.nodes import Mechanism, Node
+from lacunet.statistics.distinct import pack
 
 Integers = NDArray[np.int64]
 PRIME = 2**31 - 1
@@ -98,11 +99,9 @@ class Grid:
 
 
 def packed(columns: Sequence[tuple[Integers, int]], length: int) -> tuple[Integers, int]:
-    """Number the combinations of some columns, each with its number of values."""
-    index, size = np.zeros(length, dtype=np.int64), 1
-    for values, count in columns:
-        index, size = index * count + values, size * count
-    return index, size
+    """Number the combinations of some columns, each with its number of values; how many."""
+    sizes = [size for _, size in columns]
+    return pack([values for values, _ in columns], sizes, length), prod(sizes)
 
 
 def grid_of(submodel: Submodel) -> Grid:
@@ -306,18 +305,10 @@ def _is_connected(graph: MixedGraph) -> bool:
 
 def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:
     """The variables that may matter to the query, those that decide its mechanisms first."""
-    mechanisms = closure(graph, graph.mechanisms_of(query))
+    mechanisms = graph.closure(graph.mechanisms_of(query))
     first = {name for m in mechanisms for name in (m.variable, *graph.variable_parents(m))}
-    nodes: list[Node] = [*query, *mechanisms]
-    second = {name for node in nodes for name in _variables_around(graph, node)}
-    order = [*(n for n in graph.variables if n in first)]
-    order += [n for n in graph.variables if n in second - first]
+    order = [*graph.named(first), *graph.named(graph.near([*query, *mechanisms]) - first)]
     return [name for name in order if name not in query][:6]
-
-
-def _variables_around(graph: MixedGraph, node: Node) -> set[str]:
-    around = graph.parents[node] | graph.children[node] | graph.siblings[node]
-    return {other for other in around if isinstance(other, str)}
 
 
 def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:

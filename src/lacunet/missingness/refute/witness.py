@@ -15,7 +15,6 @@ from itertools import combinations
 
 import numpy as np
 
-from lacunet.estimands.rows import added_up
 from lacunet.missingness.refute.tangent import (
     AnyNode,
     Grid,
@@ -30,6 +29,7 @@ from lacunet.missingness.refute.tangent import (
 )
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork
 from lacunet.model.network import FloatArray, Scope
+from lacunet.statistics.counts import added_up
 
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this

@@ -114,6 +114,11 @@ class MixedGraph:
         """The nodes that are variables."""
         return tuple(node for node in self.order if isinstance(node, str))
 
+    def named(self, names: Iterable[Node]) -> tuple[str, ...]:
+        """The variables among some nodes, in order."""
+        chosen = set(names)
+        return tuple(name for name in self.variables if name in chosen)
+
     @property
     def mechanisms(self) -> tuple[Mechanism, ...]:
         """The nodes that are mechanisms."""
@@ -134,6 +139,23 @@ class MixedGraph:
     def parents_shown_by(self, mechanism: Mechanism) -> frozenset[Mechanism]:
         """The mechanisms that show the partially observed parents of a mechanism."""
         return self.above[mechanism][0]
+
+    def closure(self, mechanisms: Iterable[Mechanism]) -> frozenset[Mechanism]:
+        """The mechanisms, those of their partially observed parents, mechanism parents, on."""
+        found: set[Mechanism] = set()
+        waiting = list(mechanisms)
+        while waiting:
+            mechanism = waiting.pop()
+            if mechanism not in found and mechanism in self.parents:
+                found.add(mechanism)
+                waiting.extend(self.parents_shown_by(mechanism))
+                waiting.extend(self.mechanism_parents(mechanism))
+        return frozenset(found)
+
+    def near(self, nodes: Iterable[Node]) -> set[str]:
+        """The variables joined to one of the nodes by an edge."""
+        around = (self.parents[n] | self.siblings[n] | self.children[n] for n in nodes)
+        return {node for nodes in around for node in nodes if isinstance(node, str)}
 
     def without(self, gone: Iterable[Node]) -> MixedGraph:
         """The graph with some nodes and all their edges deleted."""

@@ -14,7 +14,7 @@ from itertools import combinations
 from math import log
 
 from lacunet.missingness.errors import SeparatorError
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Node
@@ -23,7 +23,7 @@ SCALE = 1_000_000  # capacities are integers, so that cuts compare exactly
 
 
 def separator(
-    graph: MissingnessGraph, family: Sequence[str], fully_observed: Iterable[str] | None = None
+    graph: Drawing, family: Sequence[str], fully_observed: Iterable[str] | None = None
 ) -> Scope:
     """The always observed variables that separate a family's missing values, fewest cells.
 
@@ -47,7 +47,7 @@ def separator(
 
     >>> from lacunet.model.network import Network
     >>> network = Network({n: ["0", "1"] for n in "ABCX"}, {n: ["C"] for n in "ABX"})
-    >>> separator(MissingnessGraph.parse("A, B -> R[X]", network), ["X"])
+    >>> separator(Drawing(network, {"X": ["A", "B"]}), ["X"])
     ('C',)
     """
     observed = set(graph.fully_observed if fully_observed is None else fully_observed)
@@ -66,13 +66,15 @@ def separator(
     if cut is None:
         path = graph.mixed.open_path(hidden, mechanisms, {*observed} - {*hidden})
         words = graph.mixed.in_words(path) if path else "through a hidden cause"
-        raise SeparatorError.none(family, words)
+        raise SeparatorError(
+            f"no set of fully observed variables separates the missing values of the family "
+            f"{list(family)} from their mechanisms: it is not MAR. An open path is {words}.",
+            "method='mgraph' may still recover the family.",
+        )
     return tuple(name for name in graph.network.variables if name in cut)
 
 
-def separators(
-    graph: MissingnessGraph, fully_observed: Iterable[str] | None = None
-) -> dict[str, Scope]:
+def separators(graph: Drawing, fully_observed: Iterable[str] | None = None) -> dict[str, Scope]:
     """The separator of every family of the network, under the name of its child."""
     observed = None if fully_observed is None else tuple(fully_observed)
     network = graph.network

@@ -1,0 +1,197 @@
+r"""The odds of missingness patterns, from the pattern without gaps up: no self-censoring.
+
+Every pattern of ``free`` must occur: where a pattern never does and one with more gaps
+does, the odds of the latter rest on nothing. That is checked on the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from math import prod
+
+import numpy as np
+
+from lacunet.estimands.notation import Notation
+from lacunet.estimands.samples import (
+    LARGE_SHARE,
+    Mechanisms,
+    Run,
+    Sample,
+    Unfounded,
+    Weighted,
+    Writer,
+)
+from lacunet.estimands.terms import Basis, Conditional, Term
+from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import Mechanism, quoted
+from lacunet.model.table import Table
+
+LOST_SHARE = 0.05  # of the rows' weight, beyond which nothing is estimated
+
+
+@dataclass(frozen=True)
+class PatternOdds:
+    r"""The odds :math:`\theta_T` of the patterns of ``free`` over ``scope``, within a sample.
+
+    .. math::
+        \theta_T(x_{-T}) = \frac{P(x_{-T}, R_T = 0, R_{I \setminus T} = 1)}
+        {\sum_{x_T} D(x) \prod_{\emptyset \ne T' \subsetneq T} \theta_{T'}}, \qquad
+        D(x) = P(x_S, R_I = 1)
+    """
+
+    scope: Scope
+    free: Mechanisms
+    sample: Sample
+
+    def complete(self, writer: Writer) -> str:
+        """D, written."""
+        shown = Sample(
+            tuple(dict.fromkeys((*self.free, *self.sample.selected))), self.sample.weights
+        )
+        extra, free, share = shown.written(writer, self.scope)
+        return writer.notation.summed(extra, free) + share
+
+    def written(self, writer: Writer) -> str:
+        """The definition of the odds of one pattern T."""
+        scope = ", ".join(map(writer.notation.name, self.scope))
+        free = ", ".join(writer.notation.name(mechanism.variable) for mechanism in self.free)
+        label = writer.labels[self]
+        if writer.notation.is_latex:
+            smaller = label.replace("_{T}", "_{T'}")
+            return (
+                rf"\frac{{P(({scope}) \setminus T, R_T=0, R_{{-T}}=1)}}{{\sum_T "
+                rf"{self.complete(writer)} \prod_{{\emptyset \ne T' \subsetneq T}} {smaller}}}"
+                rf" \quad\text{{for the nonempty }} T \subseteq \{{{free}\}}"
+            )
+        smaller = label.replace("[T]", "[U]")
+        return (
+            f"P(({scope}) without T, R[T]=0, R[not T]=1) / (the sum over the values of T of "
+            f"{self.complete(writer)} · product of {smaller} over the nonempty U inside T), "
+            f"for the nonempty subsets T of ({free}), the smallest first"
+        )
+
+    def table(self, sample: Weighted, hidden: Mechanisms) -> Table:
+        """P(x_{S-T}, R_T = 0, R_{I-T} = 1) in the sample."""
+        rows, where = sample.rows, sample.where
+        where = where & rows.shows([m for m in self.free if m not in hidden])
+        for mechanism in hidden:
+            where &= ~rows.shows([mechanism])
+        gone = {mechanism.variable for mechanism in hidden}
+        scope = tuple(name for name in self.scope if name not in gone)
+        return Weighted(rows, where, sample.factors[where[sample.where]]).tabled(scope)
+
+    def factor(self, run: Run, sample: Weighted) -> FloatArray:
+        r""":math:`\sum_{T \subseteq I} \prod_{\emptyset \ne T' \subseteq T} \theta_{T'}(x)`."""
+        complete = self.table(sample, ()).array
+        odds: dict[Mechanisms, FloatArray] = {}
+        masses: dict[Mechanisms, float] = {(): float(complete.sum())}
+        total = np.ones_like(complete)
+        lost = 0.0
+        for hidden in subsets(self.free):
+            inner = np.ones_like(complete)
+            for smaller in subsets(hidden):
+                inner = inner * odds.get(smaller, 1.0)
+            axes = tuple(self.scope.index(mechanism.variable) for mechanism in hidden)
+            below = (complete * inner).sum(axis=axes, keepdims=True)
+            pattern = self.table(sample, hidden)
+            above = pattern.aligned(self.scope)
+            masses[hidden] = float(above.sum())
+            lost += float(above[below <= 0].sum())
+            theta = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+            odds[hidden] = theta
+            total = total + inner * theta
+        self._check(run, masses, lost / (run.rows.weights.sum() or 1.0))
+        return total
+
+    def _check(self, run: Run, masses: Mapping[Mechanisms, float], lost: float) -> None:
+        """Refuse where a pattern is absent, not by chance, though one with more gaps occurs."""
+        every = sum(masses.values())
+        hidden = {m: sum(mass for t, mass in masses.items() if m in t) for m in self.free}
+        rates = {m: mass / (every - mass) if every > mass else np.inf for m, mass in hidden.items()}
+        for pattern, mass in masses.items():
+            above = sum(more for t, more in masses.items() if {*pattern} < {*t})
+            expected = masses[()] * prod(rates[m] for m in pattern)
+            if not mass and above > 0 and run.is_much(expected):
+                gone = ", ".join(quoted(m.variable) for m in pattern)
+                raise Unfounded(
+                    f"no row misses {gone} alone, though rows that miss more do occur; the odds of "
+                    "the patterns need every pattern of "
+                    f"{', '.join(map(str, self.free))} to have positive probability"
+                )
+        if lost > (LOST_SHARE if run.are_counts else LARGE_SHARE):
+            raise Unfounded(
+                f"{lost:.1%} of the rows' weight has no row with fewer gaps to stand for it; the "
+                "odds of the patterns need every pattern to have positive probability everywhere"
+            )
+        if lost > 0:
+            run.notes[
+                f"positivity: {lost:.3g} of the rows' weight has no row with fewer gaps to stand "
+                "for it, and is left out"
+            ] = None
+
+
+@dataclass(frozen=True)
+class NoSelfCensoring(Term):
+    r"""P(target | given) from the odds of the missingness patterns.
+
+    .. math::
+        P(x_S) = D(x) \sum_{T \subseteq I} \prod_{\emptyset \ne T' \subseteq T} \theta_{T'}
+    """
+
+    odds: PatternOdds
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The variables whose columns are read."""
+        return frozenset(self.odds.scope) | self.odds.sample.columns
+
+    def scopes(self) -> Iterator[Scope]:
+        """The variables of every table that is filled."""
+        yield self.odds.scope
+        yield from self.odds.sample.scopes()
+
+    def assumptions(self) -> Iterator[str]:
+        """That every pattern occurs."""
+        free = ", ".join(map(str, self.odds.free))
+        yield f"every pattern of {free} has positive probability, whatever the values"
+        yield from self.odds.sample.assumptions()
+
+    def relation(self, notation: Notation) -> str:
+        """Equal; proportional where something is given or selected on."""
+        return notation.proportional if self.given or self.odds.sample.selected else " = "
+
+    def written(self, writer: Writer) -> str:
+        """The complete rows, times the odds of all patterns."""
+        notation, odds = writer.notation, self.odds
+        label = writer.named(odds, "theta", "T")
+        gone = [name for name in odds.scope if name not in (*self.target, *self.given)]
+        start = notation.summed(gone) + odds.complete(writer)
+        if notation.is_latex:
+            smaller = label.replace("_{T}", "_{T'}")
+            return rf"{start} \sum_T \prod_{{\emptyset \ne T' \subseteq T}} {smaller}"
+        free = ", ".join(quoted(mechanism.variable) for mechanism in odds.free)
+        return (
+            f"{start} · (sum over the subsets S of ({free}) of the product of {label} over the "
+            "nonempty T within S)"
+        )
+
+    def compute(self, run: Run) -> Conditional:
+        """The complete rows times the odds, summed over the rest of the scope."""
+        odds, sample = self.odds, self.odds.sample.weigh(run)
+        factor = odds.factor(run, sample)  # P(x_S) / D(x)
+        rows = run.rows
+        shown = sample.where & rows.shows(odds.free)
+        at_rows = factor.reshape(-1)[rows.cells(odds.scope, shown)]
+        complete = Weighted(rows, shown, sample.factors[shown[sample.where]] * at_rows)
+        used = float(rows.counts[sample.where].sum())
+        basis = Basis.of(complete)
+        basis = Basis(basis.effective_size, used, basis.largest_weight)
+        joint = complete.tabled(odds.scope)
+        return Conditional.normalised(joint, self.target, self.given, basis)
+
+
+def subsets(items: Sequence[Mechanism]) -> list[Mechanisms]:
+    """The nonempty subsets, the smallest first."""
+    return list(chain.from_iterable(combinations(items, k) for k in range(1, len(items) + 1)))

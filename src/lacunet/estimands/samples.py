@@ -1,0 +1,417 @@
+r"""Weighted samples and the propensities that weigh them.
+
+A *sample* is the rows that show some variables, each weighted by the inverse of known
+propensities :math:`\pi_i = \Pr(R_i = 1 \mid pa_i)`; a propensity is itself estimated in a
+sample. Both say which columns they read, how they are written, and what they come to.
+
+A cell of a propensity's table that no used row falls in is never looked at. Where a used
+row falls in a cell without data the propensity backs off, and says so: a cell that has rows
+but none shown takes Laplace's estimate, a cell without rows that of the table with its least
+informative parent summed out. Parent configurations that have rows, of which none is shown,
+have nobody to stand for them: their weight is lost, and that is said too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.estimands.notation import Notation
+from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import Mechanism, quoted
+from lacunet.model.table import Table
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.rows import Rows, Where
+from lacunet.wording import counted
+
+Mechanisms = tuple[Mechanism, ...]
+MANY_ROWS = 5.0  # expected and not seen: not by chance
+LARGE_SHARE = 0.01  # the same of weights that are not whole numbers
+
+
+class Unfounded(Exception):  # noqa: N818
+    """The data contradict what an estimand assumes; never leaves `lacunet.missingness`."""
+
+
+@dataclass
+class Run:
+    """One computation of one estimand: its rows, the tables done so far, what it met."""
+
+    rows: Rows
+    tables: dict[Propensity, PropensityTable] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)  # a set that keeps its order
+    chosen: dict[Sample, Sample] = field(default_factory=dict)
+
+    @property
+    def are_counts(self) -> bool:
+        """Whether the weights are whole numbers: so many rows each."""
+        return bool((self.rows.weights == np.floor(self.rows.weights)).all())
+
+    def is_much(self, expected: float) -> bool:
+        """Whether so much weight, expected and not seen, is absent for more than chance."""
+        if self.are_counts:
+            return expected >= MANY_ROWS
+        return expected >= LARGE_SHARE * float(self.rows.weights.sum())
+
+
+@dataclass
+class Writer:
+    """Writes one estimand; gathers the parts it names, to define each below it."""
+
+    notation: Notation
+    labels: dict[Hashable, str] = field(default_factory=dict)
+
+    def label(self, propensity: Propensity) -> str:
+        """The name of a propensity."""
+        return self.named(propensity, "pi", self.notation.name(propensity.mechanism.variable))
+
+    def named(self, part: Hashable, letter: str, inside: str) -> str:
+        """The name of a part of the formula; dashes tell namesakes apart."""
+        dashes = 0
+        while part not in self.labels:
+            label = self.notation.labelled(letter, inside, dashes)
+            if label not in self.labels.values():
+                self.labels[part] = label
+            dashes += 1
+        return self.labels[part]
+
+
+@dataclass(frozen=True)
+class Sample:
+    r"""The rows with :math:`R_H = 1`, each weighted by :math:`\prod_{j \in F} 1/\pi_j`.
+
+    ``selected`` is H, ``weights`` are the propensities of F. ``others`` are samples that
+    serve as well; the one with the largest effective size on the data is taken.
+    """
+
+    selected: Mechanisms
+    weights: tuple[Propensity, ...] = ()
+    others: tuple[Sample, ...] = ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The variables whose columns are read."""
+        own = frozenset(mechanism.variable for mechanism in self.selected)
+        weights = (weight.columns for weight in self.weights)
+        return own.union(*weights, *(other.columns for other in self.others))
+
+    def scopes(self) -> Iterator[Scope]:
+        """The variables of every table that is filled."""
+        for weight in self.weights:
+            yield from weight.scopes()
+        for other in self.others:
+            yield from other.scopes()
+
+    def assumptions(self) -> Iterator[str]:
+        """What must have positive probability for the sample to stand for all rows."""
+        if self.selected and not self.weights:
+            shown = ", ".join(quoted(mechanism.variable) for mechanism in self.selected)
+            yield f"some rows of each configuration show {shown}"
+        for weight in self.weights:
+            yield from weight.assumptions()
+
+    def conditions(self, notation: Notation) -> list[str]:
+        """What the rows show."""
+        return [notation.shown(mechanism) for mechanism in self.selected]
+
+    def written(self, writer: Writer, scope: Sequence[str]) -> tuple[list[str], Mechanisms, str]:
+        """What the weights need beside ``scope``, to be summed over, and the weighted share."""
+        notation = writer.notation
+        extra = dict.fromkeys(n for w in self.weights for n in w.parents if n not in scope)
+        free = dict.fromkeys(m for w in self.weights for m in w.free if m not in self.selected)
+        inside = [*map(notation.name, (*scope, *extra)), *self.conditions(notation)]
+        inside += [notation.shown(mechanism, "") for mechanism in free]
+        share = notation.divided(notation.probability(inside), [*map(writer.label, self.weights)])
+        return [*extra], tuple(free), share
+
+    def weigh(self, run: Run) -> Weighted:
+        r"""The rows with :math:`R_H = 1` and the factors :math:`\prod_{j \in F} 1 / \pi_j`."""
+        if not self.others:
+            return self._weigh(run)
+        if self not in run.chosen:
+            options = (Sample(self.selected, self.weights), *self.others)
+            run.chosen[self] = max(options, key=lambda one: one.size(run))
+        return run.chosen[self].weigh(run)
+
+    def _weigh(self, run: Run) -> Weighted:
+        where = run.rows.shows(self.selected)
+        factors = np.ones(int(np.count_nonzero(where)))
+        for propensity in self.weights:
+            factors /= propensity.at_rows(run, where)
+            propensity.note_lost(run, self, where)
+        return Weighted(run.rows, where, factors)
+
+    def size(self, run: Run) -> float:
+        """The effective size on the data, tried apart: what it meets is not noted."""
+        try:
+            return self.weigh(Run(run.rows, chosen=run.chosen)).effective_size
+        except Unfounded:
+            return -1.0
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """The rows of a sample and the factor by which each weighs more than in the data."""
+
+    rows: Rows
+    where: Where
+    factors: FloatArray
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of each row of the sample."""
+        return self.rows.weights[self.where] * self.factors
+
+    @property
+    def effective_size(self) -> float:
+        r""":math:`(\sum w)^2 / \sum w^2`, a row of weight n counting as n rows of one factor."""
+        weights, factors = self.rows.weights[self.where], self.factors
+        squares = float((weights * factors**2).sum())
+        return float((weights * factors).sum()) ** 2 / squares if squares > 0 else 0.0
+
+    def tabled(self, scope: Scope) -> Table:
+        """The weights added up over ``scope``."""
+        return self.rows.tabled(scope, self.where, self.weights)
+
+
+@dataclass(frozen=True)
+class PropensityTable:
+    """A propensity over its parents' states and its free mechanism parents (0, 1).
+
+    ``is_empty`` marks the cells without data, which hold the backed-off value; ``weights`` is
+    the weight of the rows of each cell, shown or not.
+    """
+
+    values: FloatArray
+    is_empty: NDArray[np.bool_]
+    weights: FloatArray
+
+
+@dataclass(frozen=True)
+class Propensity:
+    """The probability that a mechanism is 1, given its parents and its ``free`` mechanisms.
+
+    Its other mechanism parents, ``at_one``, are at 1.
+    """
+
+    mechanism: Mechanism
+    parents: Scope
+    free: Mechanisms
+    at_one: Mechanisms
+    sample: Sample
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The variables whose columns are read."""
+        own = {self.mechanism.variable, *self.parents, *(m.variable for m in self.free)}
+        return self.sample.columns | own
+
+    def scopes(self) -> Iterator[Scope]:
+        """The variables of every table that is filled."""
+        yield self.parents
+        yield from self.sample.scopes()
+
+    def assumptions(self) -> Iterator[str]:
+        """What must have positive probability for the propensity to be known."""
+        yield f"{self.mechanism} is 1 in some rows of each configuration of its causes"
+
+    def written(self, writer: Writer) -> str:
+        """The right side of its definition."""
+        raise NotImplementedError
+
+    def table(self, run: Run) -> PropensityTable:
+        """The propensity for each configuration, computed once a run."""
+        if self not in run.tables:
+            run.tables[self] = self.computed(run)
+        return run.tables[self]
+
+    def computed(self, run: Run) -> PropensityTable:
+        """The propensity for each configuration."""
+        raise NotImplementedError
+
+    def at_rows(self, run: Run, where: Where) -> FloatArray:
+        """The propensity of each chosen row."""
+        table = self.table(run)
+        index = run.rows.cells(self.parents, where, self.free)
+        empty = table.is_empty.reshape(-1)[index]
+        if empty.any():
+            rows = int(run.rows.counts[where][empty].sum())
+            run.notes[
+                f"positivity: the propensity of {self.mechanism} has no data of its own for "
+                f"{rows} of the rows used, and backed off"
+            ] = None
+        return table.values.reshape(-1)[index]
+
+    def note_lost(self, run: Run, sample: Sample, where: Where) -> None:
+        """Say which share of the weight is in cells that have rows, but none that is used."""
+        table = self.table(run)
+        reached = np.zeros(table.weights.size, dtype=bool)
+        reached[run.rows.cells(self.parents, where, self.free)] = True
+        is_one: Any = (..., *(slice(1 if m in sample.selected else 0, 2) for m in self.free))
+        weights = table.weights[is_one]
+        lost = (table.is_empty & ~reached.reshape(table.weights.shape))[is_one]
+        lost = lost & (weights > 0)
+        if lost.any():
+            share = float(weights[lost].sum() / weights.sum())
+            run.notes[self._lost_words(int(np.count_nonzero(lost)), share)] = None
+
+    def _lost_words(self, configurations: int, share: float) -> str:
+        if not self.parents + self.free:
+            return f"positivity: {self.mechanism} is never 1"
+        parents = ", ".join([*map(quoted, self.parents), *map(str, self.free)])
+        hold, it = ("holds", "it") if configurations == 1 else ("hold", "them")
+        return (
+            f"positivity: {self.mechanism} is never 1 in "
+            f"{counted(configurations, 'configuration')} of {parents}, which {hold} {share:.1%} "
+            f"of the weight; the estimate leaves {it} out"
+        )
+
+
+@dataclass(frozen=True)
+class Share(Propensity):
+    r"""The propensity as a weighted share of rows: :math:`\Pr_w(R_i = 1 \mid pa_i, R_H = 1)`."""
+
+    def written(self, writer: Writer) -> str:
+        """The share, and by what the rows are weighted."""
+        notation = writer.notation
+        free = [notation.shown(mechanism, "") for mechanism in self.free]
+        given = [*notation.names(self.parents), *free, *self.sample.conditions(notation)]
+        share = notation.probability([notation.shown(self.mechanism)], given)
+        weights = [*map(writer.label, self.sample.weights)]
+        if not weights:
+            return share
+        return share + notation.words(" in rows weighted by ") + notation.divided("1", weights)
+
+    def computed(self, run: Run) -> PropensityTable:
+        r""":math:`\Pr_w(R_i = 1 \mid pa_i)` in the sample."""
+        rows, sample = run.rows, self.sample.weigh(run)
+        shape = (*rows.shape(self.parents), *(2 for _ in self.free))
+        index = rows.cells(self.parents, sample.where, self.free)
+        size = int(np.prod(shape, dtype=np.int64))
+        shown = rows.shows([self.mechanism])[sample.where]
+        every = added_up(index, sample.weights, size).reshape(shape)
+        seen = added_up(index[shown], sample.weights[shown], size).reshape(shape)
+        unit = sample.weights.sum() / max(rows.counts[sample.where].sum(), 1.0)
+        return filled(seen, every, unit)
+
+
+@dataclass(frozen=True)
+class Odds(Propensity):
+    r"""The propensity from its odds, where the rows with :math:`R_i = 0` are needed too.
+
+    .. math::
+        \frac{1 - \pi_i}{\pi_i} = \frac{\Pr(pa_i, R_K = 1, R_i = 0)}
+        {\sum_{D \setminus pa_i} A(x_D) \prod_{k \in K} \pi_k(R_i = 0, \cdot)}, \qquad
+        A(x_D) = \Pr(x_D, R_i = 1 \mid do(R_F = 1))
+
+    ``sample`` gives A, ``others`` the propensities of K, ``scope`` is D. No mechanism is free:
+    the odds hold where all of K is 1. K must be shown in some of the rows with
+    :math:`R_i = 0`.
+    """
+
+    scope: Scope
+    others: tuple[Propensity, ...]
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The variables whose columns are read."""
+        own = super().columns | {*self.scope, *(other.mechanism.variable for other in self.others)}
+        return own.union(*(other.columns for other in self.others))
+
+    def scopes(self) -> Iterator[Scope]:
+        """The variables of every table that is filled."""
+        yield self.scope
+        yield from super().scopes()
+
+    def assumptions(self) -> Iterator[str]:
+        """That the rows which do not show the variable show what its odds need."""
+        known = ", ".join(quoted(other.mechanism.variable) for other in self.others)
+        yield f"some rows that miss {quoted(self.mechanism.variable)} show {known}"
+        yield from super().assumptions()
+
+    def written(self, writer: Writer) -> str:
+        """One over one plus the odds."""
+        notation = writer.notation
+        hidden = notation.shown(self.mechanism, "=0")
+        known = [notation.shown(other.mechanism) for other in self.others]
+        above = notation.probability([*map(notation.name, self.parents), *known, hidden])
+        extra, free, base = self.sample.written(writer, self.scope)
+        gone = [name for name in self.scope if name not in self.parents]
+        total = notation.summed([*gone, *extra], free) + base
+        others = notation.times.join(map(writer.label, self.others))
+        if notation.is_latex:
+            at_zero = rf"{others}\big|_{{{hidden}}}"
+            return rf"1 / \left(1 + \frac{{{above}}}{{{total} {at_zero}}}\right)"
+        return f"1 / (1 + {above} / [{total} · ({others} at {hidden})])"
+
+    def computed(self, run: Run) -> PropensityTable:
+        """One over one plus the odds; NaN where hidden rows have nobody to stand for them."""
+        rows = run.rows
+        product = self.sample.weigh(run).tabled(self.scope)  # A(x_D)
+        for other in self.others:
+            product = product * Table(other.parents, self._at_zero(run, other))
+        below = product.marginal(self.parents).array
+        known = [other.mechanism for other in self.others]
+        hidden = rows.shows(known) & ~rows.shows([self.mechanism])
+        above = rows.tabled(self.parents, hidden, rows.weights[hidden]).array
+        is_empty = below <= 0
+        odds = np.divide(above, below, out=np.zeros_like(above), where=~is_empty)
+        return PropensityTable(1 / (1 + odds), is_empty, above + below)
+
+    def _at_zero(self, run: Run, other: Propensity) -> FloatArray:
+        """A propensity of K with this mechanism at 0, the other free ones at 1."""
+        table = other.table(run)
+        at = (..., *(0 if mechanism == self.mechanism else 1 for mechanism in other.free))
+        weights = table.weights[at]
+        if self.mechanism in other.free and (table.is_empty[at] | (weights <= 0)).all():
+            share = 1 - float((table.weights * table.is_empty).sum() / table.weights.sum())
+            if run.is_much(float(weights.sum()) * share):
+                raise Unfounded(
+                    f"no row shows {quoted(other.mechanism.variable)} but not "
+                    f"{quoted(self.mechanism.variable)}, which the odds of {self.mechanism} need"
+                )
+        return table.values[at]
+
+
+def filled(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable:
+    """The share seen/every; cells without a row seen get the backed-off value, marked."""
+    is_empty = seen <= 0
+    share = np.divide(seen, every, out=np.zeros_like(seen), where=~is_empty)
+    if is_empty.any():
+        share = np.where(is_empty, _backed_off(seen, every, unit), share)
+    return PropensityTable(share, is_empty, every)
+
+
+def _backed_off(seen: FloatArray, every: FloatArray, unit: float) -> FloatArray:
+    laplace = (seen + unit) / (every + 2 * unit) if unit > 0 else np.full(seen.shape, 0.5)
+    lacking = every <= 0
+    if not lacking.any() or seen.ndim == 0:
+        return np.asarray(laplace)
+    axis = min(range(seen.ndim), key=lambda at: _information(seen, every, at))
+    coarse = _backed_off(seen.sum(axis=axis), every.sum(axis=axis), unit)
+    return np.where(lacking, np.expand_dims(coarse, axis), laplace)
+
+
+def _information(seen: FloatArray, every: FloatArray, axis: int) -> float:
+    """The mutual information between one parent and the mechanism, up to a constant."""
+    others = tuple(at for at in range(seen.ndim) if at != axis)
+    one, both = seen.sum(axis=others), every.sum(axis=others)
+    parts = np.stack([one, both - one])
+    share = np.divide(parts, both, out=np.ones_like(parts), where=(both > 0) & (parts > 0))
+    return float((parts * np.log(share)).sum())
+
+
+def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:
+    """A term, or a part of one, with every sample replaced by the one chosen for it."""
+    if isinstance(part, tuple) and not isinstance(part, Mechanism):
+        return tuple(resolved(inner, chosen) for inner in part)
+    if not is_dataclass(part):
+        return part
+    if isinstance(part, Sample):
+        part = replace(chosen.get(part, part), others=())
+    values = {own.name: resolved(getattr(part, own.name), chosen) for own in fields(part)}
+    return replace(part, **values)

@@ -1,0 +1,215 @@
+"""Mechanisms drawn over a network: the checked value under every missingness graph.
+
+Known names, no edge out of a mechanism into a variable, no cycle among the mechanisms. The
+searches and the separators work on this value; `lacunet.missingness.graph` has the public
+class on top of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
+from types import MappingProxyType
+
+from lacunet.data.table import EncodedTable
+from lacunet.missingness.errors import MissingnessGraphError, listed, without_mechanism
+from lacunet.missingness.separation.category import category, why_category
+from lacunet.missingness.separation.mixed import MixedGraph, projected
+from lacunet.missingness.text import parse_statements
+from lacunet.model.network import Network, Scope
+from lacunet.model.nodes import Mechanism, Node, named, quoted
+
+Pair = tuple[Node, Node]
+
+
+@dataclass(frozen=True, init=False)
+class Drawing:
+    """A network, the causes of its mechanisms, and the pairs with a hidden common cause.
+
+    ``latent`` are the variables that no data ever show; ``mixed`` is the graph of all the
+    others, in which a latent variable has become a hidden cause.
+    """
+
+    network: Network
+    causes: Mapping[str, tuple[Node, ...]]
+    hidden: tuple[Pair, ...]
+    latent: Scope
+    mixed: MixedGraph = field(repr=False)
+
+    def __init__(
+        self,
+        network: Network,
+        causes: Mapping[str, Iterable[Node]],
+        hidden: Iterable[Pair] = (),
+        latent: Collection[str] = (),
+    ) -> None:
+        pairs = _checked_hidden(network, hidden)
+        own = _checked_causes(network, causes, pairs)
+        parents: dict[Node, Iterable[Node]] = {n: network.parents_of[n] for n in network.variables}
+        parents |= {Mechanism(variable): nodes for variable, nodes in own.items()}
+        unseen = {checked_node(network, name) for name in latent}
+        mixed = MixedGraph.of(parents, parents, pairs)
+        gone = [node for node in mixed.order if {node, getattr(node, "variable", node)} & unseen]
+        for node in gone:
+            mixed = projected(mixed, node)
+        for name, value in (
+            ("network", network),
+            ("causes", MappingProxyType(own)),
+            ("hidden", pairs),
+            ("latent", tuple(name for name in network.variables if name in unseen)),
+            ("mixed", replace(mixed, partial=mixed.partial - unseen)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def partially_observed(self) -> Scope:
+        """The variables that have a mechanism, in the network's order."""
+        return tuple(self.causes)
+
+    @property
+    def fully_observed(self) -> Scope:
+        """The variables without a mechanism, in the network's order."""
+        hidden = {*self.causes, *self.latent}
+        return tuple(name for name in self.network.variables if name not in hidden)
+
+    def category(self) -> str:
+        """How the data go missing: "MCAR", "MAR" or "MNAR"."""
+        return category(self.mixed)
+
+    def why(self) -> str:
+        """The category in words, with the path that rules out the one before."""
+        return why_category(self.mixed)
+
+    def check_network(self, network: Network) -> None:
+        """Refuse a network with other variables, states or edges than the graph's own."""
+        own, problems = self.network, []
+        if set(own.variables) != set(network.variables):
+            problems.append("the variables differ")
+        for name in () if problems else own.variables:
+            if own.states(name) != network.states(name):
+                problems.append(f"the states of {name!r} differ")
+            if own.parents(name) != network.parents(name):
+                problems.append(f"the parents of {name!r} differ")
+        if problems:
+            raise MissingnessGraphError(
+                f"the missingness graph was made for another network: {problems[0]}.",
+                "make it again, with the network that is learned.",
+            )
+
+    def check_data(self, table: EncodedTable) -> tuple[str, ...]:
+        """Refuse missing values without a mechanism; notes on mechanisms without a gap."""
+        return self.check_partially(table.partially_observed, table.variables)
+
+    def check_partially(
+        self, partially: Collection[str], variables: Iterable[str]
+    ) -> tuple[str, ...]:
+        """The same from the names of the variables that the data miss values of."""
+        known = {*self.causes, *self.latent}
+        without = [name for name in partially if name not in known]
+        if without:
+            raise without_mechanism(without)
+        idle = [n for n in variables if n in self.causes and n not in {*partially, *self.latent}]
+        if not idle:
+            return ()
+        return (f"the data show every value of {listed(idle)}, which the graph lets go missing",)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Drawing) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[type[Drawing], tuple[object, ...]]:
+        return type(self), (self.network, dict(self.causes), self.hidden, self.latent)
+
+    def _key(self) -> tuple[object, ...]:
+        return self.network, tuple(self.causes.items()), self.hidden, self.latent
+
+
+def checked_node(network: Network, node: object) -> Node:
+    """The node itself, if the network knows it; the text ``R[X]`` becomes a mechanism."""
+    if isinstance(node, str) and node not in network.states_of and node.startswith("R["):
+        inner = node[2:-1]
+        is_quoted = inner.startswith('"')
+        node = next(parse_statements(node)).left[0] if is_quoted else Mechanism(inner)
+    if not isinstance(node, str | Mechanism):
+        raise MissingnessGraphError(
+            f"the node {node!r} is neither a variable of the network nor a mechanism.",
+            "give mechanisms as Mechanism('X') or as the text 'R[X]'.",
+        )
+    name = node.variable if isinstance(node, Mechanism) else node
+    if name not in network.states_of:
+        where = f"{node}: " if isinstance(node, Mechanism) else ""
+        raise MissingnessGraphError.unknown_variable(name, network.variables, where)
+    return node
+
+
+def check_edge(network: Network, cause: Node, effect: Node) -> None:
+    """Refuse an edge into a variable, unless it only repeats one of the network."""
+    cause, effect = checked_node(network, cause), checked_node(network, effect)
+    if isinstance(effect, Mechanism):
+        return
+    edge = f"{named(cause)} -> {quoted(effect)}"
+    if isinstance(cause, Mechanism):
+        raise MissingnessGraphError(
+            f"{edge}: a mechanism cannot cause a variable of the network.",
+            "whether a value was recorded does not change the value; if both share a "
+            f"cause that is not in the network, write {quoted(effect)} <-> {cause}.",
+        )
+    if cause not in network.parents_of[effect]:
+        raise MissingnessGraphError(
+            f"{edge}: edges among the variables come from the network, and it has no such edge.",
+            f"if a value of {effect!r} goes missing because of {cause!r}, write "
+            f"{quoted(cause)} -> {Mechanism(effect)}.",
+        )
+
+
+def _places(network: Network) -> dict[Node, int]:
+    """The variables in the network's order, then the mechanisms."""
+    nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables)]
+    return {node: at for at, node in enumerate(nodes)}
+
+
+def _self_loop(node: Node) -> MissingnessGraphError:
+    return MissingnessGraphError(f"{named(node)} is joined to itself.")
+
+
+def _checked_hidden(network: Network, hidden: Iterable[Pair]) -> tuple[Pair, ...]:
+    """The pairs with a hidden common cause, each once, variables before mechanisms."""
+    place = _places(network)
+    pairs = set()
+    for one, two in hidden:
+        first, second = checked_node(network, one), checked_node(network, two)
+        if first == second:
+            raise _self_loop(first)
+        pairs.add((first, second) if place[first] < place[second] else (second, first))
+    return tuple(sorted(pairs, key=lambda pair: (place[pair[0]], place[pair[1]])))
+
+
+def _checked_causes(
+    network: Network, causes: Mapping[str, Iterable[Node]], hidden: tuple[Pair, ...]
+) -> dict[str, tuple[Node, ...]]:
+    """The parents of every mechanism that is named anywhere, in the network's order."""
+    place = _places(network)
+    own: dict[str, set[Node]] = {}
+    for variable, nodes in causes.items():
+        mechanism = checked_node(network, Mechanism(variable))
+        own[variable] = {checked_node(network, node) for node in nodes}
+        if mechanism in own[variable]:
+            raise _self_loop(mechanism)
+    mentioned = [node for nodes in [*own.values(), *hidden] for node in nodes]
+    for node in mentioned:
+        if isinstance(node, Mechanism):
+            own.setdefault(node.variable, set())
+    ordered = {
+        variable: tuple(sorted(own[variable], key=place.__getitem__))
+        for variable in network.variables
+        if variable in own
+    }
+    try:
+        TopologicalSorter({Mechanism(name): nodes for name, nodes in ordered.items()}).prepare()
+    except CycleError as error:
+        path = " -> ".join(map(named, error.args[1]))
+        raise MissingnessGraphError(f"the mechanisms form a cycle: {path}.") from None
+    return ordered

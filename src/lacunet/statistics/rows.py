@@ -1,0 +1,106 @@
+"""The distinct rows over a few variables: what every estimand is computed from.
+
+They come from a table, or from counts (missing as a state), and add up: the rows of two parts
+of the data, added, are the rows of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import EncodedTable
+from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import Mechanism
+from lacunet.model.table import Table
+from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.distinct import Keys, grouped, pack
+
+Where = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Distinct rows over ``scope``; a code equal to the cardinality means not shown.
+
+    ``tally`` adds up the weights of the equal rows, their number and their squared weights.
+    """
+
+    scope: Scope
+    cardinalities: tuple[int, ...]
+    columns: tuple[NDArray[np.integer], ...]
+    tally: Tally
+
+    @classmethod
+    def of(cls, counts: Counts) -> Rows:
+        """The rows that counts hold."""
+        columns = tuple(counts.columns().values())
+        return cls(counts.scope, counts.cardinalities, columns, counts.tally)
+
+    def __add__(self, other: Rows) -> Rows:
+        columns = [np.concatenate(two) for two in zip(self.columns, other.columns, strict=True)]
+        tally = self.tally.joined(other.tally)
+        group, member = grouped(columns, [n + 1 for n in self.cardinalities], len(tally.weights))
+        return Rows(
+            self.scope,
+            self.cardinalities,
+            tuple(column[member] for column in columns),
+            tally.gathered(group, len(member)),
+        )
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of each distinct row."""
+        return self.tally.weights
+
+    @property
+    def counts(self) -> FloatArray:
+        """How many rows each distinct row stands for."""
+        return self.tally.rows
+
+    def size(self, name: str) -> int:
+        """The number of states of a variable."""
+        return self.cardinalities[self.scope.index(name)]
+
+    def column(self, name: str) -> NDArray[np.integer]:
+        """The code of a variable in each row."""
+        return self.columns[self.scope.index(name)]
+
+    def is_shown(self, names: Sequence[str]) -> Where:
+        """Whether each row shows all the variables."""
+        shown = np.ones(len(self.weights), dtype=bool)
+        for name in names:
+            shown &= self.column(name) != self.size(name)
+        return shown
+
+    def shows(self, mechanisms: Sequence[Mechanism]) -> Where:
+        """Whether each row shows the variables of all the mechanisms: R = 1."""
+        return self.is_shown([mechanism.variable for mechanism in mechanisms])
+
+    def shape(self, scope: Sequence[str]) -> tuple[int, ...]:
+        """The shape of a table over the states of ``scope``."""
+        return tuple(map(self.size, scope))
+
+    def cells(self, scope: Sequence[str], where: Where, free: Sequence[Mechanism] = ()) -> Keys:
+        """The cell of a table over ``scope``, then mechanisms (0, 1), of each chosen row."""
+        columns = [self.column(name)[where] for name in scope]
+        columns += [self.shows([m])[where].astype(np.int64) for m in free]
+        return pack(columns, (*self.shape(scope), *(2,) * len(free)), int(where.sum()))
+
+    def tabled(self, scope: Scope, where: Where, weights: FloatArray) -> Table:
+        """Add up the weights of the chosen rows in a table over ``scope``."""
+        shape = self.shape(scope)
+        sums = added_up(self.cells(scope, where), weights, int(np.prod(shape, dtype=np.int64)))
+        return Table(scope, sums.reshape(shape))
+
+
+def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
+    """The distinct rows of a table over ``names``, with their weights added up."""
+    columns = [table.columns[name] for name in names]
+    sizes = tuple(table.cardinality_of[name] for name in names)
+    group, member = grouped(columns, [size + 1 for size in sizes], table.rows)
+    chosen = tuple(column[member].astype(np.int64) for column in columns)
+    return Rows(tuple(names), sizes, chosen, Tally.of(group, table.weights, len(member)))
