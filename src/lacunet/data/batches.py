@@ -154,10 +154,16 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
     """The pieces of a part, with damage told in words."""
     import pyarrow as pa
 
+    rows = 0
     try:
-        yield from part.read(wanted)
-    except (OSError, pa.ArrowException) as error:
+        for piece in part.read(wanted):
+            rows += piece.rows
+            yield piece
+    except (OSError, UnicodeError, pa.ArrowException) as error:
         raise DataError.unreadable(part.label, error) from None
+    if part.unit == "rows" and part.size is not None and part.size != rows:
+        reason = f"it announces {counted(part.size, 'row')} but holds {rows:,}"
+        raise DataError.unreadable(part.label, reason)
 
 
 def _encoded(reading: Reading, encoders: Encoders, place: _Place) -> EncodedBatch:

@@ -101,7 +101,7 @@ def _part(path: Path, options: TextOptions) -> Part:
         )
     try:
         return opened(path, label, options)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeError, pa.ArrowException) as error:
         raise DataError.unreadable(label, error) from None
 
 
