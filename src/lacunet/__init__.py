@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lacunet.data.text import TextOptions
+    from lacunet.data.text import TextFiles
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.em.method import EM
     from lacunet.estimate.learn import Result, learn
@@ -43,7 +43,7 @@ __all__ = [
     "MissingnessGraph",
     "Network",
     "Result",
-    "TextOptions",
+    "TextFiles",
     "example",
     "kl_divergence",
     "learn",
@@ -68,7 +68,7 @@ _HOME_OF = {
     "MissingnessGraph": "missingness.graph",
     "Network": "model.network",
     "Result": "estimate.learn",
-    "TextOptions": "data.text",
+    "TextFiles": "data.text",
     "example": "formats.catalogue",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",

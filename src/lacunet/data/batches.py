@@ -68,9 +68,7 @@ class _Place:
 def encoders_of(reading: Reading) -> Encoders:
     """One encoder for each column that is read."""
     return {
-        name: ColumnEncoder(
-            Matcher(reading.network.states(name), reading.missing, reading.text.decimal)
-        )
+        name: ColumnEncoder(Matcher(reading.network.states(name), reading.missing, reading.decimal))
         for name in reading.column_of
     }
 
@@ -198,7 +196,7 @@ def _weights(reading: Reading, place: _Place) -> FloatArray | None:
             raise WeightError.length(len(whole), f"{stop} or more")
         return None if whole is None else whole[place.row : stop]
     column = place.piece.columns[reading.weight]
-    weights = weight_column(column, reading.text.decimal)
+    weights = weight_column(column, reading.decimal)
     if (wrong := first_wrong(weights)) is not None:
         row = place.row_in_part + wrong
         where = dict(place.part.places([row]))[row]
