@@ -90,9 +90,9 @@ def batches(
     Raises
     ------
     UnknownStateError
-        Values were no states. Raised after the last row, to name all of them with counts.
+        Values were not states. Raised after the last row, to name all of them with counts.
     WeightError
-        A weight is no finite number from zero upwards.
+        A weight is not a finite number from zero upwards.
     """
     pending: deque[Future[EncodedBatch]] = deque()
     begun: list[tuple[int, Part]] = []

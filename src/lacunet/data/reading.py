@@ -66,14 +66,13 @@ def plan_reading(
     refuse_swapped(network, data)
     if unknown not in get_args(Unknown):
         raise DataError(f"unknown= is {unknown!r}, but must be 'error' or 'missing'.")
-    files = _text_files(data)
-    source = source_of(file_parts(files) if files else [frame_part(data)])
+    source = source_from(data)
     hidden = _several(latent)
     _check_network(network, hidden)
     column_of, notes = _matched_columns(source, network, hidden)
     weights = _checked_weight(source, network, weight)
     tokens = _several(missing)
-    decimal = files.decimal if files else "."
+    decimal = data.decimal if isinstance(data, TextFiles) else "."
     reading = Reading(network, source, column_of, hidden, weights, tokens, unknown, decimal, ())
     return replace(reading, notes=(*notes, *_remarks(reading)))
 
@@ -100,17 +99,15 @@ def refuse_swapped(network: object, data: object) -> None:
         )
 
 
-def _text_files(data: Any) -> TextFiles | None:
-    """The files that the data name, None where they are a table."""
-    if isinstance(data, TextFiles):
-        return data
+def source_from(data: Any) -> Source:
+    """The source of rows for whatever holds them."""
     if isinstance(data, str | os.PathLike):
-        return TextFiles(data)
-    if not isinstance(data, list | tuple):
-        return None
-    if not all(isinstance(path, str | os.PathLike) for path in data):
-        raise DataError.unknown_kind(data)
-    return TextFiles(data)
+        data = TextFiles(data)
+    elif isinstance(data, list | tuple):
+        if not all(isinstance(path, str | os.PathLike) for path in data):
+            raise DataError.unknown_kind(data)
+        data = TextFiles(data)
+    return source_of(file_parts(data) if isinstance(data, TextFiles) else [frame_part(data)])
 
 
 def _several(names: Sequence[str]) -> tuple[str, ...]:
