@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all lint bench browser docs clean
+.PHONY: setup demo test test-all lint bench browser docs fuzz clean
 
 setup: .venv/.installed
 
@@ -52,6 +52,13 @@ bench: .venv/.installed-bench
 
 docs: .venv/.installed-docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
+
+# Damaged files: FILES network files and a tenth as many data files; SEED for other ones.
+FILES ?= 100000
+SEED ?= 0
+fuzz: .venv/.installed-test
+	$(ALONE) $(BIN)/python fuzz/run.py networks --files $(FILES) --seed $(SEED)
+	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
 
 clean:
 	rm -rf .venv build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

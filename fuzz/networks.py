@@ -64,8 +64,7 @@ def prepared(seed: int) -> Callable[[int], str]:
                 bases.append((suffix, rendered(own, f"file{suffix}")))
             except LacunetError:
                 continue
-    with_default = rendered(RAIN, "x.bif").replace(b"(no, off)", b"default", 1)
-    bases += [(".bif", with_default)] * 4
+    bases += [(suffix, content) for suffix, content in _of_other_programs() for _ in range(3)]
 
     def check(number: int) -> str:
         rng = random.Random(f"{seed} {number}")
@@ -84,6 +83,19 @@ def prepared(seed: int) -> Callable[[int], str]:
         return "read"
 
     return check
+
+
+def _of_other_programs() -> list[tuple[str, bytes]]:
+    """A default row, a class of Hugin's, and files as pyAgrum writes them."""
+    net = rendered(RAIN, "x.net").partition(b"}\n")[2]
+    uai = rendered(numbered(RAIN), "x.uai").splitlines(keepends=True)
+    scopes = [line.replace(b"\n", b"   # name\n") for line in uai[4:7]]
+    return [
+        (".bif", rendered(RAIN, "x.bif").replace(b"(no, off)", b"default", 1)),
+        (".net", b"class Rain\n{\n  inputs = ();\n  outputs = (Wet);\n" + net + b"}\n"),
+        (".uai", b"".join([*uai[:4], *scopes, *uai[7:]])),
+        (".xdsl", rendered(RAIN, "x.xdsl").replace(b'app="lacunet"', b'app="aGrUM 3.3.1"')),
+    ]
 
 
 def _hold(network: Network, suffix: str, content: bytes) -> None:

@@ -4,9 +4,9 @@
     python fuzz/run.py data --files 100000 --seed 7
 
 Reading a damaged file may give an error of ours or a result; never a traceback, a crash of the
-process, more than five seconds, or a result other than an independent reader gives. Files are
-numbered and follow from the seed and their number alone: ``--first N --files 1`` makes one again.
-They are read by a child process, which is replaced if it dies.
+process, more than five seconds of the processor, or a result other than an independent reader
+gives. Files are numbered and follow from the seed and their number alone: ``--first N --files 1``
+makes one again. They are read by a child process, which is replaced if it dies.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import argparse
 import importlib
 import json
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -25,7 +26,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-SECONDS = 5.0
+SECONDS = 5.0  # of the processor, for one file
+PATIENCE = 60.0  # seconds of waiting, for one file or for the child to begin
 KINDS = {"networks": "networks", "data": "tables"}  # the module of each kind
 
 
@@ -59,7 +61,9 @@ def read_all(kind: str, seed: int, first: int, end: int) -> None:
     """In the child: read file by file, and tell what became of each."""
     module = importlib.import_module(KINDS[kind])
     check = module.prepared(seed)
+    print("ready", flush=True)
     for number in range(first, end):
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # its signal ends the process
         try:
             outcome = check(number)
         except AssertionError as error:
@@ -76,15 +80,17 @@ def findings(
     number, end = first, first + files
     while number < end:
         child, lines = _started(kind, seed, number, end)
+        if lines.get(timeout=PATIENCE) != "ready":
+            raise RuntimeError("the child does not begin")
         while number < end:
             try:
-                # The first line waits for the imports, too.
-                line = lines.get(timeout=SECONDS if outcomes else 60 + SECONDS)
+                line = lines.get(timeout=PATIENCE)
             except queue.Empty:
                 child.kill()
                 line = "hang"
             if line is None:
-                line = f"crash ({child.wait()})"
+                ended = child.wait()
+                line = "hang" if ended == -signal.SIGPROF else f"crash ({ended})"
             finding = json.loads(line) if line.startswith("{") else {"outcome": line}
             outcomes[finding["outcome"]] += 1
             number += 1

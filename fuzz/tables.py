@@ -111,5 +111,6 @@ def _column(header: list[str], name: str) -> str:
 
 
 def _code(name: str, cell: object) -> int:
+    cell = cell.decode() if isinstance(cell, bytes) else cell
     plain = cell.strip() if isinstance(cell, str) and cell not in CODES[name] else cell
     return CODES[name].get(str(plain), len(CODES[name]))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lacunet.building.bins import discretise
     from lacunet.completion.frames import impute, predict
-    from lacunet.data.text import TextOptions
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
     from lacunet.estimate.deletion.forms import (
@@ -68,7 +67,7 @@ __all__ = [
     "Network",
     "OneStep",
     "Result",
-    "TextOptions",
+    "TextFiles",
     "discretise",
     "example",
     "impute",
@@ -108,7 +107,7 @@ _HOME_OF = {
     "Network": "model.network",
     "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
-    "TextOptions": "data.text",
+    "TextFiles": "data.text",
     "discretise": "building.bins",
     "example": "formats.catalogue",
     "impute": "completion.frames",

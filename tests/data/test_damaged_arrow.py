@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from lacunet.data.batches import batches, encoders_of
 from lacunet.data.errors import DataError
 from lacunet.data.read import read_table
+from lacunet.data.reading import plan_reading
+from lacunet.data.source import Source
 from lacunet.model.network import Network
 
 NETWORK = Network({"A": ["no", "yes"]})
@@ -50,3 +54,11 @@ def test_offsets_that_lead_outside_and_text_that_is_not_utf8_are_refused() -> No
     ):
         with pytest.raises(DataError, match="the PyArrow Table cannot be read"):
             read_table(pa.table({"A": texts}), NETWORK)
+
+
+def test_a_part_with_fewer_rows_than_it_announces_is_refused() -> None:
+    reading = plan_reading(pa.table({"A": ["no", "yes"]}), NETWORK)
+    (part,) = reading.source.parts
+    short = replace(reading, source=Source((replace(part, size=3),)))
+    with pytest.raises(DataError, match="it announces 3 rows but holds 2"):
+        list(batches(short, encoders_of(short)))

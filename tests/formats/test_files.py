@@ -10,6 +10,7 @@ import pytest
 
 from examples import RAIN
 from lacunet.formats import xdsl
+from lacunet.formats.catalogue import example
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import FORMATS, read_network, write_network
 from lacunet.model.network import Network
@@ -159,3 +160,16 @@ def test_a_message_names_file_and_line(tmp_path: Path) -> None:
     path = content_of(tmp_path, "rain.xdsl", text.encode())
     with pytest.raises(FormatError, match=r"rain\.xdsl:13: the CPT of 'Sprinkler' holds 'x'"):
         read_network(path)
+
+
+def test_a_bundled_network_is_read_by_its_name_unless_there_is_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert read_network("asia") == example("asia")
+    (tmp_path / "asia").write_text("")
+    with pytest.raises(FormatError, match="asia: the file name does not say which format"):
+        read_network("asia")
+    for name in ("alrm", "alrm.bif", "nowhere/alrm.bif.gz"):
+        with pytest.raises(FormatError, match=r"Hint: .*did you mean 'alarm'"):
+            read_network(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, one_or_many
+from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, data_of
 
 HELP = "compare a learned network with the true one, and with test data"
 EXAMPLE = """example:
@@ -37,7 +37,7 @@ def run(options: Namespace) -> int:
     found = evaluate(
         read_network(options.truth),
         read_network(options.learned),
-        one_or_many(options.data) if options.data else None,
+        data_of(options) if options.data else None,
         weight=options.weight,
         missing=options.missing,
         unknown=options.unknown,

@@ -13,11 +13,11 @@ from lacunet.cli.options import (
     NETWORK_HELP,
     add_data_arguments,
     add_method_arguments,
+    data_of,
     data_options,
     gigabytes,
     method_options,
     note,
-    one_or_many,
 )
 from lacunet.cli.progress import progress_bar
 from lacunet.errors import LacunetError
@@ -86,7 +86,7 @@ def run(options: Namespace) -> int:
         try:
             result = learn(
                 network,
-                one_or_many(options.data),
+                data_of(options),
                 options.method,
                 options.prior,
                 **data_options(options),

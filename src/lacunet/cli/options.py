@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from lacunet.data.table import EncodedTable
@@ -118,17 +118,27 @@ def _start(text: str) -> str | Network:
     return text
 
 
+def one_or_many(paths: Sequence[str]) -> Any:
+    """A single path by itself: it may be a folder or a glob."""
+    return paths[0] if len(paths) == 1 else list(paths)
+
+
+def data_of(options: Namespace) -> Any:
+    """The data asked for."""
+    from lacunet.data.text import TextFiles
+
+    paths = one_or_many(options.data)
+    delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
+    return TextFiles(paths, delimiter=delimiter, encoding=options.encoding, decimal=options.decimal)
+
+
 def data_options(options: Namespace) -> dict[str, Any]:
     """How the data are to be read."""
-    from lacunet.data.text import TextOptions
-
-    delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
     return {
         "weight": options.weight,
         "missing": options.missing,
         "unknown": options.unknown,
         "latent": options.latent,
-        "text": TextOptions(delimiter, options.encoding, options.decimal),
     }
 
 
@@ -136,17 +146,7 @@ def table_of(options: Namespace, network: Network, progress: Progress) -> Encode
     """The data asked for, encoded."""
     from lacunet.data.read import read_table
 
-    return read_table(
-        one_or_many(options.data),
-        network,
-        **data_options(options),
-        progress=progress,
-    )
-
-
-def one_or_many(paths: Sequence[str]) -> Any:
-    """A single path by itself: it may be a folder or a glob."""
-    return paths[0] if len(paths) == 1 else list(paths)
+    return read_table(data_of(options), network, **data_options(options), progress=progress)
 
 
 def names(text: str) -> list[str]:

@@ -72,7 +72,7 @@ def encoders_of(reading: Reading) -> Encoders:
             Matcher(
                 reading.network.states(name),
                 reading.missing,
-                reading.text.decimal,
+                reading.decimal,
                 reading.network.cuts_of.get(name, ()),
             )
         )
@@ -97,9 +97,9 @@ def batches(
     Raises
     ------
     UnknownStateError
-        Values were no states. Raised after the last row, to name all of them with counts.
+        Values were not states. Raised after the last row, to name all of them with counts.
     WeightError
-        A weight is no finite number from zero upwards.
+        A weight is not a finite number from zero upwards.
     """
     pending: deque[Future[EncodedBatch]] = deque()
     begun: list[tuple[int, Part]] = []
@@ -159,10 +159,16 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
     """The pieces of a part, with damage told in words."""
     import pyarrow as pa
 
+    rows = 0
     try:
-        yield from part.read(wanted)
-    except (OSError, pa.ArrowException) as error:
+        for piece in part.read(wanted):
+            rows += piece.rows
+            yield piece
+    except (OSError, UnicodeError, pa.ArrowException) as error:
         raise DataError.unreadable(part.label, error) from None
+    if part.unit == "rows" and part.size is not None and part.size != rows:
+        reason = f"it announces {counted(part.size, 'row')} but holds {rows:,}"
+        raise DataError.unreadable(part.label, reason)
 
 
 def _encoded(reading: Reading, encoders: Encoders, place: _Place) -> EncodedBatch:
@@ -197,7 +203,7 @@ def _weights(reading: Reading, place: _Place) -> FloatArray | None:
             raise WeightError.length(len(whole), f"{stop} or more")
         return None if whole is None else whole[place.row : stop]
     column = place.piece.columns[reading.weight]
-    weights = weight_column(column, reading.text.decimal)
+    weights = weight_column(column, reading.decimal)
     if (wrong := first_wrong(weights)) is not None:
         row = place.row_in_part + wrong
         where = dict(place.part.places([row]))[row]

@@ -126,7 +126,7 @@ def _text_array(texts: Sequence[str]) -> Any:
     """An Arrow array of texts, by way of its buffers: ``pa.array`` imports pandas."""
     import pyarrow as pa
 
-    cells = [text.encode() for text in texts]
+    cells = [text.encode("utf-8", "surrogatepass") for text in texts]
     ends = np.cumsum([0, *map(len, cells)], dtype=np.int32)
     return pa.StringArray.from_buffers(
         len(cells), pa.py_buffer(ends), pa.py_buffer(b"".join(cells))

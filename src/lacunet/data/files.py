@@ -14,9 +14,7 @@ from pathlib import Path
 
 from lacunet.data.errors import DataError, listed
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
-from lacunet.data.text import TextFile, TextOptions, text_part
-
-AnyPath = str | os.PathLike[str]
+from lacunet.data.text import TextFile, TextFiles, text_part
 
 STDIN = "-"
 # Files of other programs, and the line that gives their rows as a table of pandas.
@@ -33,8 +31,9 @@ FOREIGN = {
 }
 
 
-def file_parts(paths: Sequence[AnyPath], options: TextOptions) -> list[Part]:
+def file_parts(files: TextFiles) -> list[Part]:
     """One part for each file, in the order given; those of a folder or pattern by name."""
+    paths = [files.paths] if isinstance(files.paths, str | os.PathLike) else files.paths
     if not paths:
         raise DataError("the list of data files is empty.", "give at least one path.")
     found: dict[str, str] = {}
@@ -46,7 +45,7 @@ def file_parts(paths: Sequence[AnyPath], options: TextOptions) -> list[Part]:
                 "name each file once, by itself or by its folder or pattern.",
             )
         found |= own
-    return [_part(Path(file), options) for file in found.values()]
+    return [_part(Path(file), files) for file in found.values()]
 
 
 def _files(path: str) -> list[Path]:
@@ -83,7 +82,7 @@ def _in_folder(folder: Path) -> list[Path]:
     return found
 
 
-def _part(path: Path, options: TextOptions) -> Part:
+def _part(path: Path, options: TextFiles) -> Part:
     import pyarrow as pa
 
     if str(path) == STDIN:
@@ -101,7 +100,7 @@ def _part(path: Path, options: TextOptions) -> Part:
         )
     try:
         return opened(path, label, options)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeError, pa.ArrowException) as error:
         raise DataError.unreadable(label, error) from None
 
 
@@ -115,16 +114,16 @@ def _saved_stdin() -> Path:
     return path
 
 
-def _format_of(path: Path) -> Callable[[Path, str, TextOptions], Part] | None:
+def _format_of(path: Path) -> Callable[[Path, str, TextFiles], Part] | None:
     name = path.name.lower()
     return next((opened for suffix, opened in FORMATS.items() if name.endswith(suffix)), None)
 
 
-def _text(delimiter: str, path: Path, label: str, options: TextOptions) -> Part:
+def _text(delimiter: str, path: Path, label: str, options: TextFiles) -> Part:
     return text_part(TextFile(path, label, options.delimiter or delimiter, options))
 
 
-def parquet_part(path: Path, label: str, _: TextOptions) -> Part:
+def parquet_part(path: Path, label: str, _: TextFiles) -> Part:
     """A Parquet file; texts come as dictionaries, the way they are stored."""
     from pyarrow import parquet
 
@@ -148,7 +147,7 @@ def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         yield from pieces_of(batches, wanted)
 
 
-def arrow_part(path: Path, label: str, _: TextOptions) -> Part:
+def arrow_part(path: Path, label: str, _: TextFiles) -> Part:
     """An Arrow or Feather file, or a saved Arrow stream."""
     import pyarrow as pa
 
@@ -183,7 +182,7 @@ def _stream_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         yield from pieces_of(iter(pa.ipc.open_stream(file)), wanted)
 
 
-FORMATS: dict[str, Callable[[Path, str, TextOptions], Part]] = {
+FORMATS: dict[str, Callable[[Path, str, TextFiles], Part]] = {
     ".csv": partial(_text, ","),
     ".tsv": partial(_text, "\t"),
     ".csv.gz": partial(_text, ","),

@@ -4,12 +4,12 @@ The network owns the states; a value is matched to one, found to be missing, or 
 A text is matched as written first. A text that says "missing" is missing. A number is
 then matched to the one state that is the same number (``1``, ``1.0``), a truth value to the
 one state that is the same word in any case (``true``, ``TRUE``). Two such states make the
-value ambiguous, and that is never decided silently. A text that has blanks around it is
+value ambiguous, and that is never decided silently. A text that has spaces around it is
 tried without them last.
 
 A numeral with leading zeros (``007``) is a label, not a number: it matches as written only.
-A float of a data frame carries no spelling (pandas turns the integers of a column with holes
-into floats), so it is matched as a number only, never as the text ``1.0``.
+A float of a data frame carries no spelling (pandas turns the integers of a column with missing
+values into floats), so it is matched as a number only, never as the text ``1.0``.
 
 Dates, times, periods and intervals are matched by their printed form: ``2020-01-31``,
 ``2020Q1``, ``(0, 5]``. A timestamp is printed as ``2020-01-31 13:45:00``; with a ``T`` in place of
@@ -38,7 +38,7 @@ class Found(Enum):
 
     STATE = "a state"
     MISSING = "missing"
-    STRIPPED = "a state or missing, without the blanks around it"
+    STRIPPED = "a state or missing, without the spaces around it"
     UNKNOWN = "no state"
     AMBIGUOUS = "more than one state"
 
@@ -64,7 +64,7 @@ class Matcher:
     states
         The states, in order.
     missing
-        Further texts that mean "not observed", beside `MISSING_TOKENS`. A state wins.
+        Further strings that mean "not observed", beside `MISSING_TOKENS`. A state wins.
     cuts
         Where the states begin, if they are intervals of numbers, and where the last one ends.
 

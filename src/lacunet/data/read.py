@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from lacunet.data.batches import EncodedBatch, batches, encoders_of, remarks
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
-from lacunet.data.reading import AS_USUAL, Unknown, plan_reading
+from lacunet.data.reading import Unknown, plan_reading
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.data.text import TextOptions
 from lacunet.errors import warn
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
@@ -35,7 +34,6 @@ def read_table(
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
-    text: TextOptions = AS_USUAL,
     progress: Progress = silent,
 ) -> EncodedTable:
     """The rows of ``data`` as codes of the network's states.
@@ -44,9 +42,9 @@ def read_table(
     ----------
     data
         A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
-        patterns and folders of parts, and ``"-"`` for CSV from the standard input), a table of
-        pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes, a dict of
-        lists, or a table that is already encoded.
+        patterns and folders of parts, and ``"-"`` for CSV from the standard input); the same in
+        `TextFiles`, which says how they are written; a table of pandas, Polars, PyArrow, DuckDB or
+        any other library that Narwhals takes; a dict of lists; a table that is already encoded.
     network
         Owns the names and the states; its CPTs are not looked at.
     weight
@@ -58,8 +56,6 @@ def read_table(
         Whether a value that is not a state is an error or, with a note, missing.
     latent
         Variables that the data have no column for: every row misses them.
-    text
-        How the cells of text files are written, where it is not the usual way.
     progress
         Told how much has been read, in rows or, for text files, in bytes.
 
@@ -84,13 +80,7 @@ def read_table(
     if isinstance(data, EncodedTable):
         return _accepted(data, network, weight, latent)
     reading = plan_reading(
-        data,
-        network,
-        weight=weight,
-        missing=missing,
-        unknown=unknown,
-        latent=latent,
-        text=text,
+        data, network, weight=weight, missing=missing, unknown=unknown, latent=latent
     )
     encoders = encoders_of(reading)
     table = _collected(network, batches(reading, encoders, progress), reading.source.label)

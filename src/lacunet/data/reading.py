@@ -19,12 +19,11 @@ from lacunet.data.errors import SHOWN_TEXT, SHOWN_VALUES, DataError, WeightError
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.source import Source, source_of
-from lacunet.data.text import TextOptions, delimiter_hint
+from lacunet.data.text import TextFiles, delimiter_hint
 from lacunet.data.weights import weight_array
 from lacunet.model.network import FloatArray, Network, Scope
 
 Unknown = Literal["error", "missing"]
-AS_USUAL = TextOptions()
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
@@ -44,7 +43,7 @@ class Reading:
     weight: str | FloatArray | None
     missing: tuple[str, ...]
     unknown: Unknown
-    text: TextOptions
+    decimal: str
     notes: tuple[str, ...]
 
     @property
@@ -62,19 +61,19 @@ def plan_reading(
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
-    text: TextOptions = AS_USUAL,
 ) -> Reading:
     """Find the columns that the network needs; the arguments are those of `read_table`."""
     refuse_swapped(network, data)
     if unknown not in get_args(Unknown):
         raise DataError(f"unknown= is {unknown!r}, but must be 'error' or 'missing'.")
-    source = source_from(data, text)
+    source = source_from(data)
     hidden = _several(latent)
     _check_network(network, hidden)
     column_of, notes = _matched_columns(source, network, hidden)
     weights = _checked_weight(source, network, weight)
     tokens = _several(missing)
-    reading = Reading(network, source, column_of, hidden, weights, tokens, unknown, text, ())
+    decimal = data.decimal if isinstance(data, TextFiles) else "."
+    reading = Reading(network, source, column_of, hidden, weights, tokens, unknown, decimal, ())
     return replace(reading, notes=(*notes, *_remarks(reading)))
 
 
@@ -100,15 +99,15 @@ def refuse_swapped(network: object, data: object) -> None:
         )
 
 
-def source_from(data: Any, text: TextOptions = AS_USUAL) -> Source:
+def source_from(data: Any) -> Source:
     """The source of rows for whatever holds them."""
     if isinstance(data, str | os.PathLike):
-        return source_of(file_parts([data], text))
-    if isinstance(data, list | tuple):
+        data = TextFiles(data)
+    elif isinstance(data, list | tuple):
         if not all(isinstance(path, str | os.PathLike) for path in data):
             raise DataError.unknown_kind(data)
-        return source_of(file_parts(data, text))
-    return source_of([frame_part(data)])
+        data = TextFiles(data)
+    return source_of(file_parts(data) if isinstance(data, TextFiles) else [frame_part(data)])
 
 
 def _several(names: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,17 @@ BLOCK_BYTES = 1 << 22  # the fastest of 1, 4 and 16 MB; a row must be shorter
 DELIMITERS = ",\t;|"  # tried for a hint, never by themselves
 
 
+AnyPath = str | os.PathLike[str]
+
+
 @dataclass(frozen=True)
-class TextOptions:
-    """How the cells of text files are written, where it is not the usual way.
+class TextFiles:
+    """Text files that are not written in the usual way, to be given as data.
 
     Parameters
     ----------
+    paths
+        What could be given as data without this: a path, a pattern, a folder, ``"-"`` or a list.
     delimiter
         The character between two cells; None stands for a comma in ``.csv`` files and a tab
         in ``.tsv`` files.
@@ -43,10 +48,12 @@ class TextOptions:
 
     Examples
     --------
-    >>> TextOptions(delimiter=";", encoding="cp1252", decimal=",").delimiter
+    >>> TextFiles("rows.csv", delimiter=";", encoding="cp1252", decimal=",").delimiter
     ';'
     """
 
+    paths: AnyPath | Sequence[AnyPath]
+    _: KW_ONLY
     delimiter: str | None = None
     encoding: str = "utf-8"
     decimal: str = "."
@@ -82,7 +89,7 @@ class TextFile:
     path: Path
     label: str
     delimiter: str
-    options: TextOptions
+    options: TextFiles
 
     @property
     def is_gzipped(self) -> bool:
@@ -109,7 +116,7 @@ class TextFile:
         guess = "utf-16" if has_mark else "cp1252"
         return DataError(
             f"{self.label} is not {self.options.encoding.upper()} text.",
-            f"name its encoding, perhaps text=TextOptions(encoding={guess!r}) "
+            f"name its encoding: give lacunet.TextFiles(path, encoding={guess!r}) as data "
             f"(--encoding {guess}), or save it again as UTF-8.",
         )
 
@@ -135,8 +142,8 @@ def delimiter_hint(columns: Sequence[str], delimiter: str = "") -> str:
     if other is None:
         return ""
     return (
-        f"the columns seem to be separated by {other!r}: say text=TextOptions(delimiter={other!r}) "
-        f"(--delimiter {other!r})."
+        f"the columns seem to be separated by {other!r}: give "
+        f"lacunet.TextFiles(path, delimiter={other!r}) as data (--delimiter {other!r})."
     )
 
 
@@ -148,7 +155,7 @@ class _Utf8:
 
     closed = False
 
-    def __init__(self, raw: Any, options: TextOptions) -> None:
+    def __init__(self, raw: Any, options: TextFiles) -> None:
         self._raw = raw
         decoder = None if options.is_utf8 else codecs.getincrementaldecoder(options.encoding)()
         self._decoder = decoder

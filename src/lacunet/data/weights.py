@@ -47,7 +47,7 @@ def weight_column(column: Column, decimal: str = ".") -> FloatArray:
             try:
                 return _floats(column.cast(pa.float64(), safe=False))
             except pa.ArrowException:
-                pass  # some cell is no number: find it
+                pass  # some cell is not a number: find it
         column = column.to_pylist()
     return np.array([_number(cell, decimal) for cell in column], dtype=np.float64)
 

@@ -11,9 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lacunet.data.read import read_table
-from lacunet.data.reading import AS_USUAL
 from lacunet.data.table import EncodedTable
-from lacunet.data.text import TextOptions
 from lacunet.estimate.deletion.forms import check_size
 from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
 from lacunet.estimate.registry import method_named
@@ -80,7 +78,6 @@ def learn(
     missing: Sequence[str] = (),
     unknown: Literal["error", "missing"] = "error",
     latent: Sequence[str] = (),
-    text: TextOptions = AS_USUAL,
     rng: np.random.Generator | None = None,
     memory: int | None = None,
     progress: Progress = silent,
@@ -93,7 +90,8 @@ def learn(
     network
         Structure and states; CPTs, if it has any, are not looked at. Also a file's path.
     data
-        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
+        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation;
+        `lacunet.TextFiles` for text files with another delimiter, encoding or decimal character.
     method
         A method's name, or a method with its options. By default "auto", or "mgraph" where
         ``missingness`` is given.
@@ -108,8 +106,6 @@ def learn(
         What to do with values that are not states: refuse, or take them as missing.
     latent
         Variables that the data do not have.
-    text
-        Delimiter, encoding and decimal character of text files: `lacunet.TextOptions`.
     rng
         The source of randomness, for methods that use any.
     memory
@@ -144,7 +140,6 @@ def learn(
         missing=missing,
         unknown=unknown,
         latent=latent,
-        text=text,
         progress=progress,
     )
     setting = Setting(float(prior), rng, budget, progress)

@@ -9,7 +9,7 @@ Names in BIF: bare or in quotes, in lists with commas or without.
 
 Files in the wild write states such as ``<5``, ``c(d)``, ``Asy/Patch`` and ``very low`` without
 quotes. So a bare name is whatever stands between two commas. Only a list without any comma
-is split at its blanks.
+is split at its spaces.
 """
 
 from __future__ import annotations
