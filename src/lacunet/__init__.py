@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lacunet.bridges.pgmpy import from_pgmpy, to_pgmpy
+    from lacunet.bridges.pyagrum import from_pyagrum, to_pyagrum
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
     from lacunet.completion.frames import impute, predict
@@ -47,6 +49,8 @@ __all__ = [
     "Result",
     "discretise",
     "example",
+    "from_pgmpy",
+    "from_pyagrum",
     "impute",
     "kl_divergence",
     "learn",
@@ -56,6 +60,8 @@ __all__ = [
     "query",
     "read_network",
     "sample",
+    "to_pgmpy",
+    "to_pyagrum",
     "write_network",
 ]
 
@@ -74,6 +80,8 @@ _HOME_OF = {
     "Result": "estimate.learn",
     "discretise": "building.bins",
     "example": "formats.catalogue",
+    "from_pgmpy": "bridges.pgmpy",
+    "from_pyagrum": "bridges.pyagrum",
     "impute": "completion.frames",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
@@ -83,6 +91,8 @@ _HOME_OF = {
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulate.sampling",
+    "to_pgmpy": "bridges.pgmpy",
+    "to_pyagrum": "bridges.pyagrum",
     "write_network": "formats.files",
 }
 
