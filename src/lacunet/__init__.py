@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
     from lacunet.completion.frames import impute, predict
+    from lacunet.data.examples import example_data
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.em.method import EM
     from lacunet.estimate.learn import Result, learn
@@ -49,6 +50,7 @@ __all__ = [
     "Result",
     "discretise",
     "example",
+    "example_data",
     "from_pgmpy",
     "from_pyagrum",
     "impute",
@@ -80,6 +82,7 @@ _HOME_OF = {
     "Result": "estimate.learn",
     "discretise": "building.bins",
     "example": "formats.catalogue",
+    "example_data": "data.examples",
     "from_pgmpy": "bridges.pgmpy",
     "from_pyagrum": "bridges.pyagrum",
     "impute": "completion.frames",
