@@ -14,8 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lacunet.bridges.pgmpy import from_pgmpy, to_pgmpy
+    from lacunet.bridges.pyagrum import from_pyagrum, to_pyagrum
     from lacunet.building.bins import discretise
     from lacunet.completion.frames import impute, predict
+    from lacunet.data.examples import example_data
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
     from lacunet.estimate.deletion.forms import (
@@ -70,6 +73,9 @@ __all__ = [
     "TextFiles",
     "discretise",
     "example",
+    "example_data",
+    "from_pgmpy",
+    "from_pyagrum",
     "impute",
     "kl_divergence",
     "learn",
@@ -79,6 +85,8 @@ __all__ = [
     "query",
     "read_network",
     "sample",
+    "to_pgmpy",
+    "to_pyagrum",
     "write_network",
 ]
 
@@ -110,6 +118,9 @@ _HOME_OF = {
     "TextFiles": "data.text",
     "discretise": "building.bins",
     "example": "formats.catalogue",
+    "example_data": "data.examples",
+    "from_pgmpy": "bridges.pgmpy",
+    "from_pyagrum": "bridges.pyagrum",
     "impute": "completion.frames",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
@@ -119,6 +130,8 @@ _HOME_OF = {
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulate.sampling",
+    "to_pgmpy": "bridges.pgmpy",
+    "to_pyagrum": "bridges.pyagrum",
     "write_network": "formats.files",
 }
 

@@ -105,19 +105,28 @@ def _cuts(source: Source, name: str, bins: Bins, missing: Sequence[str]) -> tupl
     if len(numbers) < 2:
         raise BinsError(f"column {name!r} has fewer than two different numbers to cut between.")
     if kind == "width":
-        inner = np.linspace(numbers[0], numbers[-1], count + 1)[1:-1]
+        inner = np.linspace(numbers[0], numbers[-1], count + 1)[1:-1].tolist()
     else:
         inner = _quantiles(numbers, weights, count)
-    rounded = [float(f"{cut:.6g}") for cut in inner]
-    return _checked(name, [-math.inf, *sorted(set(rounded)), math.inf])
+    return _checked(name, [-math.inf, *inner, math.inf])
 
 
-def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> FloatArray:
-    """Numbers that leave equally many rows between them; each is the first of its interval."""
+def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[float]:
+    """Numbers that leave equally many rows between them, written as shortly as can be."""
     before = np.cumsum(weights) - weights
     place = np.searchsorted(before, np.arange(1, count) / count * weights.sum())
-    inner: FloatArray = numbers[np.unique(place[place < len(numbers)])]
-    return inner
+    inner = np.unique(np.clip(place, 1, len(numbers) - 1))
+    return [_shortest(numbers[at - 1], numbers[at]) for at in inner]
+
+
+def _shortest(low: float, high: float) -> float:
+    """The number with the fewest digits that is above ``low`` and not above ``high``.
+
+    >>> _shortest(0.99731, 10.00413), _shortest(249, 250)
+    (10.0, 250.0)
+    """
+    rounded = (float(f"{high:.{digits}g}") for digits in range(1, 17))
+    return next((cut for cut in rounded if low < cut <= high), float(high))
 
 
 def _numbers(source: Source, name: str, missing: frozenset[str]) -> tuple[FloatArray, FloatArray]:

@@ -12,6 +12,8 @@ COMMANDS = (
     "evaluate",
     "compare",
     "simulate",
+    "predict",
+    "impute",
     "network",
     "networks",
     "show",

@@ -78,6 +78,11 @@ def write_table(table: EncodedTable, network: Network, path: str | os.PathLike[s
     DataError
         The name ends otherwise, the rows have weights, or the file cannot be written.
     """
+    write_arrow(to_arrow(table, network), path)
+
+
+def write_arrow(rows: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write an Arrow table to a file whose name says how, as `write_table` does."""
     target = Path(path)
     ending = next((one for one in WRITERS if target.name.lower().endswith(one)), None)
     if ending is None:
@@ -85,7 +90,6 @@ def write_table(table: EncodedTable, network: Network, path: str | os.PathLike[s
             f"the name {target.name!r} does not say how to write the table.",
             f"end it in one of {', '.join(WRITERS)}.",
         )
-    rows = to_arrow(table, network)
     try:
         with replacing(target) as file:
             WRITERS[ending](rows, file)
@@ -144,10 +148,20 @@ def _is_structural(text: str, delimiter: str) -> bool:
 def _must_quote(rows: pa.Table, delimiter: str) -> bool:
     if rows.num_columns == 1:
         return True  # see _as_text
-    dictionaries = (column.chunk(0).dictionary for column in rows.columns if column.num_chunks)
-    return any(
-        _is_structural(state, delimiter) for states in dictionaries for state in states.to_pylist()
+    texts = (
+        getattr(chunk, "dictionary", chunk) for column in rows.columns for chunk in column.chunks
     )
+    return any(_holds_structural(cells, delimiter) for cells in texts)
+
+
+def _holds_structural(cells: pa.Array, delimiter: str) -> bool:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return False
+    found = compute.match_substring_regex(cells, f'[{delimiter}"\r\n]')
+    return bool(compute.any(found).as_py())
 
 
 def _as_text(rows: pa.Table) -> pa.Table:

@@ -1,0 +1,86 @@
+"""Networks to and from pgmpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lacunet.errors import LacunetError
+from lacunet.formats.draft import Declared, Variables, assemble, declare, family, from_flat
+from lacunet.formats.source import Source
+from lacunet.model.network import Network
+
+LABEL = "the pgmpy model"
+
+
+def to_pgmpy(network: Network) -> Any:
+    """The same network as a ``pgmpy.models.DiscreteBayesianNetwork``.
+
+    A network without CPTs becomes a model without CPDs.
+    """
+    models, factors = _library()
+    model = models.DiscreteBayesianNetwork()
+    model.add_nodes_from(network.variables)
+    model.add_edges_from(network.edges)
+    for cpt in network.cpts if network.has_cpts else ():
+        states = dict(zip(cpt.family, map(list, cpt.states), strict=True))
+        rows = cpt.table.reshape(-1, cpt.table.shape[-1]).T
+        parents = {
+            "evidence": list(cpt.parents),
+            "evidence_card": list(cpt.table.shape[:-1]),
+        }
+        model.add_cpds(
+            factors.TabularCPD(
+                cpt.child, len(rows), rows, **(parents if cpt.parents else {}), state_names=states
+            )
+        )
+    return model
+
+
+def from_pgmpy(model: Any) -> Network:
+    """The network of a discrete model of pgmpy; names and states become strings.
+
+    Raises
+    ------
+    LacunetError
+        Some variable has no CPD: pgmpy then does not know its states.
+    """
+    if absent := [str(node) for node in model.nodes() if model.get_cpds(node) is None]:
+        raise LacunetError(
+            f"the pgmpy model has no CPD for {absent}, so their states are not known.",
+            "lacunet.Network.from_data(data, model) takes the states from data.",
+        )
+    cpds = {str(node): model.get_cpds(node) for node in model.nodes()}
+    variables = declare(
+        Source.of(LABEL, ""),
+        [
+            Declared(name, tuple(map(str, cpd.state_names[cpd.variable])), LABEL)
+            for name, cpd in cpds.items()
+        ],
+    )
+    potentials = []
+    for name, cpd in cpds.items():
+        members = family(variables, name, tuple(map(str, cpd.variables[1:])), LABEL)
+        values = _in_order(cpd, variables)
+        axes = [*range(1, values.ndim), 0]  # pgmpy has the child first
+        potentials.append(from_flat(members, values.transpose(axes).ravel().tolist()))
+    return assemble(variables, potentials)
+
+
+def _in_order(cpd: Any, variables: Variables) -> Any:
+    """The values of a CPD, each axis in the order of the states in its variable's own CPD."""
+    values = cpd.values
+    for axis, variable in enumerate(cpd.variables):
+        own = list(map(str, cpd.state_names[variable]))
+        values = values.take(
+            [own.index(state) for state in variables.positions_of[str(variable)]], axis=axis
+        )
+    return values
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        from pgmpy import models
+        from pgmpy.factors import discrete
+    except ImportError:
+        raise LacunetError("pgmpy is not installed.", "pip install pgmpy") from None
+    return models, discrete

@@ -1,0 +1,72 @@
+"""``lacunet impute``: a data file with every missing cell filled in."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from lacunet.cli.options import DATA_HELP, NETWORK_HELP, one_or_many, seed
+from lacunet.cli.predict import add_output_arguments, write_rows
+
+HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
+EXAMPLE = """example:
+  lacunet impute learned.bif patients.csv -o complete.csv
+  lacunet impute learned.bif patients.csv --draws 20 --seed 1 -o draws.csv
+      (writes draws-1.csv to draws-20.csv)
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
+    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    command.add_argument(
+        "--draws",
+        type=int,
+        metavar="M",
+        help="write M completions drawn from the joint posterior instead of the most probable one",
+    )
+    command.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (0)")
+    command.add_argument("--json", action="store_true", help="print one JSON object per row")
+    add_output_arguments(command)
+
+
+def run(options: Namespace) -> int:
+    """Complete the rows, write them."""
+    import numpy as np
+
+    from lacunet.cli.errors import OptionError
+    from lacunet.completion.frames import impute
+    from lacunet.formats.files import read_network
+
+    if options.draws and options.draws > 1 and not options.output:
+        raise OptionError(
+            f"{options.draws} completed tables cannot be printed.", "name a file with -o."
+        )
+    found = impute(
+        read_network(options.network),
+        one_or_many(options.data),
+        options.draws,
+        np.random.default_rng(options.seed),
+        missing=options.missing,
+        unknown=options.unknown,
+        latent=options.latent,
+        memory=options.memory,
+    )
+    frames = [found] if options.draws is None else found
+    for number, frame in enumerate(frames, start=1):
+        many = len(frames) > 1
+        output = _numbered(options.output, number) if many else options.output
+        write_rows(frame, output, as_json=options.json)
+    return 0
+
+
+def _numbered(path: str, number: int) -> str:
+    """The same path with a number before its endings.
+
+    >>> _numbered("out/rows.csv.gz", 3)
+    'out/rows-3.csv.gz'
+    """
+    name = Path(path).name
+    stem, dot, endings = name.partition(".")
+    return str(Path(path).with_name(f"{stem}-{number}{dot}{endings}"))

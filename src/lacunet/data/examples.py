@@ -1,0 +1,38 @@
+"""Real incomplete tables that come with the package; where they are from is in NOTICE."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING
+
+from lacunet.data.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAMES = ("muscatine", "nhanes")
+
+
+def example_data(name: str) -> pa.Table:
+    """A bundled table, as an Arrow table; ``.to_pandas()`` makes a pandas frame of it.
+
+    Parameters
+    ----------
+    name
+        ``"nhanes"``: 8,366 persons and 20 answers of the US health survey of 2017-2018, with
+        questions that were skipped and refused. ``"muscatine"``: whether 4,856 children were
+        obese in three surveys, as counts in the column ``Count``.
+
+    Examples
+    --------
+    >>> example_data("muscatine").column_names
+    ['Sex', 'Age', 'Obese1', 'Obese2', 'Obese3', 'Count']
+    """
+    from pyarrow import parquet
+
+    if name not in NAMES:
+        raise DataError(
+            f"no bundled table is called {name!r}.", f"the bundled tables are {', '.join(NAMES)}."
+        )
+    with as_file(files("lacunet.tables") / f"{name}.parquet") as path:
+        return parquet.read_table(path)

@@ -1,0 +1,103 @@
+"""Networks to other libraries and back, with the real libraries."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import lacunet as lc
+from examples import RAIN
+from lacunet.model.network import Network
+from strategies import networks
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the other libraries, not ours
+gum = pytest.importorskip("pyagrum")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    pgmpy_models = pytest.importorskip("pgmpy.models")
+
+SLOW = settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize("name", ["asia", "child", "alarm", "insurance", "hailfinder", "win95pts"])
+def test_bundled_networks_come_back_to_the_last_bit(name: str) -> None:
+    network = lc.example(name)
+    for there, back in ((lc.to_pyagrum, lc.from_pyagrum), (lc.to_pgmpy, lc.from_pgmpy)):
+        again = back(there(network))
+        for cpt in network.cpts:
+            np.testing.assert_array_equal(again.cpt(cpt.child).table, cpt.table)
+        assert again == network
+
+
+@SLOW
+@given(networks())
+def test_any_network_comes_back_to_the_last_bit(network: Network) -> None:
+    assert lc.from_pyagrum(lc.to_pyagrum(network)) == network
+    assert lc.from_pgmpy(lc.to_pgmpy(network)) == network
+
+
+def test_pyagrum_answers_with_the_same_numbers() -> None:
+    inference = gum.LazyPropagation(lc.to_pyagrum(RAIN))
+    inference.setEvidence({"Wet": "yes"})
+    answer = lc.query(RAIN, "Rain", {"Wet": "yes"})
+    np.testing.assert_allclose(inference.posterior("Rain").toarray(), answer, rtol=1e-12)
+
+
+def test_pgmpy_answers_with_the_same_numbers() -> None:
+    from pgmpy.inference import VariableElimination
+
+    model = lc.to_pgmpy(RAIN)
+    assert model.check_model()
+    found = VariableElimination(model).query(["Rain"], evidence={"Wet": "yes"}, show_progress=False)
+    answer = lc.query(RAIN, "Rain", {"Wet": "yes"})
+    values = [found.get_value(Rain=state) for state in RAIN.states("Rain")]
+    np.testing.assert_allclose(values, answer, rtol=1e-12)
+
+
+def test_a_pyagrum_network_made_by_hand_is_read() -> None:
+    bn = gum.fastBN("A{x|y}->C{p|q|r}<-B[3]")
+    network = lc.from_pyagrum(bn)
+    assert network.states("A") == ("x", "y")
+    assert set(network.parents("C")) == {"A", "B"}
+    for state in ("p", "q", "r"):
+        value = bn.cpt("C")[{"A": "y", "B": "2", "C": state}]
+        at = {"A": 1, "B": 2, "C": network.state_index("C", state)}
+        assert network.cpt("C").table[tuple(at[v] for v in network.family("C"))] == value
+
+
+def test_intervals_of_pyagrum_are_cut_points() -> None:
+    bn = gum.fastBN("D[0,5,10]->E")
+    network = lc.from_pyagrum(bn)
+    assert network.cuts_of == {"D": (0, 5, 10)}
+    answer = lc.query(network, "E", {"D": 7})
+    np.testing.assert_allclose(answer, network.cpt("E").table[1], rtol=1e-12)
+
+
+def test_states_of_pgmpy_that_stand_in_another_order_at_the_child_are_sorted_out() -> None:
+    from pgmpy.factors.discrete import TabularCPD
+
+    model = pgmpy_models.DiscreteBayesianNetwork([("A", "B")])
+    model.add_cpds(
+        TabularCPD("A", 2, [[0.25], [0.75]], state_names={"A": [0, 1]}),
+        TabularCPD(
+            "B", 2, [[0.5, 0.125], [0.5, 0.875]], ["A"], [2], {"A": [1, 0], "B": ["u", "v"]}
+        ),
+    )
+    network = lc.from_pgmpy(model)
+    assert network.states("A") == ("0", "1")
+    assert network.cpt("B").table.tolist() == [[0.125, 0.875], [0.5, 0.5]]
+
+
+def test_a_model_without_cpds_sends_its_owner_to_the_data() -> None:
+    model = pgmpy_models.DiscreteBayesianNetwork([("A", "B")])
+    with pytest.raises(lc.LacunetError, match="no CPD for") as refusal:
+        lc.from_pgmpy(model)
+    assert "from_data" in refusal.value.hint
+    network = lc.Network.from_data({"A": [0, 1], "B": ["u", "v"]}, model)
+    assert network.edges == (("A", "B"),)
+    bare = lc.to_pgmpy(network)
+    assert not bare.cpds
+    assert list(bare.edges()) == [("A", "B")]

@@ -1,0 +1,108 @@
+"""From a table to an answer, as a user types it: network, show, predict, impute."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from examples import RAIN
+from lacunet.cli import main
+from lacunet.formats.files import read_network, write_network
+from lacunet.inference.query import query
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def rain(tmp_path: Path) -> tuple[str, str]:
+    write_network(RAIN, tmp_path / "rain.bif")
+    (tmp_path / "rain.csv").write_text(
+        "Day,Rain,Sprinkler,Wet\n1,no,,yes\n2,,on,yes\n3,yes,off,?\n4,no,off,no\n"
+    )
+    return str(tmp_path / "rain.bif"), str(tmp_path / "rain.csv")
+
+
+def test_a_network_file_comes_from_data_and_edges(
+    rain: tuple[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "found.bif"
+    edges = "Rain -> Sprinkler, Wet; Sprinkler -> Wet"
+    assert main(["network", rain[1], "--edges", edges, "-o", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("<Network: 3 variables, 3 edges, without CPTs>")
+    assert "found 6 states in 3 columns" in printed.err
+    assert "1 cell with '?' taken as missing" in printed.err
+    assert read_network(out).edges == RAIN.edges
+    assert main(["learn", str(out), rain[1]]) == 0
+
+
+def test_edges_may_be_in_a_file_and_states_and_bins_given(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "rows.csv").write_text("Age,Ill\n10,no\n30,no\n70,yes\n")
+    (tmp_path / "graph.dot").write_text("digraph { Age -> Ill }")
+    command = ["network", str(tmp_path / "rows.csv"), "--edges", str(tmp_path / "graph.dot")]
+    command += ["--bins", "Age=0,18,65,120", "--states", "Ill=yes,no,unsure", "--json"]
+    assert main(command) == 0
+    variables = json.loads(capsys.readouterr().out)["variables"]
+    assert [variable["states"] for variable in variables] == [
+        ["[0,18)", "[18,65)", "[65,120]"],
+        ["yes", "no", "unsure"],
+    ]
+    assert main([*command, "-o", str(tmp_path / "net.json")]) == 0
+    assert read_network(tmp_path / "net.json").cuts_of == {"Age": (0, 18, 65, 120)}
+    assert main([*command[:-1], "--bins", "Age=x"]) == 1
+    assert "neither a number of intervals nor cut points" in capsys.readouterr().err
+    assert main([*command[:-1], "--states", "Ill"]) == 1
+    assert "as in --states Stage=I,II,III" in capsys.readouterr().err
+
+
+def test_a_cpt_is_shown_as_a_table(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["show", rain[0], "Wet", "Rain"]) == 0
+    assert capsys.readouterr().out == f"{RAIN.cpt('Wet')}\n\n{RAIN.cpt('Rain')}\n"
+    assert main(["show", rain[0]]) == 0
+    assert capsys.readouterr().out == f"{RAIN}\n"
+    assert main(["show", "asia", "--dot"]) == 0
+    assert capsys.readouterr().out.startswith("digraph {")
+    assert main(["show", rain[0], "Sprinkler", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["Sprinkler"]
+    assert shown["states"] == {"Rain": ["no", "yes"], "Sprinkler": ["off", "on"]}
+    assert shown["table"] == RAIN.cpt("Sprinkler").table.tolist()
+    assert main(["show", rain[0], "Snow"]) == 1
+    assert "no variable 'Snow'" in capsys.readouterr().err
+
+
+def test_predictions_are_printed_row_by_row(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["predict", *rain, "--targets", "Rain"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0]) == ["Rain=no", "Rain=yes", "Rain", "log-probability"]
+    answer = query(RAIN, "Rain", {"Sprinkler": "on", "Wet": "yes"})
+    np.testing.assert_allclose(float(rows[1]["Rain=yes"]), answer[1], rtol=1e-12)
+    assert [row["Rain"] for row in rows] == ["no", "no", "yes", "no"]
+    assert main(["predict", *rain, "--targets", "Rain", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["Rain=no"] == 1.0
+
+
+def test_completed_rows_are_written(
+    rain: tuple[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    assert main(["impute", *rain]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Day,Rain,Sprinkler,Wet",
+        "1,no,on,yes",
+        "2,no,on,yes",
+        "3,yes,off,yes",
+        "4,no,off,no",
+    ]
+    out = tmp_path / "drawn.csv"
+    assert main(["impute", *rain, "--draws", "3", "--seed", "1", "-o", str(out)]) == 0
+    first = (tmp_path / "drawn-1.csv").read_text()
+    assert first.splitlines()[4] == "4,no,off,no"
+    assert (tmp_path / "drawn-3.csv").exists()
+    assert main(["impute", *rain, "--draws", "3", "--seed", "1", "-o", str(out)]) == 0
+    assert (tmp_path / "drawn-1.csv").read_text() == first
+    assert main(["impute", *rain, "--draws", "3"]) == 1
+    assert "name a file with -o" in capsys.readouterr().err
