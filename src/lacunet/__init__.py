@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lacunet.bridges.pgmpy import from_pgmpy, to_pgmpy
     from lacunet.bridges.pyagrum import from_pyagrum, to_pyagrum
     from lacunet.building.bins import discretise
+    from lacunet.building.network import Network
     from lacunet.completion.frames import impute, predict
     from lacunet.data.examples import example_data
     from lacunet.errors import LacunetError, LacunetWarning
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
     from lacunet.missingness.graph import MissingnessGraph
-    from lacunet.model.network import Cpt, Network
+    from lacunet.model.network import Cpt
     from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulate.by_graph import MissingByGraph
     from lacunet.simulate.sampling import sample
@@ -112,7 +113,7 @@ _HOME_OF = {
     "MGraph": "estimate.mgraph",
     "MissingByGraph": "simulate.by_graph",
     "MissingnessGraph": "missingness.graph",
-    "Network": "model.network",
+    "Network": "building.network",
     "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
     "TextFiles": "data.text",
