@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from lacunet.inference.query import marginals, query
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Cpt, Network
-    from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
-    from lacunet.simulate.by_graph import MissingByGraph
-    from lacunet.simulate.sampling import sample
+    from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
+    from lacunet.simulation.by_graph import MissingByGraph
+    from lacunet.simulation.sampling import sample
+    from lacunet.simulation.simulate import hide, simulate
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "Network",
     "Result",
     "example",
+    "hide",
     "kl_divergence",
     "learn",
     "log_likelihood",
@@ -50,30 +52,33 @@ __all__ = [
     "query",
     "read_network",
     "sample",
+    "simulate",
     "write_network",
 ]
 
 # Names are fetched when they are first used: importing the package costs next to nothing.
 _HOME_OF = {
     "EM": "estimate.em.method",
-    "MAR": "simulate.at_random",
-    "MCAR": "simulate.at_random",
+    "MAR": "simulation.at_random",
+    "MCAR": "simulation.at_random",
     "Cpt": "model.network",
-    "InformedMAR": "simulate.at_random",
+    "InformedMAR": "simulation.at_random",
     "LacunetError": "errors",
     "LacunetWarning": "errors",
-    "MissingByGraph": "simulate.by_graph",
+    "MissingByGraph": "simulation.by_graph",
     "MissingnessGraph": "missingness.graph",
     "Network": "model.network",
     "Result": "estimate.learn",
     "example": "formats.catalogue",
+    "hide": "simulation.simulate",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
     "query": "inference.query",
     "read_network": "formats.files",
-    "sample": "simulate.sampling",
+    "sample": "simulation.sampling",
+    "simulate": "simulation.simulate",
     "write_network": "formats.files",
 }
 

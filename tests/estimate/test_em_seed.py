@@ -13,7 +13,7 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.method import Learned, Task
 from lacunet.model.network import Network
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.sampling import sample
 
 CLASSES = Network(
     {name: ["0", "1"] for name in "HABCD"},

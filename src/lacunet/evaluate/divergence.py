@@ -39,7 +39,7 @@ from lacunet.inference.query import joint_marginals
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.aligned import matched
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.sampling import sample
 
 SAMPLES = 100_000
 SEED = 1951  # Kullback and Leibler

@@ -23,8 +23,8 @@ from lacunet.experiments.runner.learners import Learner
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
-from lacunet.simulate.hiding import hide
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.hiding import hide_cells
+from lacunet.simulation.sampling import sample
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def draw_rows(
     complete = sample(truth, rows, generator(problem.key, "rows"))
     return Drawn(
         truth=truth,
-        table=hide(complete, missingness, generator(problem.key, "hide")),
+        table=hide_cells(complete, missingness, generator(problem.key, "hide")),
         complete=complete,
         test=sample(truth, problem.test_rows, generator(problem.key, "test")),
         separator=missingness.separator,

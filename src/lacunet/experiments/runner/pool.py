@@ -30,7 +30,7 @@ from lacunet.experiments.runner.cells import Cell, Problem
 from lacunet.experiments.runner.learners import LEARNERS
 from lacunet.experiments.runner.outcomes import Outcome, outcome_of
 from lacunet.experiments.runner.solve import solve
-from lacunet.simulate.at_random import MAR
+from lacunet.simulation.at_random import MAR
 
 GRACE_SECONDS = 5.0  # for what cannot be interrupted at the very end
 GRACE_SHARE = 0.1
