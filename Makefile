@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all lint bench clean
+.PHONY: setup demo test test-all lint bench experiments clean
 
 setup: .venv/.installed
 
@@ -38,6 +38,10 @@ test-all: lint
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py
+
+# Runs, or finishes, what docs/experiments.md shows, and puts the tables into it: some hours.
+experiments: .venv/.installed-test
+	$(ALONE) $(BIN)/python docs/make_experiments.py experiments --run
 
 clean:
 	rm -rf .venv build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

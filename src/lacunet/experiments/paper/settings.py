@@ -39,7 +39,7 @@ class Setting:
 
     name: str
     missing: Missing
-    words: str
+    words: str = ""
     network: str = ""
 
     def suits(self, network: str) -> bool:
