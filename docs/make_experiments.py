@@ -3,11 +3,11 @@
     python docs/make_experiments.py RUNS          # RUNS/NAME is the folder of the block NAME
     python docs/make_experiments.py RUNS --run    # first run, or finish, what the blocks say
 
-A block of the page begins with ``<!-- run NAME [at REVISION] [only WORD]: ARGUMENTS -->``, where
+A block of the page begins with ``<!-- run NAME [at REVISION] [only TITLES]: ARGUMENTS -->``, where
 ARGUMENTS are those of ``lacunet experiment``, and ends with ``<!-- end NAME -->``. Between them
-stand the command, what it was run with, and the tables, of which ``only`` chooses those whose
-title begins with the word. Figures are copied where `FIGURES` says. A block whose folder is not
-there stays as it is.
+stand the command, what it was run with, and the tables, of which ``only`` (a regular expression)
+chooses those whose title begins so. Figures are copied where `FIGURES` says. A block whose folder
+is not there stays as it is.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def block(found: re.Match[str], runs: Path, is_run: bool) -> str:
         return found[0]
     study = kept_study(study_named(command.split()[0]), folder)
     made = [*sheets(study, outcomes), *contest_sheet(study, outcomes)]
-    made = [one for one in made if one.title.startswith(found["only"] or "")]
+    made = [one for one in made if re.match(found["only"] or "", one.title)]
     for source, target in FIGURES.get(found["name"], {}).items():
         if (folder / source).exists():
             shutil.copyfile(folder / source, PAGE.with_name(target))

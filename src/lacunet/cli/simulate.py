@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.errors import OutputError
+from lacunet.cli.experiment import SEED_HELP
 from lacunet.cli.options import note, seed
 
 if TYPE_CHECKING:
@@ -34,9 +35,7 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     command.add_argument("--rows", type=int, required=True, metavar="N", help="number of rows")
     command.add_argument("-o", "--output", required=True, metavar="DATA", help="file for the rows")
-    command.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)"
-    )
+    command.add_argument("--seed", type=seed, default=0, metavar="N", help=SEED_HELP)
     command.add_argument(
         "--missing",
         default="mar",
