@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all lint bench browser docs fuzz clean
+.PHONY: setup demo test test-all lint bench browser docs fuzz experiments clean
 
 setup: .venv/.installed
 
@@ -59,6 +59,10 @@ SEED ?= 0
 fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py networks --files $(FILES) --seed $(SEED)
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
+
+# Runs, or finishes, what docs/experiments.md shows, and puts the tables into it: some hours.
+experiments: .venv/.installed-test
+	$(ALONE) $(BIN)/python docs/make_experiments.py experiments --run
 
 clean:
 	rm -rf .venv build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -11,8 +11,8 @@ from lacunet.estimate.method import Task
 from lacunet.formats.catalogue import example
 from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
-from lacunet.simulate.at_random import MAR
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.at_random import MAR
+from lacunet.simulation.simulate import simulate
 from lacunet.wording import text_table
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
-from lacunet.simulate.at_random import MCAR
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.at_random import MCAR
+from lacunet.simulation.simulate import simulate
 
 
 def seconds(work: Callable[[], Any], repeats: int = 3) -> float:

@@ -16,7 +16,7 @@ from lacunet.data.write import write_table
 from lacunet.errors import LacunetError
 from lacunet.formats.files import read_network, write_network
 from lacunet.output import replacing
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.sampling import sample
 
 Writer = Callable[[Path], None]
 WRITERS: dict[str, Writer] = {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lacunet.building.network import Network
     from lacunet.completion.frames import impute, predict
     from lacunet.data.examples import example_data
+    from lacunet.data.text import TextFiles
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
     from lacunet.estimate.deletion.forms import (
@@ -41,9 +42,10 @@ if TYPE_CHECKING:
     from lacunet.inference.query import marginals, query
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Cpt
-    from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
-    from lacunet.simulate.by_graph import MissingByGraph
-    from lacunet.simulate.sampling import sample
+    from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
+    from lacunet.simulation.by_graph import MissingByGraph
+    from lacunet.simulation.sampling import sample
+    from lacunet.simulation.simulate import hide, simulate
 
 __version__ = "0.1.0"
 
@@ -77,6 +79,7 @@ __all__ = [
     "example_data",
     "from_pgmpy",
     "from_pyagrum",
+    "hide",
     "impute",
     "kl_divergence",
     "learn",
@@ -86,6 +89,7 @@ __all__ = [
     "query",
     "read_network",
     "sample",
+    "simulate",
     "to_pgmpy",
     "to_pyagrum",
     "write_network",
@@ -94,8 +98,8 @@ __all__ = [
 # Names are fetched when they are first used: importing the package costs next to nothing.
 _HOME_OF = {
     "EM": "estimate.em.method",
-    "MAR": "simulate.at_random",
-    "MCAR": "simulate.at_random",
+    "MAR": "simulation.at_random",
+    "MCAR": "simulation.at_random",
     "Auto": "estimate.auto",
     "Cpt": "model.network",
     "DirectMAR": "estimate.deletion.forms",
@@ -104,14 +108,14 @@ _HOME_OF = {
     "FactoredMCAR": "estimate.deletion.forms",
     "InformedDirect": "estimate.deletion.forms",
     "InformedFactored": "estimate.deletion.forms",
-    "InformedMAR": "simulate.at_random",
+    "InformedMAR": "simulation.at_random",
     "Interrupted": "estimate.learn",
     "LacunetError": "errors",
     "LacunetWarning": "errors",
     "Listwise": "estimate.deletion.forms",
     "LoopyEM": "estimate.em.method",
     "MGraph": "estimate.mgraph",
-    "MissingByGraph": "simulate.by_graph",
+    "MissingByGraph": "simulation.by_graph",
     "MissingnessGraph": "missingness.graph",
     "Network": "building.network",
     "OneStep": "estimate.em.method",
@@ -122,6 +126,7 @@ _HOME_OF = {
     "example_data": "data.examples",
     "from_pgmpy": "bridges.pgmpy",
     "from_pyagrum": "bridges.pyagrum",
+    "hide": "simulation.simulate",
     "impute": "completion.frames",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
@@ -130,7 +135,8 @@ _HOME_OF = {
     "predict": "completion.frames",
     "query": "inference.query",
     "read_network": "formats.files",
-    "sample": "simulate.sampling",
+    "sample": "simulation.sampling",
+    "simulate": "simulation.simulate",
     "to_pgmpy": "bridges.pgmpy",
     "to_pyagrum": "bridges.pyagrum",
     "write_network": "formats.files",

@@ -63,6 +63,42 @@ def test_values_go_missing_as_a_graph_file_says(tmp_path: Path, capsys: Captured
     assert json.loads(parameters.read_text())["mechanisms"]["smoke"]["parents"] == ["smoke"]
 
 
+@pytest.mark.parametrize("ending", ["txt", "json"])
+@pytest.mark.parametrize("kind", ["mcar", "mar", "informed"])
+def test_the_graph_that_was_written_is_read_back(
+    kind: str, ending: str, tmp_path: Path, capsys: Captured
+) -> None:
+    path, again = tmp_path / f"graph.{ending}", tmp_path / f"again.{ending}"
+    simulate(tmp_path, "--missing", kind, "--share", "0.5", "--graph-out", str(path))
+    simulate(tmp_path, "--missing", str(path), "--graph-out", str(again), name="more.csv", seed=9)
+    assert again.read_text() == path.read_text()  # in JSON, the probabilities too
+
+
+@pytest.mark.parametrize(
+    ("kind", "unused"),
+    [
+        ("none", ["--share", "0.5"]),
+        ("none", ["--graph-out", "graph.txt"]),
+        ("mcar", ["--parents", "1"]),
+        ("mcar", ["--beta", "1,1"]),
+        ("mar", ["--rate", "0.5"]),
+        ("mar", ["--separator-size", "3"]),
+        ("informed", ["--rate", "0.5"]),
+        ("graph.txt", ["--share", "0.5"]),
+        ("mechanisms.json", ["--beta", "1,1"]),
+    ],
+)
+def test_an_option_that_a_way_of_going_missing_does_not_use_is_wrong_usage(
+    kind: str, unused: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "rows.csv"
+    with pytest.raises(SystemExit) as stopped:
+        main(["simulate", "asia", "--rows", "5", "--missing", kind, *unused, "-o", str(out)])
+    assert stopped.value.code == 2
+    assert f"--missing {kind}" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_nothing_need_be_hidden(tmp_path: Path) -> None:
     rows = simulate(tmp_path, "--missing", "none")
     assert not read_table(rows, example("asia")).partially_observed

@@ -14,8 +14,8 @@ from lacunet.data.write import write_table
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.simulate.by_graph import MissingByGraph
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.simulate import simulate
 
 Captured = pytest.CaptureFixture[str]
 

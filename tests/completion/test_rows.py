@@ -18,7 +18,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
 from lacunet.model.network import Network
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.sampling import sample
 from strategies import networks, tables
 
 

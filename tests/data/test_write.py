@@ -23,9 +23,9 @@ from lacunet.data.table import EncodedTable
 from lacunet.data.write import WRITERS, to_arrow, write_table
 from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
-from lacunet.simulate.at_random import MCAR
-from lacunet.simulate.sampling import sample
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.at_random import MCAR
+from lacunet.simulation.sampling import sample
+from lacunet.simulation.simulate import simulate
 from strategies import networks, tables
 
 AWKWARD = st.text("aé,\t\"\n\r;' NA?", min_size=1, max_size=3)

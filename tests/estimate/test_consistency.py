@@ -14,8 +14,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.registry import METHODS
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.simulate.by_graph import MissingByGraph
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.simulate import simulate
 from lacunet.statistics.groups import group_rows
 from test_every_method import learned
 

@@ -12,7 +12,7 @@ from lacunet.estimate.auto import Auto
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.method import Learned, MethodError
 from lacunet.model.network import Network
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.sampling import sample
 from learning import Task, learned_by
 
 CLASSES = Network(

@@ -12,7 +12,7 @@ from lacunet.errors import LacunetWarning
 from lacunet.evaluate.evaluation import evaluate, fit
 from lacunet.inference.likelihood import table_log_likelihood
 from lacunet.model.network import Network
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.sampling import sample
 
 LEARNED = RAIN.with_tables(
     {

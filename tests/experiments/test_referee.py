@@ -13,9 +13,9 @@ from lacunet.experiments.referee import Comparison, case_of, compare, learners_f
 from lacunet.experiments.runner.learners import learners_named
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.report.compared import comparison_as_data, comparison_as_text
-from lacunet.simulate.by_graph import MissingByGraph
-from lacunet.simulate.sampling import sample
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.sampling import sample
+from lacunet.simulation.simulate import simulate
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from lacunet.missingness.fitted import fitted_mechanisms
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
-from lacunet.simulate.at_random import MAR
-from lacunet.simulate.by_graph import MissingByGraph
-from lacunet.simulate.hiding import hide
-from lacunet.simulate.sampling import sample
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.at_random import MAR
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.hiding import hide_cells
+from lacunet.simulation.sampling import sample
+from lacunet.simulation.simulate import simulate
 
 FOUR = Network(
     {name: ["0", "1"] for name in "ABCD"},
@@ -50,7 +50,7 @@ def test_what_goes_missing_together_does_so_again() -> None:
     fitted = fitted_mechanisms(FOUR, table)
     assert fitted.mechanisms["C"].parents == (Mechanism("B"),)
     complete = sample(FOUR, ROWS, np.random.default_rng(6))
-    again = hide(complete, fitted, np.random.default_rng(7))
+    again = hide_cells(complete, fitted, np.random.default_rng(7))
     apart = (again.columns["B"] == 2) != (again.columns["C"] == 2)
     assert apart.mean() < 5 / ROWS  # one row's worth of the overall rate is mixed in
 
@@ -58,7 +58,7 @@ def test_what_goes_missing_together_does_so_again() -> None:
 def test_new_rows_miss_as_much_given_the_same_causes() -> None:
     table = rows_hidden_by("A, B -> R[C]", {"C": [[0.1, 0.8], [0.5, 0.3]]})
     complete = sample(FOUR, ROWS, np.random.default_rng(6))
-    again = hide(complete, fitted_mechanisms(FOUR, table), np.random.default_rng(7))
+    again = hide_cells(complete, fitted_mechanisms(FOUR, table), np.random.default_rng(7))
     for a in (0, 1):
         for b in (0, 1):
             rates = []

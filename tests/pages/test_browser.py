@@ -22,8 +22,8 @@ from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
 from lacunet.pages.learned import page
-from lacunet.simulate.at_random import MAR
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.at_random import MAR
+from lacunet.simulation.simulate import simulate
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 playwright = pytest.importorskip(

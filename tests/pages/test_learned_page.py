@@ -22,8 +22,8 @@ from lacunet.model.network import Network
 from lacunet.pages.kit import document, write_page
 from lacunet.pages.learned import page
 from lacunet.pages.numbers import largest_moves, withheld_rows
-from lacunet.simulate.at_random import MAR
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.at_random import MAR
+from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
 
 HOSTILE = '</script><img src=x onerror="alert(1)">\u202e\'&"'

@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.experiment import positive, seconds
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, names, note, table_of
+from lacunet.cli.experiment import PROCESSES_HELP, SEED_HELP, limit, positive
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add_data_arguments,
+    names,
+    note,
+    seed,
+    table_of,
+)
 from lacunet.cli.progress import progress_bar
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
@@ -25,9 +33,9 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
     command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument("--methods", type=names, metavar="A,B", help="who takes part")
+    command.add_argument("--methods", type=names, metavar="A,B", help="methods to compare")
     command.add_argument(
-        "--separator", type=names, metavar="A,B", help="lets the informed methods take part"
+        "--separator", type=names, metavar="A,B", help="compares the informed methods too"
     )
     command.add_argument(
         "--truth",
@@ -35,28 +43,40 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="M",
         help="the method that learns the network to simulate from (default: factored-mar)",
     )
-    command.add_argument("--prior", type=float, default=2.0, help="(default: 2)")
-    command.add_argument("--rows", type=positive, metavar="N", help="(default: as in the data)")
     command.add_argument(
-        "--repetitions", type=positive, default=5, metavar="N", help="(default: 5)"
+        "--prior", type=float, default=2.0, help="concentration of the Dirichlet prior (default: 2)"
     )
     command.add_argument(
-        "--limit", type=seconds, default=(60.0,), metavar="SECONDS", help="for each (default: 60)"
+        "--rows", type=positive, metavar="N", help="rows to simulate (default: as in the data)"
     )
-    command.add_argument("--seed", type=int, default=0, help="another draw (default: 0)")
-    command.add_argument("--processes", type=positive, default=1, metavar="N", help="(default: 1)")
+    command.add_argument(
+        "--repetitions",
+        type=positive,
+        default=5,
+        metavar="N",
+        help="how often to simulate (default: 5)",
+    )
+    command.add_argument(
+        "--limit",
+        type=limit,
+        default=60.0,
+        metavar="SECONDS",
+        help="time limit for each method, or 'none' (default: 60)",
+    )
+    command.add_argument("--seed", type=seed, default=0, metavar="N", help=SEED_HELP)
+    command.add_argument("--processes", type=positive, default=1, metavar="N", help=PROCESSES_HELP)
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:
-    """Learn, simulate, let all methods learn, and rank them."""
+    """Learn, simulate, learn by every method, and rank the methods."""
+    from lacunet.experiments.paper.sources import source_of
     from lacunet.experiments.referee import case_of, compare, learners_for
     from lacunet.experiments.runner.learners import learners_named
-    from lacunet.formats.files import read_network
     from lacunet.report.compared import comparison_as_data, comparison_as_text
 
-    network = read_network(options.network)
+    network = source_of(options.network).read()
     separator = tuple(options.separator) if options.separator else None
     with progress_bar() as progress:
         table = table_of(options, network, progress)
@@ -67,7 +87,7 @@ def run(options: Namespace) -> int:
             case,
             learners_named(options.methods) if options.methods else learners_for(case),
             options.repetitions,
-            options.limit[0],
+            options.limit,
             options.seed,
             options.processes,
             progress,

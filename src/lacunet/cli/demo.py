@@ -23,7 +23,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "--output",
         metavar="FOLDER",
         default="demo-output",
-        help="where to write the networks and the data (default: demo-output)",
+        help="folder for the networks and the data (default: demo-output)",
     )
     command.add_argument("--json", action="store_true", help="print the answers as JSON")
 

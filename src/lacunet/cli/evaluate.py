@@ -17,26 +17,26 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("truth", metavar="TRUTH", help=NETWORK_HELP)
-    command.add_argument("learned", metavar="LEARNED", help="the network to be judged")
+    command.add_argument("learned", metavar="LEARNED", help="the network to compare with it")
     command.add_argument(
         "--data",
         metavar="TEST",
         nargs="+",
         help=f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}",
     )
-    command.add_argument("--json", action="store_true", help="print the figures as JSON")
+    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
     add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
     from lacunet.evaluate.evaluation import evaluate
-    from lacunet.formats.files import read_network
+    from lacunet.experiments.paper.sources import source_of
     from lacunet.report.compared import evaluation_as_data, evaluation_as_text
 
     found = evaluate(
-        read_network(options.truth),
-        read_network(options.learned),
+        source_of(options.truth).read(),
+        source_of(options.learned).read(),
         data_of(options) if options.data else None,
         weight=options.weight,
         missing=options.missing,

@@ -38,6 +38,8 @@ EXAMPLE = """example:
 A run can be stopped at any time: the same command continues where it stopped. Asking for more
 sizes, repetitions or methods adds to what is there.
 """
+SEED_HELP = "random seed (default: 0)"
+PROCESSES_HELP = "processes at the same time (default: 1)"
 SECONDS_BETWEEN_LINES = 30.0
 
 
@@ -66,10 +68,8 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--grid", metavar="FILE", help="table-large: a file with the network Grid 90-20-1"
     )
-    command.add_argument("--seed", type=seed, metavar="N", help="random seed (default: 0)")
-    command.add_argument(
-        "--processes", type=positive, metavar="N", help="processes at the same time (default: 1)"
-    )
+    command.add_argument("--seed", type=seed, metavar="N", help=SEED_HELP)
+    command.add_argument("--processes", type=positive, metavar="N", help=PROCESSES_HELP)
     command.add_argument("--forecast", action="store_true", help="say what would be run, and stop")
     command.add_argument("--report", action="store_true", help="run nothing: report what is there")
     command.add_argument("--retry", action="store_true", help="run again the cells that died")
@@ -278,10 +278,11 @@ def repetitions(text: str) -> tuple[int, dict[int, int]]:
 
 def seconds(text: str) -> tuple[float | None, ...]:
     """Time limits separated by commas; ``none`` is no limit."""
-    return tuple(dict.fromkeys(map(_limit, text.split(","))))
+    return tuple(dict.fromkeys(map(limit, text.split(","))))
 
 
-def _limit(text: str) -> float | None:
+def limit(text: str) -> float | None:
+    """A time limit in seconds; ``none`` is no limit."""
     if text.strip() == "none":
         return None
     try:

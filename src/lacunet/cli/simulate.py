@@ -6,21 +6,24 @@ import json
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.errors import OutputError
+from lacunet.cli.experiment import SEED_HELP
 from lacunet.cli.options import note, seed
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
-    from lacunet.simulate.at_random import Missing
-    from lacunet.simulate.simulation import Simulation
+    from lacunet.simulation.at_random import Missing
+    from lacunet.simulation.simulate import Simulation
 
 HELP = "draw rows from a network and hide values: MCAR, MAR, informed MAR, or by a graph"
 EXAMPLE = """example:
   lacunet simulate alarm --rows 10000 --missing mar --seed 7 -o rows.csv --graph-out graph.txt
   lacunet simulate net.bif --rows 500 --missing mcar --share 0.5 --rate 0.2 -o rows.parquet
   lacunet simulate net.bif --rows 500 --missing mechanisms.txt -o rows.csv --complete-out all.csv
+  lacunet simulate alarm --rows 9 --missing mar -o one.csv --graph-out mechanisms.json
+  lacunet simulate alarm --rows 99999 --missing mechanisms.json --seed 1 -o other.csv
 """
 KINDS = ("none", "mcar", "mar", "informed")
 
@@ -30,23 +33,23 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "network", metavar="NETWORK", help="a network file, or the name of a bundled network"
     )
-    command.add_argument("--rows", type=int, required=True, metavar="N", help="how many rows")
-    command.add_argument(
-        "-o", "--output", required=True, metavar="DATA", help="where to write them"
-    )
-    command.add_argument("--seed", type=seed, default=0, metavar="S", help="(default: 0)")
+    command.add_argument("--rows", type=int, required=True, metavar="N", help="number of rows")
+    command.add_argument("-o", "--output", required=True, metavar="DATA", help="file for the rows")
+    command.add_argument("--seed", type=seed, default=0, metavar="N", help=SEED_HELP)
     command.add_argument(
         "--missing",
         default="mar",
         metavar="HOW",
-        help="mcar, mar, informed, none, or the file of a missingness graph (default: mar)",
+        help="mcar, mar, informed, none, or a file: a missingness graph, or mechanisms that "
+        "--graph-out wrote to a .json file (default: mar)",
     )
     command.add_argument(
         "--graph-out",
         metavar="FILE",
-        help="where to write the missingness graph; with all parameters if it ends in .json",
+        help="file for the missingness graph, or for the mechanisms with all their "
+        "probabilities if it ends in .json",
     )
-    command.add_argument("--complete-out", metavar="FILE", help="where to write the complete rows")
+    command.add_argument("--complete-out", metavar="FILE", help="file for the complete rows")
     command.add_argument("--json", action="store_true", help="print what was hidden as JSON")
     _add_missing_arguments(command)
 
@@ -56,25 +59,27 @@ def _add_missing_arguments(command: ArgumentParser) -> None:
     group.add_argument(
         "--share",
         type=float,
-        default=0.3,
-        help="the share of the variables that are partially observed (default: 0.3)",
+        help="mcar, mar, informed: the share of the variables with missing values (default: 0.3)",
+    )
+    group.add_argument("--rate", type=float, help="mcar: the rate of missing values (default: 0.7)")
+    group.add_argument(
+        "--parents", type=int, metavar="N", help="mar, informed: parents per mechanism (default: 2)"
     )
     group.add_argument(
-        "--rate", type=float, default=0.7, help="mcar: the rate of missing values (default: 0.7)"
-    )
-    group.add_argument(
-        "--parents", type=int, default=2, help="mar, informed: parents of a mechanism (default: 2)"
-    )
-    group.add_argument(
-        "--separator-size", type=int, default=3, help="informed: variables looked at (default: 3)"
+        "--separator-size",
+        dest="separator",
+        type=int,
+        metavar="N",
+        help="informed: the variables that all mechanisms look at (default: 3)",
     )
     group.add_argument(
         "--beta",
         type=two_numbers,
-        default=(1.0, 0.5),
         metavar="A,B",
-        help="the Beta distribution of the probabilities of being missing (default: 1,0.5)",
+        help="mar, informed, graph: the Beta distribution that the probabilities of being "
+        "missing are drawn from (default: 1,0.5)",
     )
+    command.set_defaults(wrong_usage=command.error)
 
 
 def run(options: Namespace) -> int:
@@ -84,7 +89,7 @@ def run(options: Namespace) -> int:
     from lacunet.data.write import write_table
     from lacunet.experiments.paper.sources import source_of
     from lacunet.report.simulated import simulation_as_data, simulation_as_text
-    from lacunet.simulate.simulation import simulate
+    from lacunet.simulation.simulate import simulate
 
     network = source_of(options.network).read()
     missing = missing_of(options, network)
@@ -104,32 +109,49 @@ def run(options: Namespace) -> int:
 
 
 def missing_of(options: Namespace, network: Network) -> Missing | None:
-    """How values are to go missing."""
-    from lacunet.cli.errors import OptionError
-    from lacunet.missingness.graph import MissingnessGraph
-    from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
-    from lacunet.simulate.by_graph import MissingByGraph
+    """How values are to go missing; options that have no effect there are wrong usage."""
+    from dataclasses import fields
 
-    share, parents, beta = options.share, options.parents, options.beta
-    if options.missing == "none":
+    from lacunet.errors import LacunetError
+    from lacunet.missingness.graph import MissingnessGraph
+    from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
+    from lacunet.simulation.by_graph import MissingByGraph, read_missingness
+
+    how = options.missing
+    kind: Any = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}.get(how)
+    is_written = how.endswith(".json")
+    if kind is not None:
+        used = [field.name for field in fields(kind)]
+    else:
+        used = [] if how == "none" or is_written else ["beta"]
+    names = ("share", "rate", "parents", "separator", "beta")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if unused := [name for name in given if name not in used]:
+        spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
+        options.wrong_usage(f"--missing {how} does not use {spelled}")
+    if how == "none" and options.graph_out:
+        options.wrong_usage("--missing none has no missingness graph to write")
+    if how == "none":
         return None
-    if options.missing == "mcar":
-        return MCAR(share, options.rate)
-    if options.missing == "mar":
-        return MAR(share, parents, beta)
-    if options.missing == "informed":
-        return InformedMAR(share, options.separator_size, parents, beta)
-    if not Path(options.missing).is_file():
-        raise OptionError.missing(options.missing, KINDS)
-    return MissingByGraph(MissingnessGraph.read(options.missing, network), beta=beta)
+    if kind is not None:
+        missing: Missing = kind(**given)
+        return missing
+    if not Path(how).is_file():
+        raise LacunetError(
+            f"--missing is {how!r}: neither one of {', '.join(KINDS)} nor a file.",
+            "a missingness graph is a text file with lines such as: Age -> R[Income]",
+        )
+    if is_written:
+        return read_missingness(how, network)
+    return MissingByGraph(MissingnessGraph.read(how, network), **given)
 
 
 def _write_graph(drawn: Simulation, path: str) -> None:
     from lacunet.missingness.mechanisms import parameters
 
     text = str(drawn.graph)
-    if path.endswith(".json"):
-        text = json.dumps(parameters(drawn.missingness) if drawn.missingness else {}, indent=1)
+    if path.endswith(".json") and drawn.missingness:
+        text = json.dumps(parameters(drawn.missingness), indent=1)
     try:
         Path(path).write_text(text + "\n", encoding="utf-8")
     except OSError as error:

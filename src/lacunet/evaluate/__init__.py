@@ -1,1 +1,1 @@
-"""KL divergence and likelihood."""
+"""How good a network is: `divergence` from the truth, then `evaluation` as a whole."""

@@ -12,12 +12,9 @@ expectations under the truth instead,
 :math:`\sum \Pr(u,x) \log \theta_{x|u} - \sum \Pr(u',x) \log \theta'_{x|u'}`.
 All marginals come from one calibration of the true network.
 
-What one family adds to the divergence of two networks in one order of names.
-
-The divergence as a mean over samples of the true network, where exact is out of reach.
-
-Only the states of the parents are left to chance: given them, the divergence of the row is
-known. So the estimate of networks of one structure has less spread than the mean of
+Where exact is out of reach, the divergence is a mean over samples of the true network. Only the
+states of the parents are left to chance: given them, the divergence of the row is known. So
+the estimate of networks of one structure has less spread than the mean of
 log-ratios, and none at all where the rows agree. A state that the true network makes rare
 and the learned one excludes may be missed by all samples: then the value is finite and the
 true divergence is not.
@@ -39,10 +36,13 @@ from lacunet.inference.query import joint_marginals
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.aligned import matched
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.sampling import sample
 
 SAMPLES = 100_000
+BATCH = 10_000
 SEED = 1951  # Kullback and Leibler
+
+Lookup = tuple[Scope, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -116,24 +116,21 @@ def divergence(
 
 
 def _exact(truth: Network, learned: Network, memory: float | None) -> float:
-    rows = {
-        name: row_divergences(truth, learned, name)
-        for name in truth.variables
-        if same_parents(truth, learned, name)
-    }
-    differing = [name for name, row in rows.items() if row.any()]
-    others = [name for name in truth.variables if name not in rows]
-    scopes = [
-        *(truth.parents(name) for name in differing),
-        *(truth.family(name) for name in others),
-        *(learned.family(name) for name in others),
-    ]
-    values = [
-        *(rows[name] for name in differing),
-        *(log_table(truth, name) for name in others),
-        *(-log_table(learned, name) for name in others),
-    ]
-    return float(sum(map(expected, joint_marginals(truth, scopes, memory=memory), values)))
+    terms = [(scope, table) for scope, table in _terms(truth, learned) if table.any()]
+    marginals = joint_marginals(truth, [scope for scope, _ in terms], memory=memory)
+    return float(sum(map(_expected, marginals, (table for _, table in terms))))
+
+
+def _terms(truth: Network, learned: Network) -> list[Lookup]:
+    """The tables whose expectations under the truth add up to the divergence."""
+    found: list[Lookup] = []
+    for name in truth.variables:
+        if same_parents(truth, learned, name):
+            found.append((truth.parents(name), _row_divergences(truth, learned, name)))
+        else:
+            found.append((truth.family(name), _log_table(truth, name)))
+            found.append((learned.family(name), -_log_table(learned, name)))
+    return found
 
 
 def same_parents(truth: Network, learned: Network, name: str) -> bool:
@@ -141,27 +138,23 @@ def same_parents(truth: Network, learned: Network, name: str) -> bool:
     return truth.parents(name) == learned.parents(name)
 
 
-def row_divergences(truth: Network, learned: Network, name: str) -> FloatArray:
+def _row_divergences(truth: Network, learned: Network, name: str) -> FloatArray:
     r"""The divergence of each row of a CPT, :math:`\sum_x \theta \log(\theta / \theta')`."""
     from scipy.special import rel_entr
 
     return np.asarray(rel_entr(truth.cpt(name).table, learned.cpt(name).table).sum(axis=-1))
 
 
-def log_table(network: Network, name: str) -> FloatArray:
+def _log_table(network: Network, name: str) -> FloatArray:
     """The logarithm of a CPT, minus infinity for zero."""
     with np.errstate(divide="ignore"):
         return np.log(network.cpt(name).table)
 
 
-def expected(probabilities: FloatArray, values: FloatArray) -> float:
+def _expected(probabilities: FloatArray, values: FloatArray) -> float:
     """The expectation of values; what has probability zero does not count, even if infinite."""
     possible = probabilities > 0
     return float(probabilities[possible] @ values[possible])
-
-
-BATCH = 10_000
-Lookup = tuple[Scope, FloatArray]
 
 
 def sampled_divergence(
@@ -175,18 +168,6 @@ def sampled_divergence(
     if math.isinf(mean):
         return mean, 0.0
     return mean, float(values.std(ddof=1)) / math.sqrt(samples)
-
-
-def _terms(truth: Network, learned: Network) -> list[Lookup]:
-    """The tables whose cells add up, at the states of a sample, to its term."""
-    found: list[Lookup] = []
-    for name in truth.variables:
-        if same_parents(truth, learned, name):
-            found.append((truth.parents(name), row_divergences(truth, learned, name)))
-        else:
-            found.append((truth.family(name), log_table(truth, name)))
-            found.append((learned.family(name), -log_table(learned, name)))
-    return found
 
 
 def _added_up(rows: EncodedTable, terms: Sequence[Lookup]) -> FloatArray:

@@ -1,42 +1,36 @@
-"""How good a learned network is: against the truth, and on data it has not seen.
-
-How far the single parameters are off, and which is furthest off.
-"""
+"""How good a learned network is: its parameters against the true ones, and on unseen data."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.evaluate.divergence import SAMPLES, Divergence, divergence
+from lacunet.evaluate.divergence import SAMPLES, Divergence, divergence, same_parents
 from lacunet.inference.likelihood import (
     complete_log_likelihoods,
     impossible_row,
     table_log_likelihood,
 )
+from lacunet.model.aligned import matched
 from lacunet.model.network import FloatArray, Network
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lacunet.data.reading import Unknown
-from collections.abc import Mapping
-
-from lacunet.evaluate.divergence import same_parents
-from lacunet.model.aligned import matched
 
 GROUPS = 25  # of incomplete rows: enough for a standard error good to about 15%
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The log-likelihood of test data a row, in nats, and its standard error.
+    """The log-likelihood of test data per row, in nats, and its standard error.
 
     The error is that of the mean over rows drawn anew; NaN where there are too few rows to
     tell, or where a row is impossible and the mean minus infinity.
@@ -106,7 +100,7 @@ def evaluate(
 
 
 def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Fit:
-    r"""The log-likelihood a row, and its standard error from the spread between parts of the data.
+    r"""The log-likelihood per row, and its standard error from the spread between parts.
 
     With :math:`L_g` the log-likelihood of part g and :math:`W_g` its weight,
 

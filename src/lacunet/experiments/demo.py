@@ -17,8 +17,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import learn
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
-from lacunet.simulate.by_graph import MissingByGraph
-from lacunet.simulate.simulation import simulate
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.simulate import simulate
 from lacunet.wording import text_table
 
 ROWS = 50_000

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import learn
 from lacunet.experiments.errors import ExperimentError
+from lacunet.experiments.paper.settings import Setting
+from lacunet.experiments.paper.sources import Source
 from lacunet.experiments.report.summary import (
     Difference,
     Draws,
@@ -22,7 +24,7 @@ from lacunet.experiments.report.summary import (
     difference,
     summary,
 )
-from lacunet.experiments.runner.cells import Cell, Drawn, by_problem, draw_rows
+from lacunet.experiments.runner.cells import Cell, Problem, by_problem
 from lacunet.experiments.runner.learners import LEARNERS, Learner, learners_named
 from lacunet.experiments.runner.outcomes import Outcome
 from lacunet.experiments.runner.pool import solve_all
@@ -43,6 +45,7 @@ USUAL = (
 )
 INFORMED = ("informed-direct", "informed-factored")
 YARDSTICK = "complete"
+TEST_ROWS = 20_000
 LEVEL = 1e-9  # nats: rounding, not a difference between methods
 
 
@@ -53,39 +56,11 @@ class Case:
     truth: Network
     missingness: Missingness
     rows: int
-    separator: Scope | None
 
-
-@dataclass(frozen=True)
-class CaseProblem:
-    """One draw of rows from a user's case."""
-
-    case: Case
-    repetition: int
-    seed: int
-    test_rows: int = 20_000
-    judge_divergence: bool = True
-
-    @property
-    def key(self) -> str:
-        """What tells this draw from the others of the same case."""
-        return f"rows={self.case.rows} repetition={self.repetition} seed={self.seed}"
-
-    @property
-    def labels(self) -> dict[str, str | int]:
-        """The columns that say in the results which draw it was."""
-        return {
-            "network": "yours",
-            "setting": "yours",
-            "rows": self.case.rows,
-            "repetition": self.repetition,
-            "seed": self.seed,
-        }
-
-    def draw(self) -> Drawn:
-        """Sample rows from the network, hide values as the user's are hidden."""
-        missingness = replace(self.case.missingness, separator=self.case.separator)
-        return draw_rows(self, self.case.truth, self.case.rows, missingness)
+    def problem(self, repetition: int, seed: int) -> Problem:
+        """One draw of rows from the case."""
+        source, setting = Source("yours", network=self.truth), Setting("yours", self.missingness)
+        return Problem(source, setting, self.rows, repetition, seed, TEST_ROWS)
 
 
 @dataclass(frozen=True)
@@ -148,12 +123,13 @@ def case_of(
 ) -> Case:
     """The case that the user's data are: what is taken as the truth, and what hides values."""
     learned = learn(network, table, truth, prior).network
-    return Case(learned, fitted_mechanisms(network, table), rows or table.rows, separator)
+    missingness = replace(fitted_mechanisms(network, table), separator=separator)
+    return Case(learned, missingness, rows or table.rows)
 
 
 def learners_for(case: Case) -> tuple[Learner, ...]:
     """The methods to compare: informed ones only if a separator is known."""
-    return learners_named((*USUAL, *(INFORMED if case.separator else ())))
+    return learners_named((*USUAL, *(INFORMED if case.missingness.separator else ())))
 
 
 def compare(
@@ -174,7 +150,7 @@ def compare(
     """
     takers = (*learners, LEARNERS[YARDSTICK])
     cells = [
-        Cell(CaseProblem(case, repetition, seed), learner, limit)
+        Cell(case.problem(repetition, seed), learner, limit)
         for repetition in range(repetitions)
         for learner in takers
     ]

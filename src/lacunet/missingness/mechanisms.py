@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from lacunet.missingness.exchange import HiddenCause
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import FloatArray, Scope
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism, Node, named
 
 Parent = Node | HiddenCause
@@ -41,7 +43,7 @@ class HiddenCauseCpt:
     """The probability that the coin of ``cause`` falls on 0, given what it caused.
 
     The cause comes first in nature, but last here: complete rows are there already, so the
-    coin is drawn from its distribution given the row (see `lacunet.simulate.by_graph`).
+    coin is drawn from its distribution given the row (see `lacunet.simulation.by_graph`).
     """
 
     cause: HiddenCause
@@ -62,6 +64,10 @@ class Missingness:
     mechanisms: Mapping[str, MechanismCpt]
     causes: tuple[HiddenCauseCpt, ...] = ()
     separator: Scope | None = None
+
+    def draw(self, network: Network, rng: np.random.Generator) -> Missingness:  # noqa: ARG002
+        """Itself: it is drawn already, and can stand where a way of drawing is asked for."""
+        return self
 
 
 def parameters(missingness: Missingness) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lacunet.simulate.simulation import Simulation
+from lacunet.simulation.simulate import Simulation
 
 
 def simulation_as_data(drawn: Simulation) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from importlib.resources import files
 class Published:
     """One printed number, as it is printed; ``value`` is None for a dash."""
 
-    study: str
     network: str
     setting: str
     limit: float | None
@@ -47,8 +46,20 @@ def published(study: str) -> tuple[Published, ...]:
     [2.381, 2.381, 3.037]
     """
     with (files("lacunet.experiments") / "published.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["study"] == study]
-    return tuple(_published(row) for row in rows)
+        return tuple(
+            Published(
+                network=row["network"],
+                setting=row["setting"],
+                limit=float(row["limit"]) if row["limit"] else None,
+                rows=int(row["rows"]),
+                measure=row["measure"],
+                method=row["method"],
+                text=row["value"],
+                is_best=row["best"] == "1",
+            )
+            for row in csv.DictReader(file)
+            if row["study"] == study
+        )
 
 
 def printed(
@@ -67,17 +78,3 @@ def printed(
         and (one.rows, one.measure) == (rows, measure)
         and one.limit in (None, limit)
     }
-
-
-def _published(row: dict[str, str]) -> Published:
-    return Published(
-        study=row["study"],
-        network=row["network"],
-        setting=row["setting"],
-        limit=float(row["limit"]) if row["limit"] else None,
-        rows=int(row["rows"]),
-        measure=row["measure"],
-        method=row["method"],
-        text=row["value"],
-        is_best=row["best"] == "1",
-    )

@@ -9,8 +9,8 @@ import numpy as np
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network
-from lacunet.simulate.at_random import MAR, MCAR, InformedMAR, Missing
-from lacunet.simulate.by_graph import MissingByGraph
+from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
+from lacunet.simulation.by_graph import MissingByGraph
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Setting:
 
     name: str
     missing: Missing
-    words: str
+    words: str = ""
     network: str = ""
 
     def suits(self, network: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 from lacunet.formats.catalogue import catalogue, example
 from lacunet.formats.files import read_network
 from lacunet.model.network import Network
-from lacunet.simulate.generators import grid
+from lacunet.simulation.generators import grid
 
 GRID = "grid-90-20-1"
 GRID_SEED = 90_20_1
@@ -26,7 +26,7 @@ PAIR = Network(
 
 @dataclass(frozen=True)
 class Source:
-    """A network by its name: bundled, made here, or in a file.
+    """A network by its name: bundled, made here, in a file, or the ``network`` itself.
 
     ``digest`` tells apart files that have the same name.
     """
@@ -34,6 +34,7 @@ class Source:
     name: str
     path: str = ""
     digest: str = ""
+    network: Network | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -42,7 +43,7 @@ class Source:
 
     def read(self) -> Network:
         """The network itself."""
-        return _read(self)
+        return self.network or _read(self)
 
 
 def source_of(text: str) -> Source:

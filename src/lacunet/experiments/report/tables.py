@@ -274,12 +274,13 @@ def as_markdown(made: Sequence[Sheet]) -> str:
         rule = ["---" if at < one.left else "---:" for at in range(len(one.header))]
         lines = [_markdown_row(row) for row in (one.header, rule, *one.rows)]
         parts.append(f"**{one.title}**\n\n" + "\n".join(lines))
-    return "\n\n".join([*parts, _escaped(LEGEND)])
+    return "\n\n".join(parts)
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(map(_escaped, cells)) + " |"
+    return "| " + " | ".join(map(escaped, cells)) + " |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text with no mark that Markdown would take for its own."""
     return text.replace("*", r"\*").replace("~", r"\~")

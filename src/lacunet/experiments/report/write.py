@@ -14,7 +14,7 @@ from lacunet.experiments.report.contest import contest_sheet
 from lacunet.experiments.report.figures import can_draw, drawings, picture
 from lacunet.experiments.report.page import page
 from lacunet.experiments.report.summary import by_group, summary
-from lacunet.experiments.report.tables import as_markdown, as_text, sheets
+from lacunet.experiments.report.tables import LEGEND, as_markdown, as_text, escaped, sheets
 from lacunet.experiments.runner.journal import read_journal, replace_file
 from lacunet.experiments.runner.learners import learners_named
 from lacunet.experiments.runner.outcomes import Outcome, tidy
@@ -45,7 +45,7 @@ def report(study: Study, folder: Path) -> Written:
     pictures = [picture(one) for one in drawings(study, outcomes)] if can_draw() else []
     texts = {
         "table.txt": text,
-        "table.md": as_markdown(made),
+        "table.md": f"{as_markdown(made)}\n\n{escaped(LEGEND)}",
         "index.html": page(study, made, [one.svg for one in pictures], outcomes),
     }
     contents = {name: f"{content.rstrip()}\n".encode() for name, content in texts.items()}

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import inf
-from typing import Protocol
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from lacunet.experiments.runner.learners import Learner
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
-from lacunet.simulate.hiding import hide
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.hiding import hide_cells
+from lacunet.simulation.sampling import sample
 
 
 @dataclass(frozen=True)
@@ -37,52 +36,6 @@ class Drawn:
     test: EncodedTable
     separator: Scope | None
     graph: MissingnessGraph | None
-
-
-class LearningProblem(Protocol):
-    """Whatever gives rows to learn from: a frozen value that can go to another process."""
-
-    @property
-    def key(self) -> str:
-        """What tells this problem from every other."""
-        ...
-
-    @property
-    def labels(self) -> Mapping[str, str | int]:
-        """The columns that say in the results which problem it was."""
-        ...
-
-    @property
-    def test_rows(self) -> int:
-        """The number of rows to test on."""
-        ...
-
-    @property
-    def judge_divergence(self) -> bool:
-        """Whether the divergence from the truth is wanted: exact inference may be slow."""
-        ...
-
-    def draw(self) -> Drawn:
-        """Make the rows."""
-        ...
-
-
-def draw_rows(
-    problem: LearningProblem,
-    truth: Network,
-    rows: int,
-    missingness: Missingness,
-) -> Drawn:
-    """Sample rows, hide values of them, and sample other rows to test on."""
-    complete = sample(truth, rows, generator(problem.key, "rows"))
-    return Drawn(
-        truth=truth,
-        table=hide(complete, missingness, generator(problem.key, "hide")),
-        complete=complete,
-        test=sample(truth, problem.test_rows, generator(problem.key, "test")),
-        separator=missingness.separator,
-        graph=missingness.graph,
-    )
 
 
 @dataclass(frozen=True)
@@ -117,8 +70,17 @@ class Problem:
         }
 
     def draw(self) -> Drawn:
-        """Draw the mechanisms and then the rows."""
-        return draw_rows(self, self.source.read(), self.rows, self.draw_mechanisms())
+        """Draw the mechanisms, rows, what is hidden of them, and other rows to test on."""
+        truth, missingness = self.source.read(), self.draw_mechanisms()
+        complete = sample(truth, self.rows, generator(self.key, "rows"))
+        return Drawn(
+            truth=truth,
+            table=hide_cells(complete, missingness, generator(self.key, "hide")),
+            complete=complete,
+            test=sample(truth, self.test_rows, generator(self.key, "test")),
+            separator=missingness.separator,
+            graph=missingness.graph,
+        )
 
     def draw_mechanisms(self) -> Missingness:
         """Draw what hides values: in one repetition the same for every number of rows."""
@@ -133,7 +95,7 @@ class Problem:
 class Cell:
     """One problem given to one learner under one time limit (seconds; None: without)."""
 
-    problem: LearningProblem
+    problem: Problem
     learner: Learner
     limit: float | None
 

@@ -30,7 +30,7 @@ from lacunet.experiments.runner.cells import Cell, Problem
 from lacunet.experiments.runner.learners import LEARNERS
 from lacunet.experiments.runner.outcomes import Outcome, outcome_of
 from lacunet.experiments.runner.solve import solve
-from lacunet.simulate.at_random import MAR
+from lacunet.simulation.at_random import MAR
 
 GRACE_SECONDS = 5.0  # for what cannot be interrupted at the very end
 GRACE_SHARE = 0.1
@@ -216,9 +216,9 @@ def work(connection: Connection, parent: int) -> None:
 
 def warm_up() -> None:
     """Import what learning and judging import when first called: no clock may count that."""
-    problem = Problem(Source("pair"), Setting("tiny", MAR(0.5, 1), ""), 20, 0, test_rows=2)
+    problem = Problem(Source("pair"), Setting("tiny", MAR(0.5, 1)), 20, 0, test_rows=2)
     drawn = problem.draw()
-    for learner in LEARNERS.values():
+    for learner in {one.method: one for one in LEARNERS.values()}.values():
         solve(Cell(problem, learner, 1.0), drawn)
 
 

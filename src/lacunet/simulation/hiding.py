@@ -8,11 +8,11 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.missingness.mechanisms import Missingness, Parent, node_name
 from lacunet.model.network import Cpt, FloatArray
 from lacunet.model.nodes import named
-from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.sampling import draw_columns
+from lacunet.simulation.errors import SimulationError
+from lacunet.simulation.sampling import draw_columns
 
 
-def hide(
+def hide_cells(
     complete: EncodedTable, missingness: Missingness, rng: np.random.Generator
 ) -> EncodedTable:
     """Hide values of complete rows as the mechanisms say.
@@ -47,13 +47,6 @@ def hide(
     )
 
 
-def check_beta(shapes: tuple[float, float]) -> None:
-    """Refuse shape parameters that no Beta distribution has."""
-    for shape in shapes:
-        if not 0 < shape < np.inf:
-            raise SimulationError.not_positive("a shape parameter of the Beta", shape)
-
-
 def _cpts(missingness: Missingness) -> list[Cpt]:
     """Every coin and mechanism as a CPT with two states; names are quoted, so none meet."""
     coins = [_cpt(one.cause, one.parents, one.zero) for one in missingness.causes]
@@ -71,7 +64,11 @@ def _check_shown(complete: EncodedTable, cpts: list[Cpt]) -> None:
     seen = {parent for cpt in cpts for parent in cpt.parents}
     incomplete = [name for name in complete.partially_observed if named(name) in seen]
     if incomplete:
-        raise SimulationError.already_incomplete(incomplete)
+        raise SimulationError(
+            f"the mechanisms look at {sorted(incomplete)}, which the table does not show in "
+            "every row.",
+            "hide values of a complete table.",
+        )
 
 
 def _hidden(codes: Codes, mechanism: Codes, missing: int) -> Codes:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from itertools import chain, combinations, product
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
 from scipy import stats
 
+from lacunet.errors import LacunetError
 from lacunet.missingness.exchange import HiddenCause
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness, Parent, parameters
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
-from lacunet.simulate.by_graph import MissingByGraph
-from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.hiding import hide
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.by_graph import MissingByGraph, read_missingness
+from lacunet.simulation.errors import SimulationError
+from lacunet.simulation.hiding import hide_cells
+from lacunet.simulation.sampling import sample
 
 NETWORK = Network(
     {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"]},
@@ -127,7 +129,7 @@ def test_counts_of_rows_and_patterns_agree_with_the_law(text: str) -> None:
     drawn, rows = drawn_from(text), 200_000
     rng = np.random.default_rng(32)
     complete = sample(NETWORK, rows, rng)
-    table = hide(complete, drawn, rng)
+    table = hide_cells(complete, drawn, rng)
     nodes, cells = law(drawn)
     seen = [node for node in nodes if not isinstance(node, HiddenCause)]
     columns = [
@@ -154,7 +156,7 @@ def test_given_tables_are_used_as_they_are() -> None:
     missing = MissingByGraph(graph, {"B": [0.0, 1.0], "C": [0.0, 1.0]})
     rng = np.random.default_rng(33)
     complete = sample(NETWORK, 1000, rng)
-    table = hide(complete, missing.draw(NETWORK, rng), rng)
+    table = hide_cells(complete, missing.draw(NETWORK, rng), rng)
     np.testing.assert_array_equal(table.is_shown(["B"]), complete.columns["A"] == 0)
     np.testing.assert_array_equal(table.is_shown(["C"]), complete.columns["A"] == 1)
 
@@ -163,7 +165,7 @@ def test_a_table_may_look_at_a_hidden_cause() -> None:
     graph = MissingnessGraph.parse("R[B] <-> R[C]", NETWORK)
     missing = MissingByGraph(graph, {"B": [0.0, 1.0], "C": [1.0, 0.0]})
     rng = np.random.default_rng(34)
-    table = hide(sample(NETWORK, 1000, rng), missing.draw(NETWORK, rng), rng)
+    table = hide_cells(sample(NETWORK, 1000, rng), missing.draw(NETWORK, rng), rng)
     assert (table.is_shown(["B"]) != table.is_shown(["C"])).all()
     assert stats.binomtest(table.missing_of["B"], 1000, 0.5).pvalue > 0.001
 
@@ -182,7 +184,7 @@ def test_names_that_look_like_mechanisms_are_told_apart() -> None:
     missing = MissingByGraph(graph, {"X": [[0.0, 0.0], [1.0, 1.0]]})
     rng = np.random.default_rng(36)
     complete = sample(odd, 500, rng)
-    table = hide(complete, missing.draw(odd, rng), rng)
+    table = hide_cells(complete, missing.draw(odd, rng), rng)
     np.testing.assert_array_equal(table.is_shown(["X"]), complete.columns["R[X]"] == 0)
 
 
@@ -215,7 +217,7 @@ def test_what_does_not_fit_the_graph_is_refused() -> None:
         MissingByGraph(graph, {"C": 0.5})
     with pytest.raises(SimulationError, match=r"shape \(3,\), but its parents \['A'\] need \(2,\)"):
         MissingByGraph(graph, {"B": [0.1, 0.2, 0.3]}).draw(NETWORK, rng)
-    with pytest.raises(SimulationError, match=r"R\[B\] holds nan, which is no probability"):
+    with pytest.raises(SimulationError, match=r"R\[B\] holds nan, which is not a probability"):
         MissingByGraph(graph, {"B": [0.1, np.nan]}).draw(NETWORK, rng)
     both = MissingnessGraph.parse("A <-> C; R[B]", NETWORK)
     with pytest.raises(SimulationError, match="'A' <-> 'C'"):
@@ -224,3 +226,44 @@ def test_what_does_not_fit_the_graph_is_refused() -> None:
     shared = MissingnessGraph.parse("A <-> R[B]", bare)
     with pytest.raises(SimulationError, match="hidden cause of 'A'"):
         MissingByGraph(shared).draw(bare, rng)
+
+
+@pytest.mark.parametrize("text", GRAPHS)
+def test_mechanisms_written_with_their_parameters_come_back_the_same(
+    text: str, tmp_path: Path
+) -> None:
+    drawn = drawn_from(text)
+    path = tmp_path / "mechanisms.json"
+    path.write_text(json.dumps(parameters(drawn)))
+    read = read_missingness(path, NETWORK)
+    assert parameters(read) == parameters(drawn)
+    rows = sample(NETWORK, 50, np.random.default_rng(1))
+    one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
+    for name in NETWORK.variables:
+        np.testing.assert_array_equal(one.columns[name], two.columns[name])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mechanisms": {}},
+        {"mechanisms": {"B": {"missing": "often"}}},
+        {"mechanisms": {"B": {"missing": [[0.5], [0.5, 0.5]]}}},
+        {"mechanisms": {"B": {"missing": [0.5, 2.0]}}},
+        {"mechanisms": [1]},
+        {"hidden causes": None},
+        {"separator": 3},
+        {"graph": "B -> R[Nobody]"},
+    ],
+)
+def test_a_file_that_does_not_hold_mechanisms_is_refused(
+    change: dict[str, object], tmp_path: Path
+) -> None:
+    path = tmp_path / "mechanisms.json"
+    path.write_text(json.dumps(parameters(drawn_from("A -> R[B]")) | change))
+    with pytest.raises(LacunetError):
+        read_missingness(path, NETWORK)
+    for text in ("[]", "{", "null", "[" * 100_000):
+        path.write_text(text)
+        with pytest.raises(SimulationError, match="does not hold mechanisms"):
+            read_missingness(path, NETWORK)

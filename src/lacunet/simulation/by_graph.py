@@ -24,19 +24,27 @@ effect on it.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.missingness.exchange import HiddenCause
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import HiddenCauseCpt, MechanismCpt, Missingness, Parent
+from lacunet.missingness.mechanisms import (
+    HiddenCauseCpt,
+    MechanismCpt,
+    Missingness,
+    Parent,
+    node_name,
+)
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, named
-from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.hiding import check_beta
+from lacunet.simulation.errors import SimulationError, check_beta
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,9 @@ class MissingByGraph:
 
     def __post_init__(self) -> None:
         if nobody := set(self.tables) - set(self.graph.causes):
-            raise SimulationError.tables_of_nobody(nobody)
+            raise SimulationError(
+                f"tables are given for {sorted(nobody)}, which have no mechanism."
+            )
         check_beta(self.beta)
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
@@ -91,6 +101,39 @@ class MissingByGraph:
             variable: _mechanism_cpt(variable, graph, self, rng) for variable in _in_order(graph)
         }
         return Missingness(graph, mechanisms, causes)
+
+
+def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingness:
+    """Read mechanisms with all their probabilities, as `parameters` gives them, from JSON.
+
+    Raises
+    ------
+    SimulationError
+        The file does not hold mechanisms of this network.
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        text, separator = str(data["graph"]), data["separator"]
+        tables = {name: one["missing"] for name, one in data["mechanisms"].items()}
+        zeros = {name: one["zero"] for name, one in data["hidden causes"].items()}
+        promised = None if separator is None else tuple(map(str, separator))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise SimulationError(
+            f"{path} does not hold mechanisms ({type(error).__name__}: {error}).",
+            "`lacunet simulate --graph-out FILE.json` writes such a file.",
+        ) from None
+    graph = MissingnessGraph.parse(text, network)
+    drawn = MissingByGraph(graph, tables).draw(network, np.random.default_rng(0))
+    lacking = [name for name in drawn.mechanisms if name not in tables]
+    lacking += [name for one in drawn.causes if (name := node_name(one.cause)) not in zeros]
+    if lacking:
+        raise SimulationError(f"{path} has no table for {lacking}.")
+    causes = tuple(
+        replace(one, zero=_checked_table(name, one.parents, one.zero.shape, zeros[name]))
+        for one in drawn.causes
+        for name in [node_name(one.cause)]
+    )
+    return replace(drawn, causes=causes, separator=promised)
 
 
 def _in_order(graph: MissingnessGraph) -> Iterator[str]:
@@ -112,19 +155,28 @@ def _mechanism_cpt(
     shape = tuple(graph.network.cardinality(p) if isinstance(p, str) else 2 for p in parents)
     if variable not in options.tables:
         return MechanismCpt(variable, parents, rng.beta(*options.beta, shape))
-    table = _checked_table(variable, parents, shape, options.tables[variable])
+    table = _checked_table(f"R[{variable}]", parents, shape, options.tables[variable])
     return MechanismCpt(variable, parents, table)
 
 
 def _checked_table(
-    variable: str, parents: tuple[Parent, ...], shape: tuple[int, ...], given: ArrayLike
+    owner: str, parents: tuple[Parent, ...], shape: tuple[int, ...], given: ArrayLike
 ) -> FloatArray:
-    table = np.array(given, dtype=np.float64)
+    try:
+        table = np.array(given, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise SimulationError(f"the table of {owner} is not an array of numbers.") from None
     if table.shape != shape:
-        raise SimulationError.table_shape(variable, list(map(str, parents)), shape, table.shape)
+        raise SimulationError(
+            f"the table of {owner} has the shape {table.shape}, but its parents "
+            f"{list(map(str, parents))} need {shape} (one axis per parent, each cell the "
+            "probability of the first value: missing)."
+        )
     wrong = ~((table >= 0) & (table <= 1))  # catches NaN as well
     if wrong.any():
-        raise SimulationError.table_value(variable, float(table[wrong][0]))
+        raise SimulationError(
+            f"the table of {owner} holds {float(table[wrong][0])!r}, which is not a probability."
+        )
     return table
 
 
@@ -132,7 +184,11 @@ def _cause_cpts(graph: MissingnessGraph, rng: np.random.Generator) -> Iterator[H
     at_variable: dict[str, list[HiddenCause]] = {}
     for one, two in graph.hidden:  # the graph puts variables before mechanisms
         if isinstance(two, str):
-            raise SimulationError.variables_share_a_cause(named(one), two)
+            raise SimulationError(
+                f"the missingness graph has {named(one)!r} <-> {two!r}, but the network already "
+                "says how its variables depend on each other.",
+                "add the common cause to the network as a variable of its own.",
+            )
         if isinstance(one, str):
             at_variable.setdefault(one, []).append(HiddenCause(one, two))
         else:
@@ -146,7 +202,10 @@ def _coins(
 ) -> Iterator[HiddenCauseCpt]:
     """The coins behind the bidirected edges at one variable, each given those before it."""
     if not network.has_cpts:
-        raise SimulationError.no_cpts_to_share_a_cause(variable)
+        raise SimulationError(
+            f"a hidden cause of {variable!r} can be simulated only where the network has CPTs.",
+            "learn them first, or use a graph without '<->' edges at variables.",
+        )
     table = network.cpt(variable).table
     so_far = np.ones(table.shape)  # 1 + sum over i < j of h_i g_i, one more axis for each coin
     for at, cause in enumerate(causes):

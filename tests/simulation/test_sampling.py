@@ -14,9 +14,9 @@ from examples import RAIN
 from lacunet.data.table import EncodedTable
 from lacunet.model.errors import NetworkError
 from lacunet.model.network import Cpt, Network
-from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.generators import random_network
-from lacunet.simulate.sampling import BLOCK, draw_columns, sample
+from lacunet.simulation.errors import SimulationError
+from lacunet.simulation.generators import random_network
+from lacunet.simulation.sampling import BLOCK, draw_columns, sample
 from strategies import networks
 
 # Chi-square tests run at fixed seeds; a right sampler fails one at a fresh seed with this

@@ -21,9 +21,7 @@ import numpy as np
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network, Scope
-from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.generators import check_share
-from lacunet.simulate.hiding import check_beta
+from lacunet.simulation.errors import SimulationError, check_beta, check_least, check_share
 
 
 class Missing(Protocol):
@@ -106,9 +104,7 @@ class MAR:
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose the variables that go missing, their mechanisms' parents and parameters."""
         hidden = _choose(network.variables, floor(variables_in(self.share, network)), rng)
-        observed = _others(network.variables, hidden)
-        if hidden and len(observed) < self.parents:
-            raise SimulationError.too_few_observed(self.parents, len(observed), len(hidden))
+        observed = _observed(network, hidden, self.parents)
         parents_of = {x: _nearest(x, network, observed, self.parents, rng) for x in hidden}
         seen = {parent for parents in parents_of.values() for parent in parents}
         return _missingness(network, parents_of, self.beta, _in_order(seen, observed), rng)
@@ -151,14 +147,16 @@ class InformedMAR:
         check_share("the share of variables that go missing", self.share)
         _check_mechanism(self.parents, self.beta)
         if self.separator < self.parents:
-            raise SimulationError.parents_outside_separator(self.parents, self.separator)
+            raise SimulationError(
+                f"each mechanism needs {self.parents} parents, but they come from "
+                f"{self.separator} variables only.",
+                "choose at least as many variables as a mechanism has parents.",
+            )
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose what goes missing, the separator, and from it the mechanisms' parents."""
         hidden = _choose(network.variables, floor(variables_in(self.share, network)), rng)
-        observed = _others(network.variables, hidden)
-        if len(observed) < self.separator:
-            raise SimulationError.too_few_observed(self.separator, len(observed), len(hidden))
+        observed = _observed(network, hidden, self.separator)
         separator = _choose(observed, self.separator, rng)
         parents_of = {x: _nearest(x, network, separator, self.parents, rng) for x in hidden}
         return _missingness(network, parents_of, self.beta, separator, rng)
@@ -193,8 +191,16 @@ def _in_order(chosen: Collection[str], names: Scope) -> Scope:
     return tuple(name for name in names if name in chosen)
 
 
-def _others(names: Scope, chosen: Scope) -> Scope:
-    return tuple(name for name in names if name not in chosen)
+def _observed(network: Network, hidden: Scope, wanted: int) -> Scope:
+    """The fully observed variables, if there are as many as the mechanisms want."""
+    observed = tuple(name for name in network.variables if name not in hidden)
+    if hidden and len(observed) < wanted:
+        raise SimulationError(
+            f"{wanted} fully observed variables are asked for, but with {len(hidden)} variables "
+            f"partially observed only {len(observed)} are left.",
+            "lower the share of the variables that go missing, or the number of parents.",
+        )
+    return observed
 
 
 def _missingness(
@@ -212,6 +218,5 @@ def _missingness(
 
 
 def _check_mechanism(parents: int, beta: tuple[float, float]) -> None:
-    if parents < 0:
-        raise SimulationError.below("the number of parents of a mechanism", 0, parents)
+    check_least("the number of parents of a mechanism", 0, parents)
     check_beta(beta)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.model.network import Cpt, FloatArray, Network
-from lacunet.simulate.errors import SimulationError
+from lacunet.simulation.errors import check_least
 
 # Rows drawn at a time: the intermediate arrays stay in the processor's cache.
 BLOCK = 32_768
@@ -53,8 +53,7 @@ def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTabl
     >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
     """
-    if rows < 0:
-        raise SimulationError.negative_rows(rows)
+    check_least("the number of rows", 0, rows)
     cpts = [network.cpt(name) for name in network.order]
     columns = draw_columns(cpts, {}, rows, rng)
     in_order = {name: columns[name] for name in network.variables}

@@ -11,7 +11,7 @@ from scipy import stats
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import Entry, UnknownNetworkError, catalogue, example, measure
 from lacunet.model.network import Cpt
-from lacunet.simulate.sampling import sample
+from lacunet.simulation.sampling import sample
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)

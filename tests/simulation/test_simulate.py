@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import lacunet as lc
 from examples import RAIN
+from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network
-from lacunet.simulate.at_random import MAR, MCAR, InformedMAR, Missing
-from lacunet.simulate.by_graph import MissingByGraph
-from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.generators import random_network
-from lacunet.simulate.hiding import hide
-from lacunet.simulate.simulation import Simulation, simulate
+from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.errors import SimulationError
+from lacunet.simulation.generators import random_network
+from lacunet.simulation.hiding import hide_cells
+from lacunet.simulation.simulate import Library, Simulation, simulate
 from strategies import networks
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -161,7 +167,7 @@ def test_hiding_keeps_weights_and_row_numbers_and_changes_no_input() -> None:
     rain = Network({"Rain": ["no", "yes"]})
     always = MechanismCpt("Rain", (), np.array(1.0))
     missingness = Missingness(MissingnessGraph(rain, {"Rain": ()}), {"Rain": always})
-    hidden = hide(table, missingness, np.random.default_rng(0))
+    hidden = hide_cells(table, missingness, np.random.default_rng(0))
     assert hidden.columns["Rain"].tolist() == [2, 2, 2]
     assert codes.tolist() == [0, 1, 0]
     assert hidden.weights is weights
@@ -175,7 +181,7 @@ def test_a_mechanism_cannot_look_at_what_is_missing_already() -> None:
     graph = MissingnessGraph(RAIN, {"Wet": ["Rain"]})
     drawn = MissingByGraph(graph).draw(RAIN, np.random.default_rng(0))
     with pytest.raises(SimulationError, match=r"look at \['Rain'\]"):
-        hide(table, drawn, np.random.default_rng(0))
+        hide_cells(table, drawn, np.random.default_rng(0))
 
 
 def test_what_is_missing_already_stays_missing() -> None:
@@ -184,4 +190,83 @@ def test_what_is_missing_already_stays_missing() -> None:
     drawn = MissingByGraph(MissingnessGraph.parse("R[Wet]", RAIN), {"Wet": 0.0}).draw(
         RAIN, np.random.default_rng(0)
     )
-    assert hide(table, drawn, np.random.default_rng(0)).columns["Wet"].tolist() == [0, 2]
+    assert hide_cells(table, drawn, np.random.default_rng(0)).columns["Wet"].tolist() == [0, 2]
+
+
+FRAMES = {
+    "pandas": lambda rows: pd.DataFrame(rows, index=[7, 7, *range(len(rows["day"]) - 2)]),
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_a_simulation_gives_dataframes_that_can_be_learned_from(library: Library) -> None:
+    made = lc.simulate(RAIN, 200, lc.MAR(0.4, 2), rng=48)
+    frame = made.frame(library)
+    assert type(frame).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
+    for complete, table in ((False, made.table), (True, made.complete)):
+        read = read_table(made.frame(library, complete=complete), RAIN)
+        for name in RAIN.variables:
+            np.testing.assert_array_equal(read.columns[name], table.columns[name])
+    learned, same = (lc.learn(RAIN, data, "factored-mar") for data in (frame, made.table))
+    assert learned.network == same.network
+
+
+def test_a_seed_is_as_good_as_a_generator() -> None:
+    one, two = (lc.simulate(RAIN, 50, lc.MCAR(), rng=r) for r in (7, np.random.default_rng(7)))
+    assert one.frame("arrow").equals(two.frame("arrow"))
+
+
+def test_mechanisms_that_are_drawn_already_can_be_used_again() -> None:
+    first = lc.simulate(RAIN, 20, lc.MAR(0.4, 2), rng=1)
+    again = lc.simulate(RAIN, 30, first.missingness, rng=2)
+    assert again.missingness is first.missingness
+
+
+def test_an_unknown_library_lists_the_known() -> None:
+    with pytest.raises(SimulationError, match="'pandas', 'polars' and 'arrow'"):
+        lc.simulate(RAIN, 5, rng=0).frame("excel")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_values_of_ones_own_rows_are_hidden_and_nothing_else_changes(library: str) -> None:
+    complete = lc.simulate(RAIN, 60, rng=49).frame("arrow", complete=True).to_pydict()
+    frame = FRAMES[library]({**complete, "day": list(range(60))})
+    graph = lc.MissingnessGraph.parse("Rain -> R[Wet]", RAIN)
+    missing = lc.MissingByGraph(graph, {"Wet": [0.0, 1.0]})
+    hidden = lc.hide(frame, RAIN, missing, rng=3)
+    assert type(hidden) is type(frame)
+    rows = nw.from_native(hidden, eager_only=True)
+    for name in ("Rain", "Sprinkler", "day"):
+        assert rows[name].to_list() == nw.from_native(frame, eager_only=True)[name].to_list()
+    wet = [None if cell is None or cell != cell else cell for cell in rows["Wet"].to_list()]
+    expected = [
+        w if rain == "no" else None
+        for w, rain in zip(complete["Wet"], complete["Rain"], strict=True)
+    ]
+    assert wet == expected
+    assert nw.from_native(frame, eager_only=True)["Wet"].null_count() == 0  # the input is whole
+
+
+def test_numbers_that_are_states_stay_readable_when_some_are_hidden() -> None:
+    dice = Network({"Die": ["1", "2", "3"]})
+    frame = pd.DataFrame({"Die": [1, 2, 3] * 20})
+    hidden = lc.hide(frame, dice, lc.MCAR(1, 0.5), rng=0)
+    read = read_table(hidden, dice)
+    shown = read.is_shown(["Die"])
+    assert 0 < shown.sum() < 60
+    np.testing.assert_array_equal(read.columns["Die"][shown], np.array([0, 1, 2] * 20)[shown])
+
+
+def test_the_same_seed_hides_the_same_cells_in_every_library() -> None:
+    complete = lc.simulate(RAIN, 60, rng=49).frame("arrow", complete=True)
+    kinds = [complete, complete.to_pandas(), pl.from_arrow(complete)]
+    tables = [read_table(lc.hide(one, RAIN, lc.MAR(0.4, 2), rng=5), RAIN) for one in kinds]
+    for other in tables[1:]:
+        np.testing.assert_array_equal(tables[0].columns["Wet"], other.columns["Wet"])
+
+
+def test_only_a_dataframe_has_values_to_hide() -> None:
+    with pytest.raises(SimulationError, match="str is not a dataframe"):
+        lc.hide("rows.csv", RAIN, lc.MCAR(), rng=0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from lacunet.model.network import FloatArray, Network
-from lacunet.simulate.errors import SimulationError
+from lacunet.simulation.errors import check_least, check_share
 
 
 def grid(size: int, ratio: float, rng: np.random.Generator) -> Network:
@@ -42,7 +42,7 @@ def grid(size: int, ratio: float, rng: np.random.Generator) -> Network:
     >>> sorted(set(square.cpt("v_2_2").table.ravel().tolist()))
     [0.0, 1.0]
     """
-    _check_least("the size of a grid", 1, size)
+    check_least("the size of a grid", 1, size)
     check_share("the ratio of deterministic nodes", ratio)
     parents = {
         f"v_{row}_{column}": _left_and_upper(row, column)
@@ -97,10 +97,10 @@ def random_network(
     >>> made.variables, max(len(made.parents(name)) for name in made.variables)
     (('X1', 'X2', 'X3', 'X4'), 1)
     """
-    _check_least("the number of variables", 1, variables)
-    _check_least("the largest number of parents", 0, max_parents)
-    _check_least("the smallest number of states", 2, states[0])
-    _check_least("the largest number of states", states[0], states[1])
+    check_least("the number of variables", 1, variables)
+    check_least("the largest number of parents", 0, max_parents)
+    check_least("the smallest number of states", 2, states[0])
+    check_least("the largest number of states", states[0], states[1])
     check_share("the determinism", determinism)
     names = [f"X{number}" for number in range(1, variables + 1)]
     size_of = {name: int(rng.integers(states[0], states[1] + 1)) for name in names}
@@ -144,14 +144,3 @@ def _function(parent_sizes: list[int], size: int, rng: np.random.Generator) -> F
 def _binary_rows(parents: int, rng: np.random.Generator) -> FloatArray:
     first = rng.integers(1, 2**53, [2] * parents) / 2**53  # in (0, 1): neither end
     return np.stack([first, 1 - first], axis=-1)
-
-
-def check_share(what: str, value: float) -> None:
-    """Refuse what is no share."""
-    if not 0 <= value <= 1:
-        raise SimulationError.not_a_share(what, value)
-
-
-def _check_least(what: str, least: int, value: int) -> None:
-    if value < least:
-        raise SimulationError.below(what, least, value)

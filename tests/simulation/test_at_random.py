@@ -14,9 +14,9 @@ from scipy import stats
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
-from lacunet.simulate.at_random import MAR, MCAR, InformedMAR, variables_in
-from lacunet.simulate.errors import SimulationError
-from lacunet.simulate.generators import random_network
+from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, variables_in
+from lacunet.simulation.errors import SimulationError
+from lacunet.simulation.generators import random_network
 from strategies import networks
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -1,1 +1,0 @@
-"""Sampling networks and hiding values."""

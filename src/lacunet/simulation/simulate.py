@@ -1,0 +1,173 @@
+"""Simulated data: what was drawn, what is shown of it, and why the rest is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.data.write import to_arrow
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.mechanisms import MechanismCpt, Missingness
+from lacunet.model.network import Network
+from lacunet.simulation.at_random import Missing
+from lacunet.simulation.errors import SimulationError
+from lacunet.simulation.hiding import hide_cells
+from lacunet.simulation.sampling import sample
+
+Library = Literal["pandas", "polars", "arrow"]
+Seed = np.random.Generator | int | None
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Rows drawn from ``network``, whole and as they are shown.
+
+    ``missingness`` has all parameters that the hiding was drawn with. It is None, and
+    ``table`` the complete rows themselves, where nothing was to be hidden. Both tables can be
+    learned from; `frame` gives them as a dataframe.
+    """
+
+    network: Network
+    complete: EncodedTable
+    table: EncodedTable
+    missingness: Missingness | None
+
+    @property
+    def graph(self) -> MissingnessGraph:
+        """The missingness graph; without mechanisms where nothing was hidden."""
+        if self.missingness is None:
+            return MissingnessGraph(self.network, {})
+        return self.missingness.graph
+
+    @property
+    def mechanisms(self) -> Mapping[str, MechanismCpt]:
+        """The probabilities of being missing, by the variable that is hidden."""
+        return {} if self.missingness is None else self.missingness.mechanisms
+
+    def frame(self, library: Library = "pandas", *, complete: bool = False) -> Any:
+        """The rows as a dataframe, with nulls for what is hidden.
+
+        Parameters
+        ----------
+        library
+            "pandas", "polars", or "arrow" for a PyArrow table. Columns are categorical, with
+            all states in the network's order.
+        complete
+            The rows before anything was hidden.
+        """
+        rows = to_arrow(self.complete if complete else self.table, self.network)
+        if library == "arrow":
+            return rows
+        try:
+            if library == "pandas":
+                return rows.to_pandas()
+            if library == "polars":
+                from polars import from_arrow
+
+                return from_arrow(rows)
+        except ImportError:
+            raise SimulationError(
+                f"{library} is not installed.", f"pip install {library}, or ask for 'arrow'."
+            ) from None
+        raise SimulationError(
+            f"there is no kind of dataframe called {library!r}.",
+            "choose among 'pandas', 'polars' and 'arrow'.",
+        )
+
+
+def simulate(
+    network: Network, rows: int, missing: Missing | None = None, rng: Seed = None
+) -> Simulation:
+    """Draw rows from a network and hide values of them.
+
+    Mechanisms are drawn first, then the rows, then what is hidden; each from a stream of its
+    own. So one seed gives the same mechanisms whatever the number of rows, and the same
+    complete rows whatever is hidden.
+
+    Parameters
+    ----------
+    network
+        A network with CPTs.
+    rows
+        The number of rows.
+    missing
+        How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, or the
+        ``missingness`` of another simulation; None hides nothing.
+    rng
+        Where the randomness comes from, or a seed; one seed gives one result.
+
+    Examples
+    --------
+    >>> from lacunet.simulation.at_random import MCAR
+    >>> coins = Network({x: ["0", "1"] for x in "AB"}, {}, {x: [0.5, 0.5] for x in "AB"})
+    >>> drawn = simulate(coins, 100, MCAR(share=0.5, rate=1.0), rng=0)
+    >>> drawn.complete.partially_observed, sorted(drawn.table.missing_of.values())
+    ((), [0, 100])
+    >>> sorted(drawn.frame().isna().sum().tolist())
+    [0, 100]
+    """
+    for_mechanisms, for_rows, for_hiding = np.random.default_rng(rng).spawn(3)
+    missingness = None if missing is None else missing.draw(network, for_mechanisms)
+    complete = sample(network, rows, for_rows)
+    table = complete if missingness is None else hide_cells(complete, missingness, for_hiding)
+    return Simulation(network, complete, table, missingness)
+
+
+def hide(frame: Any, network: Network, missing: Missing, rng: Seed = None) -> Any:
+    """Hide values of one's own complete rows.
+
+    Parameters
+    ----------
+    frame
+        A dataframe of pandas, Polars, PyArrow or another library that Narwhals takes. What
+        the mechanisms look at must be shown in every row.
+    network
+        Owns the names and the states of the variables; CPTs are needed only where ``missing``
+        has hidden causes of variables.
+    missing
+        How values go missing, as for `simulate`.
+    rng
+        Where the randomness comes from, or a seed; one seed hides the same cells.
+
+    Returns
+    -------
+    A dataframe of the same library: some values are null, everything else is as it was,
+    columns that the network does not have too.
+
+    Raises
+    ------
+    SimulationError
+        A variable that a mechanism looks at is missing somewhere already.
+    DataError
+        The rows do not fit the network.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from lacunet.simulation.at_random import MCAR
+    >>> network = Network({"Rain": ["no", "yes"]})
+    >>> hide(pl.DataFrame({"Rain": ["no", "yes"], "day": [1, 2]}), network, MCAR(1, 1)).rows()
+    [(None, 1), (None, 2)]
+    """
+    import narwhals as nw
+
+    from lacunet.data.read import read_table
+
+    try:
+        rows = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise SimulationError(
+            f"{type(frame).__name__} is not a dataframe.",
+            "give a dataframe of pandas, Polars or PyArrow.",
+        ) from None
+    for_mechanisms, for_hiding = np.random.default_rng(rng).spawn(2)
+    missingness = missing.draw(network, for_mechanisms)
+    table = hide_cells(read_table(frame, network), missingness, for_hiding)
+    for name in missingness.mechanisms:
+        shown = nw.new_series(name=name, values=table.is_shown([name]), backend=rows.implementation)
+        rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
+    return rows.to_native()

@@ -1,0 +1,34 @@
+"""What the commands say of themselves, word for word.
+
+After a change that is meant: `LACUNET_WRITE_HELP=1 pytest tests/cli/test_help.py`, and read the
+difference.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from lacunet.cli import main
+
+KEPT = Path(__file__).with_name("help")
+
+
+@pytest.mark.parametrize("command", ["compare", "demo", "evaluate", "experiment", "simulate"])
+def test_the_help_of_a_command_is_as_it_was_read_and_approved(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0
+    text = capsys.readouterr().out.partition("options:")[2]
+    text = re.sub(r"-o (\w+), --output", "-o, --output", text)  # as Python 3.13 spells it
+    text = re.sub(r"\ndata:\n.*?\n\n", "\n", text, flags=re.DOTALL)  # shared by many commands
+    path = KEPT / f"{command}.txt"
+    if os.environ.get("LACUNET_WRITE_HELP"):
+        path.write_text(text, encoding="utf-8")
+    assert text.split() == path.read_text(encoding="utf-8").split()
