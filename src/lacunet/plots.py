@@ -162,4 +162,15 @@ def _figure(width: float, height: float) -> Figure:
         raise LacunetError(
             "drawing needs matplotlib.", "install it with: pip install lacunet[plots]"
         ) from None
-    return Figure(figsize=(width, height), layout="constrained")
+
+    class Picture(Figure):  # type: ignore[misc, unused-ignore]
+        """A figure that notebooks show although pyplot does not know it."""
+
+        def _repr_png_(self) -> bytes:
+            from io import BytesIO
+
+            stream = BytesIO()
+            self.savefig(stream, format="png", dpi=100)
+            return stream.getvalue()
+
+    return Picture(figsize=(width, height), layout="constrained")

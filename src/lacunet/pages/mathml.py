@@ -19,7 +19,7 @@ _MARKUP = {
         for command, sign in (
             (r"\mid", "∣"), (r"\approx", "≈"), (r"\propto", "∝"), (r"\ne", "≠"), (r"\sim", "~"),
             (r"\subseteq", "⊆"), (r"\cdot", "·"), (r"\times", "×"), (r"\le", "≤"), (r"\ge", "≥"),
-            (r"\in", "∈"),
+            (r"\in", "∈"), (r"\setminus", "∖"), (r"\cup", "∪"), (r"\to", "→"),
         )
     },
     **{
@@ -37,7 +37,8 @@ _MARKUP = {
     **{
         command: f'<mspace width="{width}"/>'
         for command, width in (
-            (r"\,", "0.17em"), (r"\ ", "0.33em"), (r"\quad", "1em"), (r"\;", "0.28em")
+            (r"\,", "0.17em"), (r"\ ", "0.33em"), (r"\quad", "1em"),
+            (r"\qquad", "2em"), (r"\;", "0.28em"),
         )
     },
     **{bracket: f'<mo stretchy="false">{bracket}</mo>' for bracket in "()[]|"},

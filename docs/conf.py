@@ -1,0 +1,90 @@
+"""The book: Sphinx and MyST; every block of code in it is run when it is built."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from inspect import isclass, isfunction
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
+
+import lacunet
+from lacunet.cli.parser import COMMANDS
+from lacunet.pages.mathml import mathml
+
+project = "lacunet"
+author = "The lacunet maintainers"
+version = release = lacunet.__version__
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"lacunet {release}"
+html_math_renderer = "mathml"
+html_copy_source = False
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+autodoc_typehints = "signature"
+napoleon_google_docstring = False
+
+
+class PublicNames(SphinxDirective):
+    """Every public name with its docstring."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = StringList()
+        for name in lacunet.__all__:
+            value = getattr(lacunet, name)
+            kind = "class" if isclass(value) else "function" if isfunction(value) else "data"
+            for line in [f".. auto{kind}:: lacunet.{name}"] + ["   :members:"] * isclass(value):
+                lines.append(line, "public names")
+            lines.append("", "public names")
+        holder = nodes.container()
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
+class CommandLines(SphinxDirective):
+    """Every command with its help, as the command prints it."""
+
+    def run(self) -> list[nodes.Node]:
+        return [self.help_of(name) for name in COMMANDS]
+
+    def help_of(self, name: str) -> nodes.section:
+        printed = subprocess.run(
+            [sys.executable, "-m", "lacunet", name, "--help"],
+            env={**os.environ, "COLUMNS": "92", "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        section = nodes.section(ids=[f"lacunet-{name}"], names=[f"lacunet {name}"])
+        section += nodes.title("", f"lacunet {name}")
+        section += nodes.literal_block(printed.stdout, printed.stdout, language="text")
+        return section
+
+
+def write_formula(self: HTML5Translator, node: nodes.Element) -> None:
+    """A formula as MathML: no script, nothing to fetch."""
+    markup = mathml(node.astext())
+    if isinstance(node, nodes.math):
+        markup = markup.replace(' display="block"', "", 1)
+    self.body.append(markup)
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add what the pages use."""
+    app.add_directive("public-names", PublicNames)
+    app.add_directive("command-lines", CommandLines)
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
+    return {"parallel_read_safe": True}
