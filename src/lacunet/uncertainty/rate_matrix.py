@@ -120,7 +120,10 @@ class Curvature:
         return np.asarray(np.add.reduceat(self.expected, self.begins))
 
     def complete(self, move: FloatArray) -> FloatArray:
-        r"""The complete information times a move, :math:`n_u (\delta_x/\theta_x + \delta/\theta_0)`."""
+        r"""The complete information times a move: :math:`n_u (\delta_x/\theta_x + \delta/\theta_0)`.
+
+        :math:`\delta` is what the whole row moves by, :math:`\theta_0` its reference.
+        """
         free = self.free
         in_row = np.bincount(free.row, move, len(self.begins))[free.row]
         scaled = move / self.cells[free.cell] + in_row / self.cells[free.reference]
