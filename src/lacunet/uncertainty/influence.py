@@ -60,9 +60,11 @@ def direct_mcar_spread(counts: Counts, table: FloatArray) -> Spread:
     squares[_place(shown)] = shown.tally.squares
     squares = squares.reshape(counts.cardinalities)
     row = squares.sum(axis=-1, keepdims=True)
-    spread = squares * (1 - table) ** 2 + (row - squares) * table**2
-    total = counts.dense().sum(axis=-1, keepdims=True) ** 2
-    return Spread(table, _divided(spread, total))
+    weight = counts.dense()
+    total = weight.sum(axis=-1, keepdims=True)
+    rates = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    spread = squares * (1 - rates) ** 2 + (row - squares) * rates**2
+    return Spread.of_variance(table, rates, _divided(spread, total**2))
 
 
 def direct_mar_spread(
@@ -94,25 +96,27 @@ def direct_mar_spread(
     per_row = np.divide(fallen, behind, out=np.zeros_like(fallen), where=behind > 0)[observed]
     pooled = _Pooled.of(pairs, observed, fallen, size)
 
-    group, total = pairs.group, np.zeros(pairs.rows)
-    np.add.at(total, pairs.row, mass[group] * pairs.parents)
-    total += pooled.total
-    flat = table.reshape(pairs.rows, -1)
-    variance = np.empty_like(flat)
-    for state in range(flat.shape[1]):
-        share, theta = pairs.share[:, state], flat[pairs.row, state]
-        mean = share - theta * pairs.parents  # d_g
-        square = share * (1 - theta) ** 2 + (pairs.parents - share) * theta**2
-        rows = size[group]
-        scatter = np.where(
-            rows > 1, (square - mean**2) * rows / np.maximum(rows - 1, 1e-300), square
-        )
-        scale = number[group] + per_row[group] * rows  # as if the group had so many rows
-        part = number[group] * mean**2 + scatter * (scale**2 - number[group]) / rows
-        part *= (mass[group] / number[group]) ** 2
-        variance[:, state] = added_up(pairs.row, part, pairs.rows)
-        variance[:, state] += pooled.variance(state, flat[:, state])
-    return Spread(table, _divided(variance, (total**2)[:, None]).reshape(table.shape))
+    group = pairs.group
+    weight = np.zeros((pairs.rows, counts.cardinalities[-1]))
+    np.add.at(weight, pairs.row, mass[group][:, None] * pairs.share)
+    weight += pooled.weight
+    total = weight.sum(axis=1, keepdims=True)  # T_u
+    rates = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    rows, number = size[group], number[group]
+    scale = number + per_row[group] * rows  # as if the group had so many rows
+    variance = np.empty_like(rates)
+    for state in range(rates.shape[1]):
+        share, rate = pairs.share[:, state], rates[pairs.row, state]
+        mean = share - rate * pairs.parents  # d_g
+        square = share * (1 - rate) ** 2 + (pairs.parents - share) * rate**2
+        unbiased = np.divide(rows, rows - 1, out=np.ones_like(rows), where=rows > 1)
+        scatter = np.where(rows > 1, (square - mean**2) * unbiased, square)  # v_g
+        part = number * mean**2 + scatter * (scale**2 - number) / rows
+        variance[:, state] = added_up(pairs.row, part * (mass[group] / number) ** 2, pairs.rows)
+        variance[:, state] += pooled.variance(state, rates[:, state])
+    shape = table.shape
+    variance = _divided(variance, total**2)
+    return Spread.of_variance(table, rates.reshape(shape), variance.reshape(shape))
 
 
 @dataclass(frozen=True)
@@ -161,7 +165,7 @@ class _Pooled:
     fallen: FloatArray
     parents: FloatArray
     share: FloatArray
-    total: FloatArray
+    weight: FloatArray
 
     @classmethod
     def of(cls, pairs: _Pairs, observed: Keys, fallen: FloatArray, size: FloatArray) -> _Pooled:
@@ -172,9 +176,9 @@ class _Pooled:
         np.add.at(weight, place, pairs.share * size[pairs.group][:, None])
         part, row = np.divmod(found, pairs.rows)
         share = weight / behind[part][:, None]
-        parents = share.sum(axis=1)
-        total = added_up(row, fallen[part] * parents, pairs.rows)
-        return cls(row, fallen[part], parents, share, total)
+        weight = np.zeros((pairs.rows, share.shape[1]))
+        np.add.at(weight, row, fallen[part][:, None] * share)
+        return cls(row, fallen[part], share.sum(axis=1), share, weight)
 
     def variance(self, state: int, theta: FloatArray) -> FloatArray:
         """What the number of rows in the groups that fell back adds."""

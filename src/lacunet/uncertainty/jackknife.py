@@ -133,21 +133,18 @@ class Replicates:
             pseudo = table.shape[-1] * (self.prior - 1)
             ones = np.ones_like(expected)
             held = np.divide(expected + pseudo, expected, out=ones, where=expected > 0)
-            found[name] = _capped(table, variance * held**2, expected)
+            rates = np.clip(table * held - (self.prior - 1) / np.maximum(expected, 1e-9), 0, 1)
+            whole = Spread.of_variance(table, rates, variance * held**2)
+            found[name] = Spread(table, rates, np.minimum(whole.sizes, expected))
         return found
 
     def query(self, target: str | Sequence[str], evidence: Mapping[str, str] = NOTHING) -> Spread:
         """The spread of a query's answer: every replicate is asked."""
         variance = self.variance(lambda network: query(network, target, evidence))
         answer = query(self.network, target, evidence)
-        whole = Spread(answer.reshape(-1), variance.reshape(-1))
-        known = Spread.of_sizes(whole.table, np.minimum(whole.sizes, self.total))
-        return Spread(answer, known.variance.reshape(answer.shape))
-
-
-def _capped(table: FloatArray, variance: FloatArray, most: FloatArray) -> Spread:
-    sizes = np.minimum(Spread(table, variance).sizes, most)
-    return Spread.of_sizes(table, sizes)
+        whole = Spread.of_variance(answer.reshape(-1), answer.reshape(-1), variance.reshape(-1))
+        sizes = np.minimum(whole.sizes, self.total).reshape(answer.shape)
+        return Spread(answer, answer, sizes)
 
 
 def jackknife(

@@ -120,7 +120,7 @@ class Curvature:
         return np.asarray(np.add.reduceat(self.expected, self.begins))
 
     def complete(self, move: FloatArray) -> FloatArray:
-        r"""The complete information times a move: :math:`n_u (\delta_x/\theta_x + \delta/\theta_0)`.
+        r"""Complete information times a move: :math:`n_u (\delta_x/\theta_x + \delta/\theta_0)`.
 
         :math:`\delta` is what the whole row moves by, :math:`\theta_0` its reference.
         """
@@ -289,15 +289,16 @@ def _spreads(
 ) -> dict[str, Spread]:
     """Variances of posterior modes as spreads that rest on the rows alone."""
     lengths = np.repeat(curvature.lengths, curvature.lengths)
-    totals = np.repeat(curvature.row_totals, curvature.lengths)
     pseudo = lengths * (prior - 1)
-    theta = curvature.cells
-    sizes = np.divide(
-        theta * (1 - theta), variance, out=totals.astype(np.float64), where=variance > 0
-    )
+    totals = np.repeat(curvature.row_totals, curvature.lengths) - pseudo  # E n(u)
+    theta, counts = curvature.cells, curvature.expected - (prior - 1)
+    rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 1e-9)
+    sizes = np.divide(theta * (1 - theta), variance, out=totals + pseudo, where=variance > 0)
     sizes = np.maximum(sizes - pseudo, 0.0)
-    tables, sizes_of = layout.tables(theta), layout.tables(sizes)
-    return {name: Spread.of_sizes(tables[name], sizes_of[name]) for name in tables}
+    tables, rates_of, sizes_of = (
+        layout.tables(values) for values in (theta, np.clip(rates, 0, 1), sizes)
+    )
+    return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
 
 
 def _unidentified(
