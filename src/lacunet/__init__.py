@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lacunet.diagnose.diagnosis import diagnose
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.em.method import EM
     from lacunet.estimate.learn import Result, learn
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from lacunet.formats.files import read_network, write_network
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
+    from lacunet.missingness.fitted import learn_missingness
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Cpt, Network
     from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
@@ -42,9 +44,11 @@ __all__ = [
     "MissingnessGraph",
     "Network",
     "Result",
+    "diagnose",
     "example",
     "kl_divergence",
     "learn",
+    "learn_missingness",
     "log_likelihood",
     "marginals",
     "query",
@@ -66,9 +70,11 @@ _HOME_OF = {
     "MissingnessGraph": "missingness.graph",
     "Network": "model.network",
     "Result": "estimate.learn",
+    "diagnose": "diagnose.diagnosis",
     "example": "formats.catalogue",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
+    "learn_missingness": "missingness.fitted",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
     "query": "inference.query",

@@ -8,6 +8,7 @@ from importlib import import_module
 COMMANDS = (
     "learn",
     "explain",
+    "diagnose",
     "recover",
     "evaluate",
     "compare",
