@@ -9,6 +9,7 @@ COMMANDS = (
     "learn",
     "explain",
     "diagnose",
+    "sensitivity",
     "recover",
     "evaluate",
     "compare",
