@@ -18,7 +18,6 @@ import numpy as np
 import lacunet as lc
 import mnar_consistency as five
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.em.on_graph import learn_on_graph
 from lacunet.estimate.em.uncertain import em_uncertainty
 from lacunet.inference.engine import engine_of
 from lacunet.missingness.augmented import augmented
@@ -33,6 +32,7 @@ from lacunet.statistics.problems.compile import compile_problems
 from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread
 from lacunet.uncertainty.jackknife import jackknife
 from lacunet.uncertainty.spread import Spread
+from mnar_em import em_on
 
 Sure = Callable[[Network, EncodedTable], tuple[Mapping[str, Spread], float, float]]
 TO_THE_END = lc.EM(tolerance=1e-6, max_iterations=5000)
@@ -47,17 +47,18 @@ def influence(prior: float, separator: tuple[str, ...] | None = None) -> Sure:
     def spreads(network: Network, table: EncodedTable) -> dict[str, Spread]:
         counted = count(table, [network.family(name) for name in network.variables])
         observed = table.fully_observed
-        found = {}
+        grouped, found = {}, {}
         for name in network.variables:
             family, cpt = network.family(name), network.cpt(name).table
             hidden = tuple(one for one in family if table.missing_of[one])
             by = observed
             if separator is not None:
                 by = tuple(one for one in observed if one in family or one in separator)
-            grouped = group_rows(table, by)
+            if by not in grouped:
+                grouped[by] = group_rows(table, by)
             found[name] = (
                 direct_mar_spread(
-                    count_in_groups(table, *grouped, hidden, whole=True), counted[family], cpt
+                    count_in_groups(table, *grouped[by], hidden, whole=True), counted[family], cpt
                 )
                 if hidden
                 else direct_mcar_spread(counted[family], cpt)
@@ -93,13 +94,13 @@ def on_graph(graph: MissingnessGraph, prior: float) -> Sure:
     def spreads(learned: object, table: EncodedTable) -> Mapping[str, Spread]:
         made = augmented(graph, table)
         whole = made.network.with_tables(
-            dict(learned.network.tables_of)
+            dict(learned.tables)
             | {made.name_of[name]: cpt.table for name, cpt in learned.mechanisms.items()}
         )
         return em_spreads_of(whole, made.table, prior)
 
     def sure(_: Network, table: EncodedTable) -> tuple[Mapping[str, Spread], float, float]:
-        learned, fit = timed(lambda: learn_on_graph(graph, table, prior, TO_THE_END))
+        learned, fit = timed(lambda: em_on(graph, table, TO_THE_END))
         found, cost = timed(lambda: spreads(learned, table))
         return found, fit, cost
 

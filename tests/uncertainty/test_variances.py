@@ -17,7 +17,7 @@ from lacunet.simulate.simulation import simulate
 from lacunet.statistics.count import count
 from lacunet.statistics.groups import count_in_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
-from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread
+from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread, influence
 from lacunet.uncertainty.jackknife import (
     bootstrap,
     distinct_table,
@@ -241,3 +241,32 @@ def test_the_groups_of_the_jackknife_do_not_depend_on_the_order_of_rows() -> Non
         assert one.weights is not None
         np.testing.assert_array_equal(one.weights, two.weights)
         assert sum(one.weights) < 300
+
+
+def test_the_sums_of_parts_that_split_no_group_are_those_of_all_rows() -> None:
+    table = _hidden(300, 4)
+
+    def sums(rows: EncodedTable) -> object:
+        groups, group = group_rows(rows, ("A",))
+        shown = count_in_groups(rows, groups, group, ("B", "C"), whole=True)
+        return influence(shown, ("B", "C"), (3, 2))
+
+    parts = [sums(table.take(table.columns["A"] == state)) for state in (0, 1)]
+    whole, added = sums(table), parts[0] + parts[1]  # type: ignore[operator]
+    for name in ("weight", "cells", "cross", "rows", "inside", "inside_rows"):
+        np.testing.assert_allclose(getattr(added, name), getattr(whole, name), rtol=1e-12)
+
+
+def test_groups_that_fell_back_are_as_sure_as_the_rows_that_stand_for_them() -> None:
+    # Given A = 1 no row shows C: half of the weight rests on the rows with A = 0.
+    columns = {
+        "A": np.repeat([0, 1], 200).astype(np.uint8),
+        "B": np.full(400, 0, np.uint8),
+        "C": np.concatenate([np.repeat([0, 1], [150, 50]), np.full(200, 2)]).astype(np.uint8),
+    }
+    table = EncodedTable.of({"A": 2, "B": 3, "C": 2}, columns)
+    cpt = learn(CHAIN, table, "direct-mar", prior=1).network.cpt("C").table
+    variance = _variance(_mar_spread(table, "C", cpt))[0]
+    # All of the estimate stands on 200 rows that say a quarter; how many rows fell into either
+    # group says nothing about C here.
+    np.testing.assert_allclose(variance, 0.25 * 0.75 / 200, rtol=0.02)

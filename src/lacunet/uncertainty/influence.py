@@ -1,4 +1,4 @@
-r"""The variance of direct deletion in one pass over the counts that it is made from.
+r"""The variance of direct deletion, from sums over groups that add up like counts.
 
 Direct deletion gives :math:`\theta = T_{xu} / T_u` with :math:`T_y = \sum_g n_g P_g(y)` over
 the groups :math:`g` of rows that agree on what is conditioned on; :math:`n_g` is the weight of
@@ -16,22 +16,173 @@ whence the difference in the numerator). Where all rows show the family this is
 :math:`\sum D^2 / T_u^2`, the usual variance of a frequency. A group with one such row has no
 variance of its own; :math:`D^2` stands in for it, which overstates.
 
+With :math:`p = P_g(x, u)` and :math:`q = P_g(u)`: :math:`d = p - \theta q` and :math:`E D^2 =
+p (1 - 2 \theta) + q \theta^2`. So everything is a polynomial in :math:`\theta` whose coefficients
+are sums over groups, which are made in one pass, group by group, and add up.
+
 Groups without a row that shows the family take the pooled frequencies given their observed
-part: the rows that show the family with that part then stand for these groups as well.
+part. The same rows then stand in both sums, so not the variances but the standard errors of the
+two are added: right if they go together, too large otherwise.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Counts, added_up
-from lacunet.statistics.distinct import Keys, distinct
+from lacunet.statistics.distinct import Keys, distinct, pack, unpack
 from lacunet.statistics.groups import GroupedCounts
 from lacunet.uncertainty.spread import Spread
+
+
+@dataclass(frozen=True)
+class Influence:
+    r"""Sums over groups that the variance of every entry of a CPT is made of; they add up.
+
+    ``weight`` is :math:`\sum n p`. With :math:`\alpha` and :math:`\beta` the coefficients of
+    :math:`d^2` and of :math:`E D^2`: ``cells``, ``cross`` and ``rows`` are :math:`\sum \alpha p^2`,
+    :math:`\sum \alpha p q` and :math:`\sum \alpha q^2`; ``inside`` and ``inside_rows`` are
+    :math:`\sum \beta p` and :math:`\sum \beta q`. Those of rows have an axis of length one for
+    the child.
+    """
+
+    weight: FloatArray
+    cells: FloatArray
+    cross: FloatArray
+    rows: FloatArray
+    inside: FloatArray
+    inside_rows: FloatArray
+
+    def __add__(self, other: Influence) -> Influence:
+        return Influence(
+            self.weight + other.weight,
+            self.cells + other.cells,
+            self.cross + other.cross,
+            self.rows + other.rows,
+            self.inside + other.inside,
+            self.inside_rows + other.inside_rows,
+        )
+
+    def numerator(self, rates: FloatArray) -> FloatArray:
+        r"""The variance times :math:`T_u^2`."""
+        means = self.cells - 2 * rates * self.cross + rates**2 * self.rows
+        squares = self.inside * (1 - 2 * rates) + rates**2 * self.inside_rows
+        return np.asarray(np.maximum(means + squares, 0.0))
+
+
+def spread(within: Influence, pooled: Influence | None, table: FloatArray) -> Spread:
+    """The spread of a CPT from the sums that it was learned with.
+
+    Parameters
+    ----------
+    within
+        Of the groups with rows of their own.
+    pooled
+        Of those that fell back, None if none did.
+    table
+        The CPT, as learned.
+    """
+    weight = within.weight if pooled is None else within.weight + pooled.weight
+    total = weight.sum(axis=-1, keepdims=True)  # T_u
+    rates = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    error = np.sqrt(within.numerator(rates))
+    if pooled is not None:
+        error = error + np.sqrt(pooled.numerator(rates))
+    return Spread.of_variance(table, rates, _divided(error**2, total**2))
+
+
+def influence(
+    shown: GroupedCounts, family: Scope, sizes: Sequence[int], squares: FloatArray | None = None
+) -> Influence:
+    """What the groups of rows say about how sure the CPT of a family is.
+
+    Parameters
+    ----------
+    shown
+        Counts of the family's partially observed part within each group, among the rows that
+        show all of it.
+    family, sizes
+        The variables of the family, child last, and their numbers of states.
+    squares
+        The sum of the squared weights of each group's rows; None if every row weighs one.
+    """
+    mass, states = shown.groups.weights, sizes[-1]
+    entered = added_up(shown.group, shown.tally.weights, len(mass))
+    square = added_up(shown.group, shown.tally.squares, len(mass))
+    share = shown.tally.weights / entered[shown.group]  # p
+    place = _in_family(shown, family, sizes)
+    row = place // states
+    pairs, pair = distinct(shown.group * prod(sizes[:-1]) + row, len(mass) * prod(sizes[:-1]))
+    in_row = added_up(pair, share, len(pairs))  # q
+    group, of_pair = np.divmod(pairs, prod(sizes[:-1]))
+
+    number = mass if squares is None else mass**2 / squares  # n_g
+    size = np.divide(entered**2, square, out=np.zeros_like(mass), where=square > 0)  # m_g
+    rest = np.divide(number**2 - number, size, out=np.zeros_like(mass), where=size > 0)
+    unbiased = np.divide(size, size - 1, out=np.ones_like(size), where=size > 1)
+    beta = rest * unbiased
+    alpha = np.where(size > 1, number - beta, number)
+    unit = (mass / number) ** 2
+    alpha, beta = alpha * unit, beta * unit
+
+    def cells(values: FloatArray) -> FloatArray:
+        return added_up(place, values, prod(sizes)).reshape(tuple(sizes))
+
+    def rows(values: FloatArray) -> FloatArray:
+        summed = added_up(of_pair, values, prod(sizes[:-1]))
+        return summed.reshape((*sizes[:-1], 1))
+
+    at = shown.group
+    return Influence(
+        cells(mass[at] * share),
+        cells(alpha[at] * share**2),
+        cells(alpha[at] * share * in_row[pair]),
+        rows(alpha[group] * in_row**2),
+        cells(beta[at] * share),
+        rows(beta[group] * in_row),
+    )
+
+
+def pooled_influence(shown: FloatArray, fallen: FloatArray, hides_child: bool) -> Influence:
+    """What groups without a row that shows the family add: pooled shares stand for them.
+
+    Parameters
+    ----------
+    shown
+        The weight of the rows that show the family, cell by cell.
+    fallen
+        The weight of the groups that fell back, by the family's observed part: an axis of
+        length one for each partially observed variable.
+    hides_child
+        Whether the child is partially observed.
+    """
+    axes = tuple(axis for axis, size in enumerate(fallen.shape) if size < shown.shape[axis])
+    number = shown.sum(axis=axes, keepdims=True)
+    share = np.divide(shown, number, out=np.zeros_like(shown), where=number > 0)
+    alpha = np.broadcast_to(fallen, shown.shape)
+    beta = np.divide(fallen**2, number, out=np.zeros_like(number), where=number > 0)
+    beta = np.broadcast_to(beta, shown.shape)
+    # P(u) within an observed part: over the child's states if that is hidden, else its own cell.
+    in_row = share.sum(axis=-1, keepdims=True) if hides_child else share
+    last = (lambda values: values[..., :1]) if hides_child else _over_child
+    alpha = alpha - beta  # the share's own variance is in beta
+    return Influence(
+        fallen * share,
+        alpha * share**2,
+        alpha * share * in_row,
+        last(alpha * in_row**2),
+        beta * share,
+        last(beta * in_row),
+    )
+
+
+def _over_child(values: FloatArray) -> FloatArray:
+    return np.asarray(values.sum(axis=-1, keepdims=True))
 
 
 def direct_mcar_spread(counts: Counts, table: FloatArray) -> Spread:
@@ -57,14 +208,14 @@ def direct_mcar_spread(counts: Counts, table: FloatArray) -> Spread:
     """
     shown = counts.showing(counts.scope)
     squares = np.zeros(prod(counts.cardinalities))
-    squares[_place(shown)] = shown.tally.squares
+    place = pack(unpack(shown.keys, shown.radices), shown.cardinalities, len(shown.keys))
+    squares[place] = shown.tally.squares
     squares = squares.reshape(counts.cardinalities)
-    row = squares.sum(axis=-1, keepdims=True)
-    weight = counts.dense()
-    total = weight.sum(axis=-1, keepdims=True)
-    rates = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-    spread = squares * (1 - rates) ** 2 + (row - squares) * rates**2
-    return Spread.of_variance(table, rates, _divided(spread, total**2))
+    nothing = np.zeros_like(squares)
+    found = Influence(
+        counts.dense(), nothing, nothing, nothing[..., :1], squares, _over_child(squares)
+    )
+    return spread(found, None, table)
 
 
 def direct_mar_spread(
@@ -84,133 +235,29 @@ def direct_mar_spread(
     squares
         The sum of the squared weights of each group's rows; None if every row weighs one.
     """
-    pairs = _Pairs.of(shown, counts)
+    family, sizes = counts.scope, counts.cardinalities
+    within, pooled = influence(shown, family, sizes, squares), None
     mass = shown.groups.weights
-    number = mass if squares is None else np.divide(mass**2, squares)  # n_g
-    enter = added_up(shown.group, shown.tally.weights, len(mass))
-    square = added_up(shown.group, shown.tally.squares, len(mass))
-    size = np.divide(enter**2, square, out=np.zeros_like(mass), where=square > 0)  # m_g
-    observed = _observed_place(shown, counts)
-    fallen = added_up(observed, np.where(enter > 0, 0.0, mass), pairs.observed_cells)
-    behind = added_up(observed, size, pairs.observed_cells)
-    per_row = np.divide(fallen, behind, out=np.zeros_like(fallen), where=behind > 0)[observed]
-    pooled = _Pooled.of(pairs, observed, fallen, size)
-
-    group = pairs.group
-    weight = np.zeros((pairs.rows, counts.cardinalities[-1]))
-    np.add.at(weight, pairs.row, mass[group][:, None] * pairs.share)
-    weight += pooled.weight
-    total = weight.sum(axis=1, keepdims=True)  # T_u
-    rates = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-    rows, number = size[group], number[group]
-    scale = number + per_row[group] * rows  # as if the group had so many rows
-    variance = np.empty_like(rates)
-    for state in range(rates.shape[1]):
-        share, rate = pairs.share[:, state], rates[pairs.row, state]
-        mean = share - rate * pairs.parents  # d_g
-        square = share * (1 - rate) ** 2 + (pairs.parents - share) * rate**2
-        unbiased = np.divide(rows, rows - 1, out=np.ones_like(rows), where=rows > 1)
-        scatter = np.where(rows > 1, (square - mean**2) * unbiased, square)  # v_g
-        part = number * mean**2 + scatter * (scale**2 - number) / rows
-        variance[:, state] = added_up(pairs.row, part * (mass[group] / number) ** 2, pairs.rows)
-        variance[:, state] += pooled.variance(state, rates[:, state])
-    shape = table.shape
-    variance = _divided(variance, total**2)
-    return Spread.of_variance(table, rates.reshape(shape), variance.reshape(shape))
+    fell = np.where(added_up(shown.group, None, len(mass)) > 0, 0.0, mass)
+    if fell.any():
+        observed = [name for name in family if name not in shown.scope]
+        shape = [1 if v in shown.scope else s for v, s in zip(family, sizes, strict=True)]
+        fallen = added_up(shown.groups.place(observed), fell, prod(shape)).reshape(shape)
+        pooled = pooled_influence(counts.dense(), fallen, family[-1] in shown.scope)
+    return spread(within, pooled, table)
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """The groups and rows of the CPT that occur together, with the shares of each state.
-
-    ``group`` and ``row`` go together; ``parents`` is :math:`P_g(u)`, ``share`` has
-    :math:`P_g(x, u)` for every state of the child.
-    """
-
-    group: Keys
-    row: Keys
-    parents: FloatArray
-    share: FloatArray
-    rows: int
-    observed_cells: int
-
-    @classmethod
-    def of(cls, shown: GroupedCounts, counts: Counts) -> _Pairs:
-        states = counts.cardinalities[-1]
-        rows = prod(counts.cardinalities[:-1])
-        row, state = np.divmod(family_place(shown, counts), states)
-        found, pair = distinct(shown.group.astype(np.int64) * rows + row, _bound(shown, rows))
-        weight = np.zeros((len(found), states))
-        np.add.at(weight, (pair, state), shown.tally.weights)
-        group, row = np.divmod(found, rows)
-        entered = added_up(shown.group, shown.tally.weights, len(shown.groups.weights))
-        share = weight / entered[group][:, None]
-        observed = prod(
-            size
-            for name, size in zip(counts.scope, counts.cardinalities, strict=True)
-            if name not in shown.scope
-        )
-        return cls(group, row, share.sum(axis=1), share, rows, observed)
-
-
-@dataclass(frozen=True)
-class _Pooled:
-    """What the groups without a row of their own add: pooled shares for each observed part.
-
-    ``parents`` and ``share`` are the pooled shares of rows of the CPT and of its cells, one
-    entry for each pair of an observed part and a row that occurs.
-    """
-
-    row: Keys
-    fallen: FloatArray
-    parents: FloatArray
-    share: FloatArray
-    weight: FloatArray
-
-    @classmethod
-    def of(cls, pairs: _Pairs, observed: Keys, fallen: FloatArray, size: FloatArray) -> _Pooled:
-        part = observed[pairs.group]
-        found, place = distinct(part * pairs.rows + pairs.row, len(fallen) * pairs.rows)
-        behind = added_up(observed, size, len(fallen))
-        weight = np.zeros((len(found), pairs.share.shape[1]))
-        np.add.at(weight, place, pairs.share * size[pairs.group][:, None])
-        part, row = np.divmod(found, pairs.rows)
-        share = weight / behind[part][:, None]
-        weight = np.zeros((pairs.rows, share.shape[1]))
-        np.add.at(weight, row, fallen[part][:, None] * share)
-        return cls(row, fallen[part], share.sum(axis=1), share, weight)
-
-    def variance(self, state: int, theta: FloatArray) -> FloatArray:
-        """What the number of rows in the groups that fell back adds."""
-        mean = self.share[:, state] - theta[self.row] * self.parents
-        return added_up(self.row, self.fallen * mean**2, len(theta))
-
-
-def family_place(cells: GroupedCounts, counts: Counts) -> Keys:
+def _in_family(cells: GroupedCounts, family: Scope, sizes: Sequence[int]) -> Keys:
     """Where each (group, cell) lies in the family's table; the cells show all of it."""
     columns = dict(zip(cells.scope, cells.columns(), strict=True))
     place = np.zeros(len(cells.cells), dtype=np.int64)
-    for name, size in zip(counts.scope, counts.cardinalities, strict=True):
+    for name, size in zip(family, sizes, strict=True):
         place *= size
         if name in columns:
             place += columns[name]
         else:
             place += cells.groups.configs[cells.groups.scope.index(name)][cells.group]
     return place
-
-
-def _observed_place(cells: GroupedCounts, counts: Counts) -> Keys:
-    return cells.groups.place([name for name in counts.scope if name not in cells.scope])
-
-
-def _place(shown: Counts) -> Keys:
-    from lacunet.statistics.distinct import pack, unpack
-
-    return pack(unpack(shown.keys, shown.radices), shown.cardinalities, len(shown.keys))
-
-
-def _bound(shown: GroupedCounts, rows: int) -> int:
-    return len(shown.groups.weights) * rows
 
 
 def _divided(part: FloatArray, whole: FloatArray) -> FloatArray:
