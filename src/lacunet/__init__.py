@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lacunet.completion.frames import impute, predict
     from lacunet.data.examples import example_data
     from lacunet.data.text import TextFiles
+    from lacunet.diagnosis.diagnosis import diagnose
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
     from lacunet.estimate.deletion.forms import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from lacunet.formats.files import read_network, write_network
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
+    from lacunet.missingness.fitted import learn_missingness
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Cpt
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
@@ -74,6 +76,7 @@ __all__ = [
     "OneStep",
     "Result",
     "TextFiles",
+    "diagnose",
     "discretise",
     "example",
     "example_data",
@@ -83,6 +86,7 @@ __all__ = [
     "impute",
     "kl_divergence",
     "learn",
+    "learn_missingness",
     "log_likelihood",
     "marginals",
     "predict",
@@ -121,6 +125,7 @@ _HOME_OF = {
     "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
     "TextFiles": "data.text",
+    "diagnose": "diagnosis.diagnosis",
     "discretise": "building.bins",
     "example": "formats.catalogue",
     "example_data": "data.examples",
@@ -130,6 +135,7 @@ _HOME_OF = {
     "impute": "completion.frames",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
+    "learn_missingness": "missingness.fitted",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
     "predict": "completion.frames",

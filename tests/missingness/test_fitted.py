@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.formats.catalogue import example
-from lacunet.missingness.fitted import fitted_mechanisms
+from lacunet.missingness.fitted import (
+    fitted_mechanisms,
+    learn_missingness,
+    learned_separator,
+    observed_parents,
+)
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
@@ -100,3 +108,51 @@ def test_complete_data_give_no_mechanism() -> None:
 def test_no_rows_have_no_pattern() -> None:
     with pytest.raises(LacunetError, match="no rows"):
         fitted_mechanisms(FOUR, sample(FOUR, 0, np.random.default_rng(0)))
+
+
+def test_learned_causes_say_where_they_come_from() -> None:
+    table = rows_hidden_by(
+        "B -> R[C]; A -> R[B]; R[D]", {"C": [0.1, 0.7], "B": [0.3, 0.6], "D": 0.3}
+    )
+    graph = learn_missingness(FOUR, table)
+    assert graph.causes == {"B": ("A",), "C": ("B",), "D": ()}
+    assert graph.category() == "MNAR"
+    origin = graph.origin_of["B", "C"]
+    assert origin.source == "learned"
+    assert origin.p_value < 1e-16
+    assert (
+        str(graph).splitlines()[0].startswith("# whether a value is missing because of what it is")
+    )
+    assert "B -> R[C]  # learned" in str(graph)
+
+
+def test_a_learned_graph_can_be_saved_edited_and_read_back(tmp_path: Path) -> None:
+    table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
+    graph = learn_missingness(FOUR, table)
+    graph.write(tmp_path / "graph.txt")
+    again = MissingnessGraph.read(tmp_path / "graph.txt", FOUR)
+    assert again.causes == graph.causes
+    assert pickle.loads(pickle.dumps(graph)).origin_of == graph.origin_of
+
+
+def test_given_causes_stay_whatever_the_data_say() -> None:
+    table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
+    given = MissingnessGraph.parse("B -> R[D]; R[D] -> R[C]", FOUR)
+    graph = learn_missingness(FOUR, table, given=given)
+    assert graph.causes == {"C": ("A", Mechanism("D")), "D": ("B",)}
+    assert graph.origin_of["B", "D"].source == "given"
+    assert graph.origin_of["A", "C"].source == "learned"
+    assert graph.origin_of["B", "D"].p_value > 1e-4
+
+
+def test_a_cause_that_is_explained_by_others_is_taken_out_again() -> None:
+    # B is most closely tied to R[D] at first, but A and C together decide.
+    table = rows_hidden_by("A, C -> R[D]", {"D": [[0.1, 0.5], [0.5, 0.9]]})
+    assert learn_missingness(FOUR, table).causes == {"D": ("A", "C")}
+
+
+def test_every_family_has_its_own_separator() -> None:
+    table = rows_hidden_by("A -> R[C]; B -> R[D]", {"C": [0.1, 0.7], "D": [0.2, 0.6]})
+    own = learned_separator(FOUR, table)
+    assert own == {"A": (), "B": (), "C": ("A",), "D": ("B",)}
+    assert observed_parents(FOUR, table) == {"C": ("A",), "D": ("B",)}

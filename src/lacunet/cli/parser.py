@@ -8,6 +8,8 @@ from importlib import import_module
 COMMANDS = (
     "learn",
     "explain",
+    "diagnose",
+    "sensitivity",
     "recover",
     "evaluate",
     "compare",

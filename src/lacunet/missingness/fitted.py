@@ -1,26 +1,38 @@
-r"""The user's own pattern of missing values, as mechanisms that other rows can be put through.
+r"""Mechanisms learned from data: what seems to decide whether a value is shown.
 
-The mechanisms are taken one after the other, each given those before it:
+The parents of each mechanism :math:`R_i` are chosen greedily, forward and backward: the one
+that raises the penalised log-likelihood of :math:`R_i` most is added, one that no longer pays
+is taken out again, until nothing changes. A candidate that is itself missing at times is judged
+on the rows that show it. The penalty is that of BIC, half the logarithm of the rows for each
+parameter. Where many candidates are tried, some pass by chance: of 36 independent ones, at
+1,000 rows, one does in a quarter of all cases. So `learn_missingness` adds the logarithm of
+the number of candidates for each parent (J. Chen and Z. Chen, "Extended Bayesian information
+criteria", 2008). For informed deletion the penalty is half that of BIC: there a parent too many
+costs variance, one too few costs bias.
+
+It is sound if mechanisms cause nothing but mechanisms, no value hides itself, nothing unseen
+drives both a mechanism and a candidate, and every configuration is shown at times. *That a
+value is missing because of what it is cannot be seen in any data.*
+
+`fitted_mechanisms` makes mechanisms that other rows can be put through. There,
 
 .. math::
     \Pr(R \mid X_o) = \prod_i \Pr(R_i \mid W_i, R_{B_i}), \qquad
     W_i \subseteq X_o, \quad B_i \subseteq \{1, \ldots, i - 1\}
 
-The parents of each are chosen greedily: the one that raises the penalised log-likelihood
-(BIC) of :math:`R_i` most is added, until none raises it. Parents among :math:`X_o` keep the
-dependence that makes the data missing at random and not completely so; parents among the
-other mechanisms keep together what goes missing together, such as the answers of one page of
-a questionnaire. Copying whole patterns from rows that agree on :math:`X_o` would do both in
-one stroke, but hardly any two rows agree on many variables, and the closest row is close in
-what does not matter as often as in what does.
-
-What the data cannot show is not copied: that a value is missing because of what it is, or
-because of a value that is itself missing elsewhere. The simulated data are missing at random.
+Parents among :math:`X_o` keep the dependence that makes the data missing at random and not
+completely so; parents among the other mechanisms keep together what goes missing together,
+such as the answers of one page of a questionnaire. Copying whole patterns from rows that agree
+on :math:`X_o` would do both in one stroke, but hardly any two rows agree on many variables, and
+the closest row is close in what does not matter as often as in what does. The simulated data
+are missing at random.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +40,19 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
-from lacunet.model.network import FloatArray, Network
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.nodes import Mechanism, Node, named
 
 MOST_PARENTS = 4
 MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities from all
 MOST_CELLS = 100_000
+
+NOT_SHOWN = -1
+CANNOT_BE_SEEN = (
+    "whether a value is missing because of what it is (X -> R[X]) cannot be seen in any data"
+)
 
 Column = NDArray[np.int64]
 
@@ -71,35 +89,75 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     return Missingness(graph, mechanisms)
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """How parents are chosen: the penalty for a parameter (1: BIC) and for a parent.
+
+    ``given`` are parents that stay whatever the data say.
+    """
+
+    per_parameter: float = 1.0
+    per_parent: float = 0.0
+    given: tuple[Node, ...] = ()
+
+
 def _choose(
-    is_shown: Column, seen: Mapping[Node, Column], weights: FloatArray, network: Network
+    is_shown: Column,
+    seen: Mapping[Node, Column],
+    weights: FloatArray,
+    network: Network,
+    how: _Choice | None = None,
 ) -> tuple[Node, ...]:
     """The parents that raise the penalised log-likelihood, the best one first."""
+    how = _Choice() if how is None else how
     some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
     shown, weight = is_shown[some], weights[some]
     columns = {node: column[some] for node, column in seen.items()}
-    chosen: tuple[Node, ...] = ()
-    score = _score(shown, np.zeros(len(shown), np.int64), 1, weight)
-    while len(chosen) < MOST_PARENTS:
-        scores = {
-            node: _score(shown, *_codes((*chosen, node), columns, network, len(shown)), weight)
-            for node in columns
-            if node not in chosen and _cells((*chosen, node), network) <= MOST_CELLS
-        }
-        best = max(scores, key=lambda node: scores[node], default=None)
-        if best is None or scores[best] <= score:
-            return chosen
-        chosen, score = (*chosen, best), scores[best]
+
+    has_holes = {node for node, column in columns.items() if (column == NOT_SHOWN).any()}
+
+    def gain(node: Node, others: tuple[Node, ...]) -> float:
+        """What a parent adds to others, on the rows that show them all."""
+        nodes = (*others, node)
+        if _cells(nodes, network) > MOST_CELLS:
+            return -np.inf
+        own, part, kept = shown, weight, columns
+        if not has_holes.isdisjoint(nodes):
+            rows = np.logical_and.reduce([columns[one] != NOT_SHOWN for one in nodes])
+            own, part = shown[rows], weight[rows]
+            kept = {one: columns[one][rows] for one in nodes}
+        scores = [
+            _score(own, *_codes(which, kept, network, len(own)), part, how.per_parameter)
+            for which in (nodes, others)
+        ]
+        return scores[0] - scores[1] - how.per_parent
+
+    chosen = how.given
+    while len(chosen) < MOST_PARENTS + len(how.given):
+        gains = {node: gain(node, chosen) for node in columns if node not in chosen}
+        best = max(gains, key=lambda node: gains[node], default=None)
+        if best is None or gains[best] <= 0:
+            break
+        chosen = (*chosen, best)
+        chosen = tuple(
+            node
+            for node in chosen
+            if node in (*how.given, best)
+            or gain(node, tuple(other for other in chosen if other != node)) > 0
+        )
     return chosen
 
 
-def _score(is_shown: Column, codes: Column, cells: int, weights: FloatArray) -> float:
+def _score(
+    is_shown: Column, codes: Column, cells: int, weights: FloatArray, penalty: float
+) -> float:
     r"""The penalised log-likelihood, :math:`\ell - \frac{1}{2} \log N \cdot` (groups seen)."""
     counts = np.bincount(2 * codes + is_shown, weights, 2 * cells).reshape(-1, 2)
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.ones_like(counts), where=counts > 0)
     groups = np.count_nonzero(totals)
-    return float((counts * np.log(shares)).sum() - 0.5 * np.log(len(codes)) * groups)
+    rows = max(len(codes), 1)
+    return float((counts * np.log(shares)).sum() - penalty * 0.5 * np.log(rows) * groups)
 
 
 def _rates(
@@ -152,3 +210,188 @@ def _in_order(nodes: Sequence[Node], network: Network) -> tuple[Node, ...]:
             ),
         )
     )
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an edge of a learned graph comes from.
+
+    ``source`` is "given" or "learned"; ``p_value`` is that of the edge given the mechanism's
+    other parents, ``effect`` its Cramér's V.
+    """
+
+    source: str
+    p_value: float
+    effect: float
+
+    def __str__(self) -> str:
+        return f"{self.source}, p = {self.p_value:.2g}, V = {self.effect:.2f}"
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class LearnedGraph(MissingnessGraph):
+    """A missingness graph that knows where each of its edges comes from.
+
+    ``origin_of`` is keyed by edges: a parent, and the variable whose mechanism it is a parent
+    of. Printed or written, every edge carries its origin as a comment; it can be edited and
+    read back like any graph.
+    """
+
+    origin_of: Mapping[tuple[Node, str], Origin] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        network: Network,
+        causes: Mapping[str, Sequence[Node]],
+        origin_of: Mapping[tuple[Node, str], Origin],
+    ) -> None:
+        super().__init__(network, causes)
+        object.__setattr__(self, "origin_of", dict(origin_of))
+
+    def __str__(self) -> str:
+        lines = [f"# {CANNOT_BE_SEEN}"]
+        for variable, nodes in self.causes.items():
+            lines += [
+                f"{named(node)} -> {Mechanism(variable)}  # {self.origin_of[node, variable]}"
+                for node in nodes
+            ]
+            lines += [] if nodes else [f"{Mechanism(variable)}  # no cause found"]
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[type[MissingnessGraph], tuple[object, ...]]:
+        return LearnedGraph, (self.network, dict(self.causes), dict(self.origin_of))
+
+
+def learn_missingness(
+    network: Network,
+    data: Any,
+    weight: Any = None,
+    given: MissingnessGraph | None = None,
+    missing: Sequence[str] = (),
+) -> LearnedGraph:
+    """Learn what decides whether values are shown.
+
+    Candidates for a mechanism are all variables but its own, and the mechanisms before it in
+    the network's order. What the data cannot show is not in the graph: that a value is missing
+    because of what it is.
+
+    Parameters
+    ----------
+    network
+        Owns the variables; its CPTs are not looked at.
+    data
+        A path, a dataframe of any library, or an encoded table.
+    weight
+        The column with the rows' weights, or the weights themselves.
+    given
+        Edges that are known; they stay whatever the data say. Its hidden causes are not used.
+    missing
+        Further strings that mean "not observed".
+
+    Examples
+    --------
+    The old answer half of the time, the young always.
+
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
+    >>> graph = learn_missingness(network, rows)
+    >>> graph.causes["Ill"], graph.origin_of["Age", "Ill"].source
+    (('Age',), 'learned')
+    """
+    from lacunet.data.read import read_table
+
+    table = read_table(data, network, weight=weight, missing=missing)
+    if not table.rows:
+        raise LacunetError("the data have no rows.")
+    weights = np.ones(table.rows) if table.weights is None else table.weights
+    seen = dict(_columns(table, table.variables))
+    causes: dict[str, tuple[Node, ...]] = {}
+    origin_of: dict[tuple[Node, str], Origin] = {}
+    for name in table.partially_observed:
+        is_shown = _is_shown(table, name)
+        known = () if given is None else given.causes.get(name, ())
+        candidates = {node: column for node, column in seen.items() if node != name}
+        candidates |= {node: seen[node] for node in known if node in seen}
+        lacking = [node for node in known if node not in candidates]
+        if lacking:
+            candidates |= {n: _is_shown(table, n.variable) for n in lacking if n not in seen}  # type: ignore[union-attr]
+        how = _Choice(1.0, float(np.log(max(len(candidates), 1))), known)
+        parents = _in_order(_choose(is_shown, candidates, weights, network, how), network)
+        for node in parents:
+            source = "given" if node in known else "learned"
+            found = _tested(is_shown, node, parents, candidates, weights, network)
+            origin_of[node, name] = Origin(source, *found)
+        causes[name] = parents
+        seen[Mechanism(name)] = is_shown
+    return LearnedGraph(network, causes, origin_of)
+
+
+def learned_separator(network: Network, table: EncodedTable) -> dict[str, Scope]:
+    """For each variable's family, fully observed variables that separate it from its mechanisms.
+
+    They are the parents, among the fully observed variables, of the mechanisms of the
+    family's partially observed part, chosen with half the penalty of BIC.
+
+    Examples
+    --------
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
+    >>> columns = {
+    ...     "Age": np.repeat([0, 1], 50).astype(np.uint8),
+    ...     "Ill": np.repeat([0, 2], [75, 25]).astype(np.uint8),
+    ... }
+    >>> learned_separator(network, EncodedTable.of({"Age": 2, "Ill": 2}, columns))
+    {'Age': (), 'Ill': ('Age',)}
+    """
+    parents_of = observed_parents(network, table)
+    return {
+        name: tuple(
+            other
+            for other in table.fully_observed
+            if any(other in parents_of.get(one, ()) for one in network.family(name))
+        )
+        for name in network.variables
+    }
+
+
+def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
+    """The parents of each mechanism among the fully observed variables; half of BIC's penalty."""
+    weights = np.ones(table.rows) if table.weights is None else table.weights
+    seen = dict(_columns(table, table.fully_observed))
+    chosen = {
+        name: _choose(_is_shown(table, name), seen, weights, network, _Choice(0.5))
+        for name in table.partially_observed
+    }
+    return {name: tuple(n for n in seen if n in nodes) for name, nodes in chosen.items()}  # type: ignore[misc]
+
+
+def _columns(table: EncodedTable, names: Sequence[str]) -> Iterator[tuple[Node, Column]]:
+    for name in names:
+        codes = table.columns[name].astype(np.int64)
+        yield name, np.where(codes == table.cardinality_of[name], NOT_SHOWN, codes)
+
+
+def _is_shown(table: EncodedTable, name: str) -> Column:
+    shown: Column = (table.columns[name] != table.cardinality_of[name]).astype(np.int64)
+    return shown
+
+
+def _tested(
+    is_shown: Column,
+    node: Node,
+    parents: Sequence[Node],
+    columns: Mapping[Node, Column],
+    weights: FloatArray,
+    network: Network,
+) -> tuple[float, float]:
+    """The p-value and Cramér's V of an edge, given the mechanism's other parents."""
+    rows = np.ones(len(is_shown), dtype=bool)
+    for one in parents:
+        rows &= columns[one] != NOT_SHOWN
+    others = [one for one in parents if one != node]
+    kept = {one: columns[one][rows] for one in parents}
+    strata, number = _codes(others, kept, network, int(rows.sum()))
+    states = _size(node, network)
+    place = (strata * 2 + is_shown[rows]) * states + kept[node]
+    counts = np.bincount(place, weights[rows], number * 2 * states).astype(np.float64)
+    found = independence(counts.reshape(number, 2, states), np.random.default_rng(0))
+    return found.p_value, found.effect

@@ -1,0 +1,65 @@
+"""``lacunet diagnose``: what is missing from data, how, and what that permits."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add_data_arguments,
+    note,
+    seed,
+    table_of,
+)
+from lacunet.cli.progress import progress_bar
+
+HELP = "say what is missing from data, whether at random, and what that permits"
+EXAMPLE = """example:
+  lacunet diagnose alarm.bif patients.csv
+  lacunet diagnose alarm.bif patients.csv --mechanisms graph.txt
+
+what is printed for each variable:
+  missing       share of the rows that do not show it
+  family shown  rows that show it together with all its parents
+  influx        how well its missing values are connected to shown values of other variables
+  outflux       how well its shown values are connected to missing values of other variables
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
+    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    command.add_argument("--json", action="store_true", help="print everything as JSON")
+    command.add_argument(
+        "--mechanisms",
+        metavar="FILE",
+        help="learn what decides whether values are shown, and write it as a missingness graph",
+    )
+    command.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="random seed of the tests (0)"
+    )
+    add_data_arguments(command)
+
+
+def run(options: Namespace) -> int:
+    """Print the diagnosis."""
+    import numpy as np
+
+    from lacunet.diagnosis.diagnosis import diagnose
+    from lacunet.formats.files import read_network
+    from lacunet.missingness.fitted import learn_missingness
+
+    network = read_network(options.network)
+    with progress_bar() as progress:
+        table = table_of(options, network, progress)
+    for text in table.notes:
+        note(text)
+    found = diagnose(network, table, rng=np.random.default_rng(options.seed))
+    print(json.dumps(found.as_data()) if options.json else found)
+    if options.mechanisms:
+        learn_missingness(network, table).write(options.mechanisms)
+        note(f"the learned mechanisms are in {options.mechanisms}")
+    return 0

@@ -1,0 +1,313 @@
+"""What is missing, how, and what that permits: one value that prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from lacunet.data.read import read_table
+from lacunet.data.table import EncodedTable
+from lacunet.diagnosis.at_random import (
+    MissingTest,
+    NeverShown,
+    mar_tests,
+    mcar_tests,
+    positivity,
+    smallest_effect,
+)
+from lacunet.diagnosis.patterns import Patterns, patterns
+from lacunet.missingness.fitted import CANNOT_BE_SEEN
+from lacunet.model.network import Network
+from lacunet.progress import Progress, silent
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.groups import group_rows
+from lacunet.wording import counted, finite, text_table
+
+LEVEL = 0.05
+SHOWN = 10  # lines of each list that are printed
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What the closed forms would rest on.
+
+    ``complete_rows`` is what listwise deletion uses; ``fewest_family_rows`` what direct-mcar
+    has for the family that is shown least, ``scarcest`` that family's variable. ``groups`` is
+    the number of groups of rows that direct-mar and factored-mar make by the fully observed
+    variables; ``fallback_of`` the share of the rows in groups none of which shows the family.
+    """
+
+    complete_rows: int
+    scarcest: str
+    fewest_family_rows: int
+    groups: int
+    fallback_of: Mapping[str, float]
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis:
+    """What is missing from data, and what can be said about why.
+
+    ``patterns`` describe; ``mcar`` tests whether values are missing completely at random,
+    ``mar`` whether they are always missing at random, both smallest p-value first;
+    ``positivity`` lists states under which a variable is never shown; ``grounds`` says what
+    methods would rest on. ``conclusions`` are sentences.
+    """
+
+    patterns: Patterns
+    mcar: tuple[MissingTest, ...]
+    mar: tuple[MissingTest, ...]
+    positivity: tuple[NeverShown, ...]
+    grounds: Grounds
+    conclusions: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Diagnosis: {self.conclusions[0]}>"
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def as_data(self) -> dict[str, Any]:
+        """All of it as lists, strings and numbers, ready for JSON."""
+        data: dict[str, Any] = finite(asdict(self))
+        return data
+
+
+def diagnose(
+    network: Network,
+    data: Any,
+    weight: Any = None,
+    *,
+    missing: Sequence[str] = (),
+    latent: Sequence[str] = (),
+    rng: np.random.Generator | None = None,
+    progress: Progress = silent,
+) -> Diagnosis:
+    """Say what is missing from data, how, and what that permits.
+
+    Parameters
+    ----------
+    network
+        Structure and states; CPTs, if it has any, are not looked at.
+    data
+        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
+    weight
+        The column with the rows' weights, or the weights themselves; they count in the tests.
+    missing
+        Further strings that mean "not observed".
+    latent
+        Variables that the data do not have.
+    rng
+        For tests that compare with random tables.
+
+    Examples
+    --------
+    The young all answer, the old half of the time.
+
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
+    >>> print(diagnose(network, rows).conclusions[0])
+    Values are not missing completely at random: Ill depends on Age.
+    """
+    table = read_table(
+        data, network, weight=weight, missing=missing, latent=latent, progress=progress
+    )
+    rng = np.random.default_rng(0) if rng is None else rng
+    described = patterns(network, table)
+    completely = mcar_tests(network, table, rng)
+    always = mar_tests(network, table, rng)
+    never = positivity(network, table)
+    grounds = _grounds(network, table, described)
+    words = _conclusions(described, completely, always, never)
+    return Diagnosis(described, completely, always, never, grounds, words)
+
+
+def _grounds(network: Network, table: EncodedTable, described: Patterns) -> Grounds:
+    groups, group = group_rows(table, table.fully_observed)
+    fallback_of = {}
+    for name in network.variables:
+        hidden = [one for one in network.family(name) if table.missing_of[one]]
+        if hidden:
+            shown = added_up(group[table.is_shown(hidden)], None, len(groups.weights))
+            lost = float(groups.weights[shown == 0].sum() / groups.weights.sum())
+            fallback_of[name] = lost
+    scarcest = min(described.family_rows, key=lambda name: described.family_rows[name])
+    return Grounds(
+        described.complete_rows,
+        scarcest,
+        described.family_rows[scarcest],
+        len(groups.weights),
+        fallback_of,
+    )
+
+
+def _conclusions(
+    described: Patterns,
+    completely: Sequence[MissingTest],
+    always: Sequence[MissingTest],
+    never: Sequence[NeverShown],
+) -> tuple[str, ...]:
+    if not described.missing_cells:
+        return ("Nothing is missing.",)
+    words = [_completely(completely)]
+    if found := [test for test in always if test.adjusted < LEVEL]:
+        words.append(
+            f"Nor always at random: {_dependences(found)}, given what is always shown. "
+            "Methods for MAR data are then biased; a missingness graph may help."
+        )
+    elif always:
+        words.append(
+            f"No sign that being missing depends on values that are themselves missing at times "
+            f"({counted(len(always), 'test')})."
+        )
+    if described.never_observed:
+        names = ", ".join(described.never_observed)
+        words.append(f"No row shows {names}: only the prior, or EM with the rest, can speak.")
+    if never:
+        first = never[0]
+        words.append(
+            f"Some variables are never shown under a state of another "
+            f"({counted(len(never), 'case')}): {first.missing} is never shown where "
+            f"{first.cause}={first.state} ({counted(first.rows, 'row')}). "
+            "What holds there cannot be learned from these data."
+        )
+    words.append(f"Remember: {CANNOT_BE_SEEN}.")
+    return tuple(words)
+
+
+def _completely(tests: Sequence[MissingTest]) -> str:
+    found = [test for test in tests if test.adjusted < LEVEL]
+    if found:
+        return f"Values are not missing completely at random: {_dependences(found)}."
+    if not tests:
+        return "Whether values are missing completely at random cannot be tested here."
+    effect = smallest_effect(min(test.rows for test in tests), len(tests))
+    return (
+        f"No sign against missing completely at random in {counted(len(tests), 'test')} "
+        f"(an effect below V = {effect:.2f} might have gone unnoticed)."
+    )
+
+
+def _dependences(tests: Sequence[MissingTest]) -> str:
+    """``Income depends on Age, Sex; Job on Age``, the strongest first."""
+    causes_of: dict[str, list[str]] = {}
+    for test in tests:
+        causes_of.setdefault(test.missing, []).append(test.cause)
+    parts = []
+    for at, (missing, causes) in enumerate(list(causes_of.items())[:3]):
+        more = f" and {len(causes) - 3} more" if len(causes) > 3 else ""
+        verb = "depends on" if at == 0 else "on"
+        parts.append(f"{missing} {verb} {', '.join(causes[:3])}{more}")
+    rest = len(causes_of) - len(parts)
+    return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
+
+
+def as_text(diagnosis: Diagnosis) -> str:
+    """The diagnosis for people to read."""
+    described, grounds = diagnosis.patterns, diagnosis.grounds
+    share = described.missing_cells / max(described.cells, 1)
+    partially = [name for name, rate in described.rate_of.items() if rate > 0]
+    shape = "monotone" if described.is_monotone else "not monotone"
+    lines = [
+        f"{counted(described.rows, 'row')}, {described.missing_cells:,} of {described.cells:,} "
+        f"cells missing ({share:.1%}), in {len(partially)} of {len(described.rate_of)} variables",
+    ]
+    if partially:
+        number = counted(described.number, "pattern")
+        lines += [f"{number} of missing values, {shape}", "", _variables(described, partially)]
+        lines += ["", "commonest patterns:", _commonest(described)]
+        lines += _list("missing together:", [_pair(pair) for pair in _notable(described)])
+        found = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
+        lines += _list("being missing depends on (Holm-adjusted p-values):", map(_tested, found))
+        found = [test for test in diagnosis.mar if test.adjusted < LEVEL]
+        lines += _list("also given what is always shown:", map(_tested, found))
+        lines += ["", "what methods would rest on:", _methods(described, grounds)]
+    return "\n".join([*lines, "", *diagnosis.conclusions])
+
+
+def _list(title: str, items: Any) -> list[str]:
+    items = list(items)
+    if not items:
+        return []
+    more = [f"  and {len(items) - SHOWN} more"] if len(items) > SHOWN else []
+    return ["", title, *(f"  {item}" for item in items[:SHOWN]), *more]
+
+
+def _variables(described: Patterns, partially: Sequence[str]) -> str:
+    ordered = sorted(partially, key=lambda name: -described.rate_of[name])
+    rows = [
+        [
+            name,
+            f"{described.rate_of[name]:.1%}",
+            f"{described.family_rows[name]:,}",
+            f"{described.influx_of[name]:.2f}",
+            f"{described.outflux_of[name]:.2f}",
+        ]
+        for name in ordered[: 2 * SHOWN]
+    ]
+    more = f"\nand {len(ordered) - len(rows)} more" if len(ordered) > len(rows) else ""
+    return text_table(["variable", "missing", "family shown", "influx", "outflux"], rows) + more
+
+
+def _commonest(described: Patterns) -> str:
+    lines = []
+    for pattern in described.commonest[: SHOWN // 2]:
+        names = ", ".join(pattern.missing[:6]) + (", ..." if len(pattern.missing) > 6 else "")
+        what = f"{counted(len(pattern.missing), 'variable')} missing: {names}"
+        share = pattern.rows / described.rows
+        rows = counted(pattern.rows, "row")
+        lines.append(f"  {rows} ({share:.1%}): {what if pattern.missing else 'nothing missing'}")
+    return "\n".join(lines)
+
+
+def _notable(described: Patterns) -> list[Any]:
+    """The pairs whose being missing goes together by more than chance, four times over."""
+    bar = 4 / np.sqrt(max(described.rows, 1))
+    return [pair for pair in described.pairs if abs(pair.phi) > bar][:SHOWN]
+
+
+def _pair(pair: Any) -> str:
+    return (
+        f"{pair.one} and {pair.two}: {counted(pair.together, 'row')}, by chance "
+        f"{pair.expected:,.0f} (correlation {pair.phi:+.2f})"
+    )
+
+
+def _tested(test: MissingTest) -> str:
+    times = f"{test.ratio:.1f} times" if np.isfinite(test.ratio) else "never there"
+    if np.isfinite(test.ratio) and test.ratio > 100:
+        times = "over 100 times"
+    return (
+        f"{test.missing} is missing in {test.rates[0]:.0%} of rows with {test.cause}="
+        f"{test.highest}, in {test.rates[1]:.0%} with {test.cause}={test.lowest} "
+        f"({times}; V = {test.effect:.2f}, p {_p(test.adjusted)})"
+    )
+
+
+def _p(value: float) -> str:
+    return f"= {value:.2g}" if value >= 1e-16 else "< 1e-16"
+
+
+def _methods(described: Patterns, grounds: Grounds) -> str:
+    lost = [value for value in grounds.fallback_of.values() if value > 0]
+    worst = max(grounds.fallback_of, key=lambda name: grounds.fallback_of[name])
+    fell = (
+        f"{counted(len(lost), 'family', 'families')} with groups that never show it, at worst "
+        f"{grounds.fallback_of[worst]:.1%} of the rows ({worst})"
+        if lost
+        else "every family shown in every group"
+    )
+    rows = counted(grounds.complete_rows, "row")
+    return "\n".join(
+        [
+            f"  listwise: {rows} without a missing value "
+            f"({grounds.complete_rows / max(described.rows, 1):.1%})",
+            f"  direct-mcar: at least {counted(grounds.fewest_family_rows, 'row')} per family "
+            f"({grounds.scarcest})",
+            f"  direct-mar, factored-mar: {counted(grounds.groups, 'group')} of rows; {fell}",
+            f"  em: all {counted(described.rows, 'row')}",
+        ]
+    )

@@ -1,0 +1,48 @@
+"""How sure EM is: the step of this EM, handed to the rate matrix."""
+
+from __future__ import annotations
+
+from lacunet.estimate.em.start import Rows, maximise
+from lacunet.inference.engine import Engine
+from lacunet.model.network import FloatArray
+from lacunet.uncertainty.rate_matrix import (
+    Curvature,
+    EmSpreads,
+    em_spreads,
+    family_spread,
+    parts_of,
+)
+from lacunet.uncertainty.spread import Spread
+
+
+def em_curvature(engine: Engine, cells: FloatArray, prior: float) -> Curvature:
+    """Where EM has come to, as the rate matrix wants it.
+
+    Parameters
+    ----------
+    engine
+        The compiled rows.
+    cells
+        The cells of all CPTs, end to end, where EM has converged.
+    """
+    layout = engine.problems.layout
+    rows = Rows.of(layout)
+
+    def step(start: FloatArray) -> FloatArray:
+        return maximise(engine.expect(start).counts, rows, prior)
+
+    return Curvature.of(step, cells, engine.expect(cells).counts, layout, prior)
+
+
+def em_uncertainty(engine: Engine, cells: FloatArray, prior: float) -> EmSpreads:
+    """The spread of every CPT, and what the data do not identify."""
+    layout = engine.problems.layout
+    curvature = em_curvature(engine, cells, prior)
+    parts = parts_of(engine.problems, curvature.free, layout)
+    return em_spreads(curvature, parts, layout, prior)
+
+
+def em_family_uncertainty(engine: Engine, cells: FloatArray, prior: float, variable: str) -> Spread:
+    """The spread of one CPT, for networks whose whole rate matrix is too large."""
+    layout = engine.problems.layout
+    return family_spread(em_curvature(engine, cells, prior), variable, layout, prior)

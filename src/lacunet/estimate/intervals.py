@@ -1,0 +1,148 @@
+"""How sure every CPT is, whatever the method: the recipe that fits it.
+
+| method | recipe | cost |
+|---|---|---|
+| listwise, direct-mcar | the counts themselves | nothing |
+| direct-mar, informed-direct | influence of rows, from grouped counts | about one more fit |
+| em | rate matrix, if it has converged and has few enough parameters | an EM step per parameter |
+| every other | delete-a-group jackknife | as many fits as groups |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.estimate.em.uncertain import em_uncertainty
+from lacunet.inference.engine import engine_of
+from lacunet.inference.query import NOTHING
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.count import count
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.distinct import Index
+from lacunet.statistics.groups import Groups, count_in_groups, group_rows
+from lacunet.statistics.problems.compile import compile_problems
+from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread
+from lacunet.uncertainty.jackknife import GROUPS, Refit, Replicates, jackknife
+from lacunet.uncertainty.rate_matrix import Direction
+from lacunet.uncertainty.spread import Spread
+
+COUNTED = ("listwise", "direct-mcar")
+GROUPED = ("direct-mar", "informed-direct")
+MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How sure the CPTs of a learned network are.
+
+    ``recipe`` is how it was found. ``replicates`` are the networks of the jackknife, for
+    queries; None for the other recipes. ``unidentified`` are directions in which the data do
+    not identify EM's parameters.
+    """
+
+    spread_of: Mapping[str, Spread]
+    recipe: str
+    replicates: Replicates | None = None
+    unidentified: tuple[Direction, ...] = ()
+
+    def interval(self, variable: str, level: float = 0.95) -> FloatArray:
+        """The interval of every entry of a CPT: its axes, then low and high."""
+        return self.spread_of[variable].interval(level)
+
+    def standard_error(self, variable: str) -> FloatArray:
+        """The standard error of every entry of a CPT."""
+        return self.spread_of[variable].standard_error
+
+    def effective_size(self, variable: str) -> FloatArray:
+        """The effective size of every row of a CPT."""
+        return self.spread_of[variable].row_sizes
+
+    def query(self, target: str | Sequence[str], evidence: Mapping[str, str] = NOTHING) -> Spread:
+        """How sure the answer to a query is, if replicates were made."""
+        if self.replicates is None:
+            raise LacunetError(
+                f"intervals of queries need replicates, but the recipe was the {self.recipe}.",
+                "ask for the jackknife.",
+            )
+        return self.replicates.query(target, evidence)
+
+
+def uncertainty_of(
+    method: str,
+    network: Network,
+    table: EncodedTable,
+    prior: float,
+    refit: Refit,
+    given_of: Mapping[str, Scope],
+    *,
+    memory: float,
+    groups: int = GROUPS,
+    replicate: bool = False,
+) -> Uncertainty:
+    """How sure the CPTs are, by the recipe that fits the method.
+
+    Parameters
+    ----------
+    method
+        The name of the method that the network was learned with.
+    network
+        What was learned.
+    table
+        The rows it was learned from.
+    refit
+        Learns from other rows as this network was learned; for the jackknife.
+    given_of
+        For each variable, what rows were grouped by for its family; for methods that group.
+    groups
+        How many groups the jackknife leaves out in turn.
+    replicate
+        Take the jackknife whatever the method, so that queries have intervals too.
+    """
+    free = sum(cpt.table.size - cpt.table.size // cpt.table.shape[-1] for cpt in network.cpts)
+    if (
+        replicate
+        or method not in (*COUNTED, *GROUPED, "em")
+        or (method == "em" and free > MOST_FREE)
+    ):
+        replicates = jackknife(network, table, refit, prior, groups)
+        return Uncertainty(replicates.spreads(), "delete-a-group jackknife", replicates)
+    if method == "em":
+        engine = engine_of(compile_problems(network.with_tables(None), table), memory)
+        cells = engine.problems.layout.flat(dict(network.tables_of or {}))
+        found = em_uncertainty(engine, cells, prior)
+        return Uncertainty(found.spread_of, "rate matrix of EM", None, found.unidentified)
+    if method == "listwise":
+        table = table.take(table.is_shown(table.variables))
+    return Uncertainty(
+        direct_spreads(network, table, given_of if method in GROUPED else {}),
+        "influence of rows" if method in GROUPED else "counts",
+    )
+
+
+def direct_spreads(
+    network: Network, table: EncodedTable, given_of: Mapping[str, Scope]
+) -> dict[str, Spread]:
+    """The spread of every CPT by direct deletion, within groups where there are any."""
+    counted = count(table, [network.family(name) for name in network.variables])
+    grouped: dict[Scope, tuple[Groups, Index, FloatArray | None]] = {}
+    found = {}
+    for name in network.variables:
+        family, cpt = network.family(name), network.cpt(name).table
+        hidden = tuple(one for one in family if table.missing_of[one])
+        if name not in given_of or not hidden:
+            found[name] = direct_mcar_spread(counted[family], cpt)
+            continue
+        given = given_of[name]
+        if given not in grouped:
+            groups, group = group_rows(table, given)
+            squares = None
+            if table.weights is not None:
+                squares = added_up(group, table.weights**2, len(groups.weights))
+            grouped[given] = groups, group, squares
+        groups, group, squares = grouped[given]
+        shown = count_in_groups(table, groups, group, hidden, whole=True)
+        found[name] = direct_mar_spread(shown, counted[family], cpt, squares)
+    return found

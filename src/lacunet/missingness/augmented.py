@@ -1,0 +1,176 @@
+r"""The missingness graph as a Bayesian network: mechanisms become observed nodes.
+
+Every row says of every variable whether it shows it. So the mechanisms :math:`R_X` are binary
+variables that are always observed, and a network with their CPTs added,
+
+.. math::
+    \Pr(x, r) = \prod_X \theta(x \mid u) \prod_X \Pr(r_X \mid \mathrm{pa}(R_X)),
+
+is an ordinary Bayesian network with ordinary incomplete data. Maximum likelihood in it is
+maximum likelihood under the graph, whether the data are missing at random or not.
+
+*What can be left out.* A mechanism whose parents every row shows (fully observed variables,
+other mechanisms) has a family without a missing value: its factor is the same for every
+completion of a row, so it changes no expectation. It is ignorable, and left out unless a
+mechanism that stays has it as a parent. If all are ignorable the network is the original one.
+
+*Hidden causes.* A bidirected edge is taken in by directed ones: in each set of nodes that are
+joined by bidirected edges, in topological order, every mechanism gets as parents the members
+before it and their parents (J. Tian and J. Pearl, 2002: any law with hidden causes factorises
+so). Nothing is assumed about the hidden cause; independences it implies may be lost, never
+gained, so what is identified here is identified in the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+
+import networkx as nx
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import FloatArray, Network
+from lacunet.model.nodes import Mechanism, Node, named
+
+MISSING, SHOWN = "missing", "shown"
+
+
+@dataclass(frozen=True)
+class Augmented:
+    """A network with mechanisms as nodes, and the rows that show them.
+
+    ``name_of`` gives the node of each mechanism that was added, by its variable; the states of
+    the node are "missing" and "shown". ``ignorable`` are the variables whose mechanisms were
+    left out. ``graph`` is the graph without bidirected edges that the network stands for.
+    """
+
+    network: Network
+    table: EncodedTable
+    graph: MissingnessGraph
+    name_of: Mapping[str, str]
+    ignorable: tuple[str, ...]
+
+
+def augmented(
+    graph: MissingnessGraph, table: EncodedTable, leave_out_ignorable: bool = True
+) -> Augmented:
+    """The network with the graph's mechanisms as observed nodes, and the rows to learn it from.
+
+    Parameters
+    ----------
+    graph
+        The missingness graph; CPTs of its network are not looked at.
+    table
+        Rows of the graph's network.
+    leave_out_ignorable
+        False keeps the mechanisms that change nothing, for those who want their CPTs.
+
+    Raises
+    ------
+    LacunetError
+        Two variables share a hidden cause: then the network does not hold among them.
+
+    Examples
+    --------
+    >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    >>> graph = MissingnessGraph.parse("Y -> R[X]; R[Y]", network)
+    >>> rows = {"X": np.array([0, 2], np.uint8), "Y": np.array([2, 1], np.uint8)}
+    >>> made = augmented(graph, EncodedTable.of({"X": 2, "Y": 2}, rows))
+    >>> made.network.parents("R[X]"), made.table.columns["R[X]"].tolist(), made.ignorable
+    (('Y',), [1, 0], ('Y',))
+    """
+    directed = without_hidden_causes(graph)
+    kept = _not_ignorable(directed, table) if leave_out_ignorable else directed.partially_observed
+    network = directed.network
+    name_of: dict[str, str] = {}
+    for variable in kept:
+        name = str(Mechanism(variable))
+        while name in network.states_of:
+            name += "'"
+        name_of[variable] = name
+    states = dict(network.states_of) | dict.fromkeys(name_of.values(), (MISSING, SHOWN))
+    parents = dict(network.parents_of) | {
+        name_of[variable]: tuple(
+            name_of[node.variable] if isinstance(node, Mechanism) else node
+            for node in directed.causes[variable]
+        )
+        for variable in kept
+    }
+    cardinality_of = dict(table.cardinality_of) | dict.fromkeys(name_of.values(), 2)
+    columns = dict(table.columns) | {
+        name: (table.columns[variable] != table.cardinality_of[variable]).astype(np.uint8)
+        for variable, name in name_of.items()
+    }
+    rows = EncodedTable.of(cardinality_of, columns, table.weights, table.notes, table.row_numbers)
+    left_out = tuple(name for name in directed.partially_observed if name not in name_of)
+    return Augmented(Network(states, parents), rows, directed, name_of, left_out)
+
+
+def _not_ignorable(graph: MissingnessGraph, table: EncodedTable) -> tuple[str, ...]:
+    """The variables whose mechanisms look at a missing value, and the mechanisms these need."""
+    found = {
+        variable
+        for variable, causes in graph.causes.items()
+        if any(isinstance(node, str) and table.missing_of[node] for node in causes)
+    }
+    waiting = list(found)
+    while waiting:
+        causes = graph.causes[waiting.pop()]
+        fresh = {node.variable for node in causes if isinstance(node, Mechanism)} - found
+        found |= fresh
+        waiting += fresh
+    return tuple(name for name in graph.partially_observed if name in found)
+
+
+def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
+    """The graph with its bidirected edges taken in by directed ones.
+
+    Examples
+    --------
+    >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    >>> print(without_hidden_causes(MissingnessGraph.parse("Y <-> R[X]; R[Y]", network)))
+    X, Y -> R[X]
+    R[Y]
+    """
+    if not graph.hidden:
+        return graph
+    order = _mechanisms_in_order(graph)
+    causes: dict[str, set[Node]] = {name: set(nodes) for name, nodes in graph.causes.items()}
+    for district in nx.connected_components(nx.Graph(graph.hidden)):
+        variables = [node for node in district if isinstance(node, str)]
+        if len(variables) > 1:
+            raise LacunetError(
+                f"{' and '.join(map(named, sorted(variables)))} share a hidden cause: the "
+                "network's CPTs do not describe them.",
+                "add the cause to the network as a latent variable, or an edge between them.",
+            )
+        before: set[Node] = set()
+        for name in variables:
+            before |= {name, *graph.network.parents(name)}
+        for variable in (name for name in order if Mechanism(name) in district):
+            causes[variable] |= before
+            before |= {Mechanism(variable), *graph.causes[variable]}
+    return MissingnessGraph(graph.network, causes)
+
+
+def _mechanisms_in_order(graph: MissingnessGraph) -> list[str]:
+    """The partially observed variables, a mechanism's parents before it."""
+    among = {
+        variable: [node.variable for node in causes if isinstance(node, Mechanism)]
+        for variable, causes in graph.causes.items()
+    }
+    return list(TopologicalSorter(among).static_order())
+
+
+def mechanism_start(made: Augmented) -> dict[str, FloatArray]:
+    """CPTs for the mechanisms to start from: the share of rows that show the variable."""
+    start = {}
+    for name in made.name_of.values():
+        shown = float(np.average(made.table.columns[name], weights=made.table.weights))
+        shape = made.network.shape(made.network.parents(name))
+        start[name] = np.broadcast_to([1 - shown, shown], (*shape, 2)).copy()
+    return start

@@ -1,0 +1,185 @@
+r"""Refits on parts of the rows: the variance of any estimate, and of any query.
+
+*Delete-a-group jackknife.* The rows fall at random into :math:`G` groups, and everything is
+learned again without each of them:
+
+.. math::
+    \mathrm{Var}(\theta) = \frac{G - 1}{G} \sum_g
+    \bigl( \theta_{(-g)} - \bar\theta_{(\cdot)} \bigr)^2
+
+Rows are weighted, never problems or cells: what is compiled from one row stays together. A row
+with a whole weight stands for as many rows, each of which falls by itself; any other weight
+says how much a row stands for, and falls as one.
+
+*Bayesian bootstrap* (D. B. Rubin, 1981), for what is not smooth: every row gets a weight
+drawn from the exponential distribution, scaled to the rows' total; the variance over the
+draws is that of the estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import EncodedTable
+from lacunet.inference.query import NOTHING, family_marginals, query
+from lacunet.model.network import FloatArray, Network
+from lacunet.uncertainty.spread import Spread
+
+GROUPS = 30
+Refit = Callable[[EncodedTable], Network]
+
+
+def distinct_table(table: EncodedTable) -> EncodedTable:
+    """The distinct rows in the order of their codes, with the weight of each."""
+    codes = np.stack([table.columns[name].astype(np.int64) for name in table.variables])
+    keys = np.zeros(table.rows, np.int64)
+    bound = 1
+    for column, name in zip(codes, table.variables, strict=True):
+        radix = table.cardinality_of[name] + 1
+        if bound * radix >= 2**62:
+            found, keys = np.unique(keys, return_inverse=True)
+            bound = len(found)
+        keys = keys * radix + column
+        bound *= radix
+    _, member, place = np.unique(keys, return_index=True, return_inverse=True)
+    weights = np.bincount(place, table.weights, len(member)).astype(np.float64)
+    columns = {name: table.columns[name][member] for name in table.variables}
+    return EncodedTable.of(table.cardinality_of, columns, weights)
+
+
+def split_weights(table: EncodedTable, groups: int, seed: int) -> FloatArray:
+    """The weight of each distinct row in each group, one line for each group.
+
+    The table is that of the distinct rows (`distinct_table`): so the split depends on what
+    the rows hold, not on their order.
+
+    Examples
+    --------
+    >>> rows = EncodedTable.of({"A": 2}, {"A": np.array([0, 1], np.uint8)}, np.array([6.0, 0.5]))
+    >>> split_weights(rows, 3, 0).sum(axis=0).tolist()
+    [6.0, 0.5]
+    """
+    assert table.weights is not None
+    rng = np.random.default_rng([seed, table.rows])
+    even = np.full(groups, 1 / groups)
+    if (table.weights == np.floor(table.weights)).all():
+        return np.asarray(rng.multinomial(table.weights.astype(np.int64), even).T, np.float64)
+    return np.asarray(rng.multinomial(1, even, table.rows).T * table.weights)
+
+
+def without_each_group(
+    table: EncodedTable, groups: int = GROUPS, seed: int = 0
+) -> Iterator[EncodedTable]:
+    """The rows without each group in turn."""
+    rows = distinct_table(table)
+    for gone in split_weights(rows, groups, seed):
+        yield _weighted(rows, np.asarray(rows.weights) - gone)
+
+
+def bootstrapped(
+    table: EncodedTable, draws: int, rng: np.random.Generator
+) -> Iterator[EncodedTable]:
+    """The rows with weights from the Bayesian bootstrap, draw after draw."""
+    rows = distinct_table(table)
+    weights = np.asarray(rows.weights)
+    for _ in range(draws):
+        drawn = rng.standard_gamma(weights)
+        yield _weighted(rows, drawn * (weights.sum() / drawn.sum()))
+
+
+def _weighted(rows: EncodedTable, weights: FloatArray) -> EncodedTable:
+    kept: NDArray[np.bool_] = weights > 1e-9
+    columns = {name: column[kept] for name, column in rows.columns.items()}
+    return EncodedTable.of(rows.cardinality_of, columns, weights[kept])
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """The network learned from all rows, and from each of many parts or weightings of them.
+
+    ``factor`` times the sum of the squared distances from the replicates' mean is the
+    variance: :math:`(G - 1) / G` for the jackknife, :math:`1 / (B - 1)` for the bootstrap.
+    ``total`` is the weight of all rows; ``prior`` the concentration they were learned with.
+    """
+
+    network: Network
+    networks: tuple[Network, ...]
+    factor: float
+    total: float
+    prior: float
+
+    def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
+        """The variance of anything that is computed from a network."""
+        values = np.stack([of(network) for network in self.networks])
+        return np.asarray(self.factor * np.square(values - values.mean(axis=0)).sum(axis=0))
+
+    def spreads(self) -> Mapping[str, Spread]:
+        """The spread of every CPT.
+
+        Replicates are posterior modes: the prior holds them together, the more the fewer rows
+        there are. What it takes off the variance is put back, and no row of a CPT is known
+        from more rows than are expected to have its parents' states.
+        """
+        joint_of = family_marginals(self.network)
+        found = {}
+        for name in self.network.variables:
+            expected = self.total * joint_of[name].sum(axis=-1, keepdims=True)
+            variance = self.variance(lambda network, name=name: network.cpt(name).table)  # type: ignore[misc]
+            table = self.network.cpt(name).table
+            pseudo = table.shape[-1] * (self.prior - 1)
+            ones = np.ones_like(expected)
+            held = np.divide(expected + pseudo, expected, out=ones, where=expected > 0)
+            rates = np.clip(table * held - (self.prior - 1) / np.maximum(expected, 1e-9), 0, 1)
+            whole = Spread.of_variance(table, rates, variance * held**2)
+            found[name] = Spread(table, rates, np.minimum(whole.sizes, expected))
+        return found
+
+    def query(self, target: str | Sequence[str], evidence: Mapping[str, str] = NOTHING) -> Spread:
+        """The spread of a query's answer: every replicate is asked."""
+        variance = self.variance(lambda network: query(network, target, evidence))
+        answer = query(self.network, target, evidence)
+        whole = Spread.of_variance(answer.reshape(-1), answer.reshape(-1), variance.reshape(-1))
+        sizes = np.minimum(whole.sizes, self.total).reshape(answer.shape)
+        return Spread(answer, answer, sizes)
+
+
+def jackknife(
+    network: Network,
+    table: EncodedTable,
+    refit: Refit,
+    prior: float,
+    groups: int = GROUPS,
+    seed: int = 0,
+) -> Replicates:
+    """Learn without each of some groups of rows.
+
+    Parameters
+    ----------
+    network
+        What was learned from all rows.
+    table
+        All rows.
+    refit
+        Learns a network from rows as ``network`` was learned; EM may start from it.
+    prior
+        The concentration that both are learned with.
+    """
+    networks = tuple(refit(part) for part in without_each_group(table, groups, seed))
+    return Replicates(network, networks, (groups - 1) / groups, table.total, prior)
+
+
+def bootstrap(
+    network: Network,
+    table: EncodedTable,
+    refit: Refit,
+    prior: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> Replicates:
+    """Learn from many weightings of the rows."""
+    networks = tuple(refit(rows) for rows in bootstrapped(table, draws, rng))
+    return Replicates(network, networks, 1 / (draws - 1), table.total, prior)

@@ -1,0 +1,327 @@
+r"""The variance of EM's estimate from EM's own steps, without the rows.
+
+One EM step maps parameters to parameters, :math:`\theta' = M(\theta)`, and where EM has
+converged the observed information is the complete one times what a step leaves over,
+
+.. math::
+    I_\mathrm{obs} = I_\mathrm{com} (I - \partial M), \qquad V = I_\mathrm{obs}^{-1},
+
+(X.-L. Meng and D. B. Rubin 1991; D. Oakes 1999). :math:`I_\mathrm{com}` is block-diagonal, one
+block for each row of a CPT. :math:`\partial M` takes one EM step for each free parameter, and
+fewer where parameters do not meet: those of families that share no problem are moved at once.
+For one family of a large network conjugate gradients need a few steps for each of its entries.
+
+The step is that of the posterior mode, so the prior counts as data here; its pseudo-counts are
+taken off the effective sizes again. A direction in which the prior tells more than the data is
+one that the data do not identify: these are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.errors import LacunetError
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.layout import Layout
+from lacunet.uncertainty.spread import Spread
+
+Step = Callable[[FloatArray], FloatArray]
+Integers = NDArray[np.integer]
+MOVE = 1e-5  # how far a parameter is moved, relative to itself and its row's reference state
+SINGULAR = 1e-8  # less information than this share of the complete rows' is none
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A combination of parameters that the data do not identify.
+
+    ``families`` are the variables whose CPTs it moves most, ``information`` the share of the
+    complete data's information about it that the rows and the prior hold together.
+    """
+
+    families: tuple[str, ...]
+    information: float
+
+
+@dataclass(frozen=True)
+class Free:
+    """The free parameters: every cell but one reference, the likeliest, in each CPT row.
+
+    Cells of probability zero are not free: EM never moves them; nor are rows about which
+    nothing is expected. ``cell`` is where each free parameter lies, ``reference`` the cell
+    that makes up for it, ``row`` its CPT row.
+    """
+
+    cell: Integers
+    reference: Integers
+    row: Integers
+
+    @classmethod
+    def of(
+        cls, cells: FloatArray, expected: FloatArray, begins: Integers, lengths: Integers
+    ) -> Free:
+        """The free parameters of rows laid end to end."""
+        row = np.repeat(np.arange(len(begins)), lengths)
+        order = np.lexsort((-cells, row))
+        reference = order[begins][row]
+        known = np.add.reduceat(expected, begins)[row] > 0
+        free = np.flatnonzero((np.arange(len(cells)) != reference) & (cells > 0) & known)
+        return cls(free, reference[free], row[free])
+
+    def spread_out(self, move: FloatArray, size: int) -> FloatArray:
+        """A move of the free parameters as a move of all cells."""
+        return (
+            np.bincount(self.cell, move, size) - np.bincount(self.reference, move, size)
+        ).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Where EM has converged: the step, the cells, and what is expected of every row."""
+
+    step: Step
+    cells: FloatArray
+    expected: FloatArray  # of every cell: expected counts and pseudo-counts
+    begins: Integers
+    lengths: Integers
+    free: Free
+
+    @classmethod
+    def of(
+        cls, step: Step, cells: FloatArray, counts: FloatArray, layout: Layout, prior: float
+    ) -> Curvature:
+        """Lay out what the variance is made of.
+
+        Parameters
+        ----------
+        step
+            One EM step.
+        cells
+            The cells of all CPTs, end to end, where EM has converged.
+        counts
+            Their expected counts there.
+        """
+        sizes = np.diff(layout.offsets)
+        lengths = np.repeat(layout.cardinalities, sizes // layout.cardinalities)
+        begins = np.cumsum(lengths) - lengths
+        expected = counts + (prior - 1)
+        return cls(
+            step, cells, expected, begins, lengths, Free.of(cells, expected, begins, lengths)
+        )
+
+    @property
+    def row_totals(self) -> FloatArray:
+        """The expected count of every CPT row, pseudo-counts included."""
+        return np.asarray(np.add.reduceat(self.expected, self.begins))
+
+    def complete(self, move: FloatArray) -> FloatArray:
+        r"""Complete information times a move: :math:`n_u (\delta_x/\theta_x + \delta/\theta_0)`.
+
+        :math:`\delta` is what the whole row moves by, :math:`\theta_0` its reference.
+        """
+        free = self.free
+        in_row = np.bincount(free.row, move, len(self.begins))[free.row]
+        scaled = move / self.cells[free.cell] + in_row / self.cells[free.reference]
+        return np.asarray(self.row_totals[free.row] * scaled)
+
+    def complete_variance(self, move: FloatArray) -> FloatArray:
+        """The inverse of `complete`: the multinomial covariance over the expected count."""
+        free = self.free
+        theta = self.cells[free.cell]
+        in_row = np.bincount(free.row, theta * move, len(self.begins))[free.row]
+        total = self.row_totals[free.row]
+        spread = theta * (move - in_row)
+        return np.divide(spread, total, out=np.zeros_like(spread), where=total > 0)
+
+    def moved(self, direction: FloatArray, parts: Integers | None = None) -> FloatArray:
+        r"""How a step moves along a direction: :math:`\partial M \, \delta`, for the free cells.
+
+        Where ``parts`` numbers the free parameters by parts that do not meet, each part of
+        the direction is scaled by itself.
+        """
+        free = self.free
+        parts = np.zeros(len(direction), np.int64) if parts is None else parts
+        room = np.minimum(self.cells[free.cell], self.cells[free.reference])
+        speed = np.zeros(int(parts.max(initial=0)) + 1)
+        np.maximum.at(speed, parts, np.abs(direction) / room)
+        scale = np.divide(MOVE, speed, out=np.zeros_like(speed), where=speed > 0)[parts]
+        there = self.cells + free.spread_out(direction * scale, len(self.cells))
+        back = self.cells - free.spread_out(direction * scale, len(self.cells))
+        change = (self.step(there) - self.step(back))[free.cell] / 2
+        return np.divide(change, scale, out=np.zeros_like(change), where=scale > 0)
+
+
+def information(curvature: Curvature, parts: Integers) -> FloatArray:
+    """The observed information of the free parameters, prior included.
+
+    Parameters
+    ----------
+    parts
+        For each free parameter the part it belongs to: parameters of different parts do not
+        meet in any problem. Part -1 meets no problem at all.
+    """
+    number = len(parts)
+    rates = np.zeros((number, number))
+    members = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
+    for turn in range(max(map(len, members), default=0)):
+        chosen = np.array([own[turn] for own in members if turn < len(own)])
+        direction = np.zeros(number)
+        direction[chosen] = 1.0
+        change = curvature.moved(direction, np.maximum(parts, 0))
+        for one in chosen:
+            own = members[parts[one]]
+            rates[own, one] = change[own]
+    kept = np.eye(number) - rates  # I - dM, one column for each direction
+    whole = np.apply_along_axis(curvature.complete, 0, kept) if number else kept
+    return np.asarray((whole + whole.T) / 2)
+
+
+def parts_of(problems: Problems, free: Free, layout: Layout) -> Integers:
+    """The part of each free parameter: families that share a problem are of one part."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    families_of = layout.families_of()
+    number = len(layout.cardinalities)
+    pairs = []
+    for component in np.unique(problems.component):
+        members = problems.members.take(np.array([component])).items
+        touched = np.unique(families_of.take(members).items)
+        pairs.append(np.stack([np.full(len(touched), touched[0]), touched]))
+    joined = np.concatenate(pairs, axis=1) if pairs else np.empty((2, 0), np.int64)
+    ones = np.ones(joined.shape[1])
+    _, label = connected_components(coo_array((ones, joined), shape=(number, number)))
+    meets = np.isin(np.arange(number), joined)
+    _, label[meets] = np.unique(label[meets], return_inverse=True)
+    label = np.where(meets, label, -1)
+    family = np.searchsorted(layout.offsets, free.cell, side="right") - 1
+    return np.asarray(label[family])
+
+
+@dataclass(frozen=True)
+class EmSpreads:
+    """The spread of every CPT that EM gave, and the directions that the data do not identify."""
+
+    spread_of: Mapping[str, Spread]
+    covariance: FloatArray
+    free: Free
+    unidentified: tuple[Direction, ...]
+
+
+def em_spreads(curvature: Curvature, parts: Integers, layout: Layout, prior: float) -> EmSpreads:
+    r"""The spread of every CPT from the whole rate matrix.
+
+    The prior's pseudo-counts, :math:`k (\alpha - 1)` for a variable of :math:`k` states, are
+    taken off the effective size, so that it tells what the rows know.
+    """
+    observed = information(curvature, parts)
+    root = np.sqrt(np.maximum(np.diag(observed), 1e-300))
+    values, vectors = np.linalg.eigh(observed / root / root[:, None])
+    known = values > SINGULAR
+    inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T
+    covariance = inverse / root / root[:, None]
+    lost = np.square(vectors[:, ~known]).sum(axis=1) > 1e-3  # cells in a direction without end
+    variance = _cell_variances(covariance, curvature, lost)
+    spread_of = _spreads(variance, curvature, layout, prior)
+    unidentified = _unidentified(observed, curvature, layout, prior)
+    return EmSpreads(spread_of, covariance, curvature.free, unidentified)
+
+
+def family_spread(curvature: Curvature, variable: str, layout: Layout, prior: float) -> Spread:
+    """The spread of one CPT by conjugate gradients, for networks with many parameters.
+
+    Raises
+    ------
+    LacunetError
+        The gradients did not converge: the data do not identify the CPT.
+    """
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    free, number = curvature.free, len(curvature.free.cell)
+    at = layout.network.variables.index(variable)
+    start, stop = layout.offsets[at], layout.offsets[at + 1]
+    mine = np.flatnonzero((free.cell >= start) & (free.cell < stop))
+    observed = LinearOperator(
+        (number, number), matvec=lambda move: curvature.complete(move - curvature.moved(move))
+    )
+    roughly = LinearOperator((number, number), matvec=curvature.complete_variance)
+    covariance = np.zeros((number, len(mine)))
+    for column, parameter in enumerate(mine):
+        unit = np.zeros(number)
+        unit[parameter] = 1.0
+        solution, failed = cg(observed, unit, rtol=1e-6, maxiter=500, M=roughly)
+        if failed:
+            raise LacunetError(
+                f"the variance of {variable!r} did not converge: the data do not identify it.",
+                "use the jackknife, or a network with fewer parameters.",
+            )
+        covariance[:, column] = solution
+    variance = np.zeros(len(curvature.cells))
+    block = covariance[mine]
+    variance[free.cell[mine]] = np.diag(block)
+    for row in np.unique(free.row[mine]):
+        own = np.flatnonzero(free.row[mine] == row)
+        variance[free.reference[mine][own[0]]] = block[np.ix_(own, own)].sum()
+    return _spreads(variance, curvature, layout, prior)[variable]
+
+
+def _cell_variances(
+    covariance: FloatArray, curvature: Curvature, lost: NDArray[np.bool_]
+) -> FloatArray:
+    """The variance of every cell; that of the reference is that of the sum of the others."""
+    free = curvature.free
+    variance = np.zeros(len(curvature.cells))
+    variance[free.cell] = np.where(lost, np.inf, np.diag(covariance))
+    for row in np.unique(free.row):
+        own = np.flatnonzero(free.row == row)
+        total = np.inf if lost[own].any() else covariance[np.ix_(own, own)].sum()
+        variance[free.reference[own[0]]] = total
+    return variance
+
+
+def _spreads(
+    variance: FloatArray, curvature: Curvature, layout: Layout, prior: float
+) -> dict[str, Spread]:
+    """Variances of posterior modes as spreads that rest on the rows alone."""
+    lengths = np.repeat(curvature.lengths, curvature.lengths)
+    pseudo = lengths * (prior - 1)
+    totals = np.repeat(curvature.row_totals, curvature.lengths) - pseudo  # E n(u)
+    theta, counts = curvature.cells, curvature.expected - (prior - 1)
+    rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 1e-9)
+    sizes = np.divide(theta * (1 - theta), variance, out=totals + pseudo, where=variance > 0)
+    sizes = np.maximum(sizes - pseudo, 0.0)
+    tables, rates_of, sizes_of = (
+        layout.tables(values) for values in (theta, np.clip(rates, 0, 1), sizes)
+    )
+    return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
+
+
+def _unidentified(
+    observed: FloatArray, curvature: Curvature, layout: Layout, prior: float
+) -> tuple[Direction, ...]:
+    """The directions about which the prior knows more than the rows."""
+    free = curvature.free
+    number = len(free.cell)
+    if not number:
+        return ()
+    complete = np.apply_along_axis(curvature.complete, 0, np.eye(number))
+    prior_part = np.diag((prior - 1) / curvature.cells[free.cell] ** 2)
+    same_row = free.row[:, None] == free.row
+    prior_part += same_row * (prior - 1) / curvature.cells[free.reference][:, None] ** 2
+    root = np.linalg.cholesky(complete)
+    inverse = np.linalg.inv(root)
+    values, vectors = np.linalg.eigh(inverse @ (observed - prior_part) @ inverse.T)
+    by_prior = np.einsum("ij,ij->j", vectors, inverse @ prior_part @ inverse.T @ vectors)
+    found = []
+    family = np.searchsorted(layout.offsets, free.cell, side="right") - 1
+    # Where the prior holds half of all information there are few rows, which is another matter.
+    for at in np.flatnonzero((values < np.maximum(by_prior, SINGULAR)) & (by_prior < 0.5)):
+        weight = np.bincount(family, np.square(vectors[:, at]), len(layout.cardinalities))
+        most = [layout.network.variables[v] for v in np.argsort(-weight) if weight[v] > 0.05]
+        found.append(Direction(tuple(most), float(values[at] + by_prior[at])))
+    return tuple(found)

@@ -1,0 +1,95 @@
+r"""A CPT and how sure each entry is: standard errors, effective sizes and intervals.
+
+*Effective size* has one meaning everywhere: an entry whose rows say :math:`p` with the
+variance :math:`v` is known as well as from
+
+.. math::
+    n_\mathrm{eff}(x \mid u) = p (1 - p) / v
+
+complete rows with the parents' states :math:`u`. Its interval is that of so many rows: the
+quantiles of :math:`\mathrm{Beta}(n_\mathrm{eff} p + \tfrac12, n_\mathrm{eff} (1 - p) +
+\tfrac12)`, which stay between 0 and 1 and are right for small numbers, where two standard
+errors to either side are not.
+
+The learned entry :math:`\theta` differs from :math:`p` by the prior's pseudo-counts. Intervals
+are made from :math:`p`: around :math:`\theta`, those of rare states covered the truth in 71%
+of complete data sets instead of 95%. Where the pull of the prior is so strong that
+:math:`\theta` lies outside, the interval is stretched to hold it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.errors import LacunetError
+from lacunet.model.network import FloatArray
+
+FEW_ROWS = 30.0  # entries known from fewer rows are flagged
+WIDE = 1.3  # and those whose interval is wider than this times the entry
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A table of probabilities, what the rows alone say, and the effective size of each.
+
+    ``table`` is as learned, prior included; ``rates`` are the rows' own; ``sizes`` are zero
+    where the rows say nothing.
+    """
+
+    table: FloatArray
+    rates: FloatArray
+    sizes: FloatArray
+
+    @classmethod
+    def of_variance(cls, table: FloatArray, rates: FloatArray, variance: FloatArray) -> Spread:
+        """From the variance of the rates; infinite where the rows say nothing.
+
+        A rate of 0 or 1 shows no variance: it takes the smallest size of its row.
+        """
+        spread = rates * (1 - rates)
+        known = (variance > 0) & (spread > 0)
+        sizes = np.divide(spread, variance, out=np.full(spread.shape, np.inf), where=known)
+        sizes = np.where(np.isinf(variance), 0.0, sizes)
+        least = sizes.min(axis=-1, keepdims=True)
+        return cls(
+            table, rates, np.where(np.isinf(sizes), np.where(np.isinf(least), 0, least), sizes)
+        )
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """The standard error of each entry; infinite where the rows say nothing."""
+        spread = self.table * (1 - self.table)
+        nothing = np.full(spread.shape, np.inf)
+        return np.asarray(np.sqrt(np.divide(spread, self.sizes, out=nothing, where=self.sizes > 0)))
+
+    @property
+    def row_sizes(self) -> FloatArray:
+        """The effective size of each row of a CPT: the smallest over the child's states."""
+        return np.asarray(self.sizes.min(axis=-1))
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """The interval of each entry: the table's axes, then low and high.
+
+        Examples
+        --------
+        Ten of forty rows.
+
+        >>> quarter = np.array([0.25, 0.75])
+        >>> Spread(quarter, quarter, np.array([40.0, 40.0])).interval()[0].round(3).tolist()
+        [0.136, 0.398]
+        """
+        from scipy.special import betaincinv
+
+        if not 0 < level < 1:
+            raise LacunetError(f"the level {level!r} is not between 0 and 1.", "try level=0.95.")
+        yes, no = self.sizes * self.rates + 0.5, self.sizes * (1 - self.rates) + 0.5
+        low, high = (betaincinv(yes, no, tail) for tail in ((1 - level) / 2, (1 + level) / 2))
+        return np.stack([np.minimum(low, self.table), np.maximum(high, self.table)], axis=-1)
+
+    def is_vague(self, level: float = 0.95) -> NDArray[np.bool_]:
+        """Whether an entry rests on few rows, or has an interval wider than 130% of itself."""
+        low, high = np.moveaxis(self.interval(level), -1, 0)
+        return np.asarray((self.sizes < FEW_ROWS) | (high - low > WIDE * self.table))

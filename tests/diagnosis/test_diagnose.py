@@ -1,0 +1,210 @@
+"""What is missing, and what the data say about why; checked against scipy and by hand."""
+
+from __future__ import annotations
+
+import json
+from time import process_time
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lacunet.cli import main
+from lacunet.data.table import EncodedTable
+from lacunet.diagnosis.at_random import mar_tests, mcar_tests, mechanism_tables, positivity
+from lacunet.diagnosis.diagnosis import diagnose
+from lacunet.diagnosis.patterns import patterns
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.independence import holm, independence
+from lacunet.model.network import Network
+from lacunet.simulation.at_random import MAR, MCAR
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.simulate import simulate
+
+THREE = Network(
+    {name: ["0", "1"] for name in "ABC"},
+    {"B": ["A"], "C": ["B"]},
+    {"A": [0.4, 0.6], "B": [[0.7, 0.3], [0.2, 0.8]], "C": [[0.9, 0.1], [0.4, 0.6]]},
+)
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def table_of(rows: list[str]) -> EncodedTable:
+    """Rows such as ``"0?1"`` over A, B, C."""
+    columns = {
+        name: np.array([2 if row[at] == "?" else int(row[at]) for row in rows], np.uint8)
+        for at, name in enumerate("ABC")
+    }
+    return EncodedTable.of(dict.fromkeys("ABC", 2), columns)
+
+
+def hidden_by(text: str, rows: int, tables: dict[str, object]) -> EncodedTable:
+    graph = MissingnessGraph.parse(text, THREE)
+    return simulate(THREE, rows, MissingByGraph(graph, tables), np.random.default_rng(3)).table  # type: ignore[arg-type]
+
+
+def test_large_tables_are_tested_as_scipy_does() -> None:
+    counts = np.array([[30.0, 60.0, 25.0], [200.0, 250.0, 190.0]])
+    found = independence(counts[None], rng())
+    expected = stats.chi2_contingency(counts, correction=False)
+    assert found.statistic == pytest.approx(expected.statistic)
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert found.effect == pytest.approx(stats.contingency.association(counts.astype(int)))
+    assert not found.by_draws
+
+
+def test_small_tables_are_compared_with_draws_as_fishers_test_does() -> None:
+    counts = np.array([[3.0, 9.0], [12.0, 6.0]])
+    found = independence(counts[None], rng())
+    exact = stats.fisher_exact(counts).pvalue  # two-sided by probability, here the same tables
+    assert found.by_draws
+    # 4,000 draws or more, of which a share p is as far: four standard errors.
+    assert found.p_value == pytest.approx(exact, abs=4 * (exact / 4000) ** 0.5)
+
+
+def test_strata_add_up() -> None:
+    one, two = np.array([[30.0, 60.0], [80.0, 75.0]]), np.array([[40.0, 20.0], [90.0, 120.0]])
+    both = independence(np.stack([one, two]), rng())
+    single = [stats.chi2_contingency(t, correction=False) for t in (one, two)]
+    assert both.statistic == pytest.approx(sum(result.statistic for result in single))
+    assert both.degrees_of_freedom == 2
+
+
+def test_rows_and_columns_that_do_not_occur_take_no_degrees_of_freedom() -> None:
+    counts = np.array([[[200.0, 0.0, 150.0], [300.0, 0.0, 350.0]]])
+    assert independence(counts, rng()).degrees_of_freedom == 1
+    assert independence(np.array([[[0.0, 0.0], [3.0, 4.0]]]), rng()).p_value == 1
+
+
+def test_holm_by_hand() -> None:
+    adjusted = holm(np.array([0.01, 0.04, 0.03, 0.5]))
+    np.testing.assert_allclose(adjusted, [0.04, 0.09, 0.09, 0.5])
+
+
+def test_the_tables_of_all_pairs_are_those_of_each_pair() -> None:
+    table = hidden_by("A -> R[B]; R[C]", 500, {"B": [0.2, 0.6], "C": 0.3})
+    found = mechanism_tables(table)["C"]
+    assert table.partially_observed == ("B", "C")
+    for state in (0, 1):
+        for shown in (0, 1):
+            rows = (table.columns["C"] == state) & ((table.columns["B"] != 2) == shown)
+            assert found[0, shown, state] == rows.sum()
+
+
+def test_patterns_by_hand() -> None:
+    found = patterns(THREE, table_of(["000", "01?", "0??", "1??", "11?", "110"]))
+    assert found.rate_of == {"A": 0, "B": 1 / 3, "C": 2 / 3}
+    assert found.number == 3
+    assert {(one.missing, one.rows) for one in found.commonest} == {
+        ((), 2),
+        (("C",), 2),
+        (("B", "C"), 2),
+    }
+    assert found.is_monotone
+    assert found.complete_rows == 2
+    assert dict(found.family_rows) == {"A": 6, "B": 4, "C": 2}
+    # B is missing in two rows that show one cell each, of 12 cells shown in all.
+    assert found.influx_of["B"] == pytest.approx(2 / 12)
+    # B is shown in four rows, two of which miss one cell, of 6 missing in all.
+    assert found.outflux_of["B"] == pytest.approx(2 / 6)
+    assert found.outflux_of["A"] == 1
+    pair = found.pairs[0]
+    assert (pair.together, pair.expected) == (2, pytest.approx(2 * 4 / 6))
+
+
+def test_a_pattern_that_holds_no_other_is_not_monotone() -> None:
+    assert not patterns(THREE, table_of(["0?1", "01?", "001"])).is_monotone
+
+
+def test_what_is_missing_at_random_is_found_and_said() -> None:
+    table = hidden_by("A -> R[B]; R[C]", 2000, {"B": [0.1, 0.6], "C": 0.3})
+    found = diagnose(THREE, table)
+    first = found.mcar[0]
+    assert (first.missing, first.cause, first.highest) == ("B", "A", "1")
+    assert first.ratio == pytest.approx(6, rel=0.3)
+    assert found.conclusions[0].startswith("Values are not missing completely at random: B depends")
+    assert found.mar[0].adjusted > 0.05
+    assert "cannot be seen in any data" in found.conclusions[-1]
+    assert "B is missing in" in str(found)
+
+
+def test_dependence_on_values_that_are_missing_themselves_is_found() -> None:
+    table = hidden_by("B -> R[C]; R[B]", 4000, {"B": 0.3, "C": [0.1, 0.7]})
+    tests = mar_tests(THREE, table, rng())
+    assert (tests[0].missing, tests[0].cause) == ("C", "B")
+    assert tests[0].adjusted < 1e-6
+
+
+def test_a_state_under_which_nothing_is_shown_is_named() -> None:
+    table = hidden_by("A -> R[B]", 500, {"B": [0.2, 1.0]})
+    (never,) = positivity(THREE, table)
+    assert (never.missing, never.cause, never.state) == ("B", "A", "1")
+    assert never.rows == int((table.columns["A"] == 1).sum())
+    assert "B is never shown where A=1" in str(diagnose(THREE, table))
+
+
+def test_complete_data_and_latent_variables_are_said_plainly() -> None:
+    complete = simulate(THREE, 50, None, rng()).table
+    assert diagnose(THREE, complete).conclusions == ("Nothing is missing.",)
+    rows = {"A": ["0", "1"] * 20, "B": ["0", "1"] * 20}
+    found = diagnose(THREE, rows, latent=["C"])
+    assert any(words.startswith("No row shows C") for words in found.conclusions)
+    str(found)
+
+
+def test_what_might_have_gone_unnoticed_is_said() -> None:
+    table = simulate(THREE, 400, MCAR(share=0.4, rate=0.3), np.random.default_rng(1)).table
+    assert "might have gone unnoticed" in diagnose(THREE, table).conclusions[0]
+
+
+@pytest.mark.slow
+def test_false_alarms_are_as_many_as_the_level_says() -> None:
+    alarms = []
+    for seed in range(400):
+        own = np.random.default_rng([5, seed])
+        table = simulate(THREE, 300, MCAR(share=0.7, rate=0.3), own).table
+        alarms.append(mcar_tests(THREE, table, own)[0].adjusted < 0.05)
+    # 5% of 400 with a standard error of 1.1%, three of them; Holm is never above.
+    assert 0.02 < np.mean(alarms) < 0.083
+
+
+def test_weights_that_are_whole_count_as_rows() -> None:
+    table = hidden_by("A -> R[B]", 400, {"B": [0.3, 0.5]})
+    weights = np.random.default_rng(1).integers(1, 4, table.rows)
+    weighted = EncodedTable.of(table.cardinality_of, table.columns, weights.astype(float))
+    repeated = table.take(np.repeat(np.arange(table.rows), weights))
+    one, two = (mcar_tests(THREE, t, rng())[0] for t in (weighted, repeated))
+    assert one.p_value == pytest.approx(two.p_value)
+
+
+@pytest.mark.slow
+def test_a_hundred_variables_take_seconds() -> None:
+    names = [f"X{at}" for at in range(131)]
+    network = Network({n: ["0", "1", "2"] for n in names}, {}, {n: [0.3, 0.3, 0.4] for n in names})
+    table = simulate(network, 2000, MAR(share=0.3, parents=2), np.random.default_rng(0)).table
+    began = process_time()
+    diagnose(network, table)
+    assert process_time() - began < 20
+
+
+def test_the_command_prints_words_or_json(
+    tmp_path: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pathlib import Path
+
+    from lacunet.formats.files import write_network
+
+    folder = Path(str(tmp_path))
+    write_network(THREE, folder / "net.bif")
+    rows = ["A,B,C", *(f"{a},{'' if a == '1' and k % 2 else a},0" for k in range(60) for a in "01")]
+    (folder / "rows.csv").write_text("\n".join(rows) + "\n")
+    arguments = ["diagnose", str(folder / "net.bif"), str(folder / "rows.csv")]
+    assert main([*arguments, "--mechanisms", str(folder / "graph.txt")]) == 0
+    assert "not missing completely at random: B depends on A" in capsys.readouterr().out
+    assert main([*arguments, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["mcar"][0]["cause"] == "A"
+    assert MissingnessGraph.read(folder / "graph.txt", THREE).causes == {"B": ("A",)}

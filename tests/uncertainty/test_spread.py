@@ -1,0 +1,52 @@
+"""One value for how sure a table is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lacunet.errors import LacunetError
+from lacunet.uncertainty.spread import Spread
+
+
+def test_the_interval_is_that_of_as_many_complete_rows() -> None:
+    table = np.array([[0.2, 0.8], [0.5, 0.5]])
+    variance = table * (1 - table) / np.array([[50.0], [8.0]])
+    spread = Spread.of_variance(table, table, variance)
+    np.testing.assert_allclose(spread.sizes, [[50, 50], [8, 8]])
+    low, high = np.moveaxis(spread.interval(0.9), -1, 0)
+    # Ten of fifty rows under Jeffreys' prior, by scipy.
+    assert low[0, 0] == pytest.approx(stats.beta(10.5, 40.5).ppf(0.05))
+    assert high[0, 0] == pytest.approx(stats.beta(10.5, 40.5).ppf(0.95))
+    assert spread.is_vague().tolist() == [[False, False], [True, True]]
+
+
+def test_an_entry_of_zero_takes_the_size_of_its_row() -> None:
+    table = np.array([0.0, 0.25, 0.75])
+    spread = Spread.of_variance(table, table, table * (1 - table) / 40)
+    np.testing.assert_allclose(spread.sizes, [40, 40, 40])
+    assert 0 < spread.interval()[0, 1] < 0.1
+
+
+def test_where_nothing_is_known_the_interval_is_nearly_everything() -> None:
+    half = np.array([0.5, 0.5])
+    spread = Spread.of_variance(half, half, np.full(2, np.inf))
+    assert np.isinf(spread.standard_error).all()
+    assert spread.interval()[0, 0] < 0.01
+    assert spread.interval()[0, 1] > 0.99
+
+
+def test_a_level_outside_zero_and_one_is_refused() -> None:
+    with pytest.raises(LacunetError, match="95 is not between 0 and 1"):
+        Spread(np.ones(1), np.ones(1), np.ones(1)).interval(95)
+
+
+def test_an_interval_holds_the_entry_however_strong_the_prior_pulls() -> None:
+    # Thirty rows, all in one of twenty states, and one pseudo-count per state.
+    table = np.array([31 / 50, *[1 / 50] * 19])
+    spread = Spread(table, np.eye(20)[0], np.full(20, 30.0))
+    low, high = np.moveaxis(spread.interval(), -1, 0)
+    assert (low <= table).all()
+    assert (table <= high).all()
+    assert high[0] > 0.99
