@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulate.by_graph import MissingByGraph
     from lacunet.simulate.sampling import sample
+    from lacunet.structure.cpdag import compare_structures, to_cpdag
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ __all__ = [
     "MissingnessGraph",
     "Network",
     "Result",
+    "compare_structures",
     "example",
     "kl_divergence",
     "learn",
@@ -50,6 +52,7 @@ __all__ = [
     "query",
     "read_network",
     "sample",
+    "to_cpdag",
     "write_network",
 ]
 
@@ -66,6 +69,7 @@ _HOME_OF = {
     "MissingnessGraph": "missingness.graph",
     "Network": "model.network",
     "Result": "estimate.learn",
+    "compare_structures": "structure.cpdag",
     "example": "formats.catalogue",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
@@ -74,6 +78,7 @@ _HOME_OF = {
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulate.sampling",
+    "to_cpdag": "structure.cpdag",
     "write_network": "formats.files",
 }
 
