@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lacunet.simulate.by_graph import MissingByGraph
     from lacunet.simulate.sampling import sample
     from lacunet.structure.cpdag import compare_structures, to_cpdag
+    from lacunet.structure.learn import learn_structure
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ __all__ = [
     "example",
     "kl_divergence",
     "learn",
+    "learn_structure",
     "log_likelihood",
     "marginals",
     "query",
@@ -73,6 +75,7 @@ _HOME_OF = {
     "example": "formats.catalogue",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
+    "learn_structure": "structure.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
     "query": "inference.query",

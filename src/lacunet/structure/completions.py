@@ -1,8 +1,8 @@
 r"""Completions of incomplete rows, drawn exactly from the posterior of the missing values.
 
 Given the observed values of a row, its missing variables fall into components that are
-independent of each other (`lacunet.statistics.problems.compile`). Within a component the variables are
-eliminated one after the other, each leaving a message; then they are drawn in reverse, each
+independent of each other (`lacunet.statistics.problems.compile`). Within a component the
+variables are eliminated one after the other, each leaving a message; then they are drawn in reverse, each
 given those that are drawn already:
 
 .. math:: \Pr(v \mid s) = \frac{\prod_i t_i(v, s)}{m(s)}
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Codes, EncodedTable
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.problems.compile import components_of, patterns_of
 from lacunet.statistics.problems.layout import layout_of
@@ -128,8 +128,8 @@ def _multiplied(factors: list[_Factor], last: int) -> _Factor:
 
 
 def _completed(table: EncodedTable, network: Network, codes: np.ndarray) -> EncodedTable:
-    columns = {
-        name: np.ascontiguousarray(codes[:, at]).astype(table.columns[name].dtype)
+    columns: dict[str, Codes] = {
+        name: np.ascontiguousarray(codes[:, at]).astype(table.columns[name].dtype)  # type: ignore[misc]
         for at, name in enumerate(network.variables)
     }
     return EncodedTable.of(table.cardinality_of, columns, table.weights, (), table.row_numbers)

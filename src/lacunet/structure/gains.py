@@ -56,7 +56,7 @@ def gain_of(table: FloatArray, effective: float) -> float:
     if effective < 2 or not whole:
         return -np.inf
     free = (table.shape[0] - 1) * (table.shape[1] - 1) * int(np.prod(table.shape[2:]))
-    return effective * information(table) / whole - log(effective) / 2 * free
+    return float(effective * information(table) / whole - log(effective) / 2 * free)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +83,9 @@ class Gains:
 def pair_gains(rows: Rows) -> FloatArray:
     """The gains of all pairs given nothing; minus infinity for a variable with itself."""
     starts = np.concatenate([[0], np.cumsum(rows.sizes)])
-    tables, squares = _pair_tables(rows, starts, 1), None
+    tables, squares = pair_tables(rows), None
     if any(one is not None for one in rows.inverse):
-        squares = _pair_tables(rows, starts, 2)
+        squares = pair_tables(rows, 2)
     gains = np.full((len(rows), len(rows)), -np.inf)
     for y in range(len(rows)):
         for x in range(y):
@@ -99,8 +99,9 @@ def pair_gains(rows: Rows) -> FloatArray:
     return gains
 
 
-def _pair_tables(rows: Rows, starts: np.ndarray, power: int) -> FloatArray:
+def pair_tables(rows: Rows, power: int = 1) -> FloatArray:
     """The tables of all pairs side by side, of the weights to some power."""
+    starts = np.concatenate([[0], np.cumsum(rows.sizes)])
     total = np.zeros((starts[-1], starts[-1]))
     is_weighted = rows.weights is not None or any(one is not None for one in rows.inverse)
     kind = np.float64 if is_weighted else np.float32  # a block's counts are exact in either

@@ -56,7 +56,8 @@ class Scores:
         """For each variable the mask of its candidates that are before it."""
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
-        return np.where(place[None, :] < place[:, None], self.bit, 0).sum(axis=1)
+        before = place[None, :] < place[:, None]
+        return np.where(before, self.bit, 0).sum(axis=1).astype(np.int64)
 
     def of(self, masks: Integers) -> float:
         """The score of the best DAG given the masks."""

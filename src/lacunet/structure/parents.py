@@ -121,13 +121,14 @@ def parent_sets(
         for bit in members:
             keys = keys * radix[bit] + others[bit]
             cells *= radix[bit]
-        return np.bincount(keys * states + own, weights, cells * states).reshape(cells, states)
+        counts: FloatArray = np.bincount(keys * states + own, weights, cells * states)  # type: ignore[assignment]
+        return counts.reshape(cells, states)
 
     size = 1 << len(candidates)
     scores, bound = np.full(size, -np.inf), np.full(size, np.inf)
     within = np.full(size, -np.inf)  # the best score among the subsets counted so far
     must = sum(1 << candidates.index(node) for node in required)
-    entropy = [_entropy(np.bincount(column, weights)) for column in others]
+    entropy = [_entropy(np.bincount(column, weights).astype(np.float64)) for column in others]
     ceiling = _ceiling(others, radix, weights)
     scored = 0
     for length in range(max_parents + 1):
@@ -177,7 +178,7 @@ def _ceiling(
             bound = len(found)
         keys, bound = keys * size + column, bound * size
     found, place = distinct(keys, bound)
-    return xlogx(weights) - xlogx(np.bincount(place, weights))
+    return xlogx(weights) - xlogx(np.bincount(place, weights).astype(np.float64))
 
 
 def _best_subsets(scores: FloatArray) -> tuple[FloatArray, Integers]:

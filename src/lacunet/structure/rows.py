@@ -105,7 +105,7 @@ class Rows:
         weights = self.weights_of(scope)
         table = np.bincount(keys, weights, cells).astype(np.float64).reshape(radices)[shown]
         whole = float(table.sum())
-        if weights is self.weights:  # they are numbers of equal rows
+        if weights is None or weights is self.weights:  # they are numbers of equal rows
             return table, whole
         squares = np.bincount(keys, weights * weights, cells).reshape(radices)[shown].sum()
         return table, whole**2 / float(squares) if squares else 0.0

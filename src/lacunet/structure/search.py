@@ -105,9 +105,7 @@ def best_dag(
     found: Searched | None = None
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
     for at in range(MOST_ROUNDS):
-        keys = [
-            (y, _candidates(y, dag, pairs, screened, constraints)) for y in range(len(rows))
-        ]
+        keys = [(y, _candidates(y, dag, pairs, screened, constraints)) for y in range(len(rows))]
         if found and all(key in known for key in keys):
             break
         for y, candidates in keys:
@@ -127,10 +125,24 @@ def best_dag(
     return found
 
 
+def candidates_of(
+    rows: Rows, dag: Dag, constraints: Constraints, most: int
+) -> list[tuple[int, ...]]:
+    """For each variable, at most so many that may become its parents, given a DAG."""
+    screened = rows.thinned(SCREENING_ROWS)
+    pairs = pair_gains(screened)
+    return [_candidates(y, dag, pairs, screened, constraints, most) for y in range(len(rows))]
+
+
 def _candidates(
-    y: int, dag: Dag, pairs: FloatArray, rows: Rows, constraints: Constraints
+    y: int,
+    dag: Dag,
+    pairs: FloatArray,
+    rows: Rows,
+    constraints: Constraints,
+    most: int = MOST_CANDIDATES,
 ) -> tuple[int, ...]:
-    """The variables that may become parents of y, those that promise most first."""
+    """The variables that may become parents of y, those that promise most."""
     children = [node for node, own in enumerate(dag) if y in own]
     near = sorted(dag[y] | set(children))
     spouses = sorted({x for child in children for x in dag[child]} - {y})
@@ -138,7 +150,7 @@ def _candidates(
     alone = _ranked(pairs[y], 0.0)[:BY_PAIR_GAIN]
     ordered = dict.fromkeys([*sorted(constraints.required[y]), *near, *added, *spouses, *alone])
     allowed = [x for x in ordered if not constraints.forbidden[x, y]]
-    return tuple(sorted(allowed[:MOST_CANDIDATES]))
+    return tuple(sorted(allowed[:most]))
 
 
 def _ranked(gains: FloatArray, above: float) -> list[int]:
