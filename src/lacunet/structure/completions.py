@@ -2,8 +2,8 @@ r"""Completions of incomplete rows, drawn exactly from the posterior of the miss
 
 Given the observed values of a row, its missing variables fall into components that are
 independent of each other (`lacunet.statistics.problems.compile`). Within a component the
-variables are eliminated one after the other, each leaving a message; then they are drawn in reverse, each
-given those that are drawn already:
+variables are eliminated one after the other, each leaving a message; then they are drawn in
+reverse, each given those that are drawn already:
 
 .. math:: \Pr(v \mid s) = \frac{\prod_i t_i(v, s)}{m(s)}
 

@@ -27,13 +27,14 @@ from lacunet.model.network import FloatArray
 from lacunet.structure.rows import Rows
 
 BLOCK_ROWS = 2**14
+SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
 
 
 def xlogx(counts: FloatArray) -> float:
     r"""The sum of :math:`n \log n`, zero at zero."""
-    positive = counts[counts > 0]
-    return float(positive @ np.log(positive))
+    flat = counts.ravel()
+    return float(flat @ np.log(np.maximum(flat, SMALLEST)))
 
 
 def information(table: FloatArray) -> float:

@@ -57,7 +57,8 @@ class Scores:
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         before = place[None, :] < place[:, None]
-        return np.where(before, self.bit, 0).sum(axis=1).astype(np.int64)
+        masks: Integers = np.where(before, self.bit, 0).sum(axis=1)
+        return masks
 
     def of(self, masks: Integers) -> float:
         """The score of the best DAG given the masks."""

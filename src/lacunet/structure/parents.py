@@ -12,7 +12,8 @@ a marginal of these.
 
 A set is not counted if it cannot win: its likelihood is at most that of all candidates together,
 and at most that of a subset plus :math:`N` times the entropy of what was added; so a set whose
-bound is below the score of one of its subsets is left out, and so are its supersets.
+bound is below the score of one of its subsets is left out, and so are its supersets. Sets of
+three and more are counted if they extend a set that scores more than its own subsets.
 
 Afterwards ``best[mask]`` holds the best score among the subsets of the candidates in ``mask``:
 what the search over orders asks for thousands of times is one look-up.
@@ -21,9 +22,8 @@ what the search over orders asks for thousands of times is one look-up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from math import lgamma, log
+from dataclasses import dataclass, field
+from math import lgamma, log, prod
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from lacunet.structure.gains import xlogx
 from lacunet.structure.rows import Integers, Rows
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
+ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
 
 
 @dataclass(frozen=True)
@@ -110,75 +111,82 @@ def parent_sets(
         Complete rows.
     """
     columns, weights = rows.configurations([child, *candidates])
-    own, others = columns[0], columns[1:]
-    states = rows.sizes[child]
-    radix = [rows.sizes[node] for node in candidates]
-    scale = score.total / weights.sum()
-    weights = weights * scale
-
-    def counted(members: Sequence[int]) -> FloatArray:
-        keys, cells = np.zeros(len(own), np.int64), 1
-        for bit in members:
-            keys = keys * radix[bit] + others[bit]
-            cells *= radix[bit]
-        counts: FloatArray = np.bincount(keys * states + own, weights, cells * states)  # type: ignore[assignment]
-        return counts.reshape(cells, states)
-
+    weights = weights * (score.total / weights.sum())
+    family = _Family(columns[0], columns[1:], rows.sizes[child], weights)
+    family.radix.extend(rows.sizes[node] for node in candidates)
     size = 1 << len(candidates)
-    scores, bound = np.full(size, -np.inf), np.full(size, np.inf)
-    within = np.full(size, -np.inf)  # the best score among the subsets counted so far
+    scores, within = np.full(size, -np.inf), np.full(size, -np.inf)
+    bound = np.full(size, family.ceiling())  # of the likelihood
     must = sum(1 << candidates.index(node) for node in required)
-    entropy = [_entropy(np.bincount(column, weights).astype(np.float64)) for column in others]
-    ceiling = _ceiling(others, radix, weights)
+    entropy = [_entropy(np.bincount(column, weights)) for column in family.others]
     scored = 0
-    for length in range(max_parents + 1):
-        for members in combinations(range(len(candidates)), length):
-            mask = sum(1 << bit for bit in members)
-            cells = states
+    level = [0]
+    for _ in range(max_parents + 1):
+        kept = []
+        for mask in level:
+            members = [bit for bit in range(len(candidates)) if mask >> bit & 1]
             for bit in members:
-                cells *= radix[bit]
                 smaller = mask ^ (1 << bit)
                 bound[mask] = min(bound[mask], bound[smaller] + entropy[bit])
                 within[mask] = max(within[mask], within[smaller])
-            bound[mask] = min(bound[mask], ceiling)
-            cannot_win = (
-                score.equivalent_size is None
-                and bound[mask] - score.penalty(states, cells // states) <= within[mask]
-            )
-            if cannot_win or cells > MOST_CELLS:
-                if cells > MOST_CELLS:
-                    bound[mask] = -np.inf
+            cells = family.cells(members)
+            penalty = score.penalty(family.states, cells // family.states)
+            if cells > MOST_CELLS or bound[mask] - penalty <= within[mask]:
                 continue
-            table = counted(members)
-            bound[mask] = likelihood(table)
+            table = family.counted(members, cells)
             scored += 1
+            bound[mask] = likelihood(table)
+            reached = score.of(table, bound[mask])
             if mask & must == must:
-                scores[mask] = score.of(table, bound[mask])
-                within[mask] = max(within[mask], scores[mask])
+                scores[mask] = reached
+            if reached > within[mask] or len(members) < ALL_SETS_UP_TO:
+                kept.append(mask)
+            within[mask] = max(within[mask], scores[mask])
+        level = sorted(
+            {mask | 1 << bit for mask in kept for bit in range(len(candidates))} - {*kept}
+        )
     best, chosen = _best_subsets(scores)
     return ParentSets(tuple(candidates), best, chosen, scored)
 
 
+@dataclass(frozen=True)
+class _Family:
+    """The distinct configurations of a variable and its candidates, with their weights."""
+
+    own: Integers
+    others: list[Integers]
+    states: int
+    weights: FloatArray
+    radix: list[int] = field(default_factory=list)
+
+    def cells(self, members: Sequence[int]) -> int:
+        """The cells of the table of the child and some candidates."""
+        return self.states * prod(self.radix[bit] for bit in members)
+
+    def counted(self, members: Sequence[int], cells: int) -> FloatArray:
+        """The table of the child given some candidates: their configurations, its states."""
+        keys = self.own
+        stride = self.states
+        for bit in members:
+            keys = keys + self.others[bit] * stride
+            stride *= self.radix[bit]
+        counts: FloatArray = np.bincount(keys, self.weights, cells)  # type: ignore[assignment]
+        return counts.reshape(-1, self.states)
+
+    def ceiling(self) -> float:
+        """The log-likelihood of the child given all candidates: no set of them has more."""
+        keys, bound = np.zeros(len(self.own), np.int64), 1
+        for column, size in zip(self.others, self.radix, strict=True):
+            if bound * size > LARGEST_KEY:
+                found, keys = distinct(keys, bound)
+                bound = len(found)
+            keys, bound = keys * size + column, bound * size
+        _, place = distinct(keys, bound)
+        return xlogx(self.weights) - xlogx(np.bincount(place, self.weights))
+
+
 def _entropy(counts: FloatArray) -> float:
     return xlogx(np.array([counts.sum()])) - xlogx(counts)
-
-
-def _ceiling(
-    others: Sequence[Integers],
-    radix: Sequence[int],
-    weights: FloatArray,
-) -> float:
-    """The log-likelihood of the child given all candidates: no set of them has more."""
-    if not others:
-        return 0.0
-    keys, bound = np.zeros(len(weights), np.int64), 1
-    for column, size in zip(others, radix, strict=True):
-        if bound * size > LARGEST_KEY:
-            found, keys = distinct(keys, bound)
-            bound = len(found)
-        keys, bound = keys * size + column, bound * size
-    found, place = distinct(keys, bound)
-    return xlogx(weights) - xlogx(np.bincount(place, weights).astype(np.float64))
 
 
 def _best_subsets(scores: FloatArray) -> tuple[FloatArray, Integers]:

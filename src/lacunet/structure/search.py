@@ -24,9 +24,9 @@ from lacunet.structure.rows import Rows
 BY_PAIR_GAIN = 9
 BY_CONDITIONAL_GAIN = 4
 MOST_CANDIDATES = 12
-SCREENING_ROWS = 50_000  # candidates are chosen from these many rows, scores from all
+SCREENING_ROWS = 20_000  # candidates are chosen from these many rows, scores from all
 SCREENING_CELLS = 2**20
-FIRST_KICKS, LAST_KICKS = 20, 100
+FIRST_KICKS, LAST_KICKS = 20, 60
 MOST_ROUNDS = 8
 
 Dag = tuple[frozenset[int], ...]
