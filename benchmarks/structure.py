@@ -127,7 +127,7 @@ def mechanisms(options: argparse.Namespace) -> None:
 
 
 def peers(options: argparse.Namespace) -> None:
-    """What pgmpy finds on the complete rows, listwise, and with the most frequent state filled in."""
+    """What pgmpy finds: on complete rows, listwise, and with the most frequent state filled in."""
     warnings.filterwarnings("ignore")
     import pandas as pd
     from pgmpy.estimators import GES, HillClimbSearch

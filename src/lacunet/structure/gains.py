@@ -44,7 +44,7 @@ def information(table: FloatArray) -> float:
     --------
     Two variables that are always equal, each state twice, share log 2 in each of four rows.
 
-    >>> round(information(np.array([[2.0, 0.0], [0.0, 2.0]])) / np.log(2), 12)
+    >>> round(information(np.array([[2.0, 0.0], [0.0, 2.0]])) / log(2), 12)
     4.0
     """
     one, two = table.sum(axis=1), table.sum(axis=0)

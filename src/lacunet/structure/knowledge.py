@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from lacunet.errors import LacunetError
+from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Scope
 from lacunet.structure.cpdag import topological
 from lacunet.structure.search import Constraints
@@ -15,8 +16,8 @@ from lacunet.structure.search import Constraints
 
 def constraints_of(
     variables: Scope,
-    required: Iterable[tuple[str, str]],
-    forbidden: Iterable[tuple[str, str]],
+    required: Iterable[tuple[str, str]] | str,
+    forbidden: Iterable[tuple[str, str]] | str,
     tiers: Sequence[Sequence[str]] | None,
     max_parents: int,
 ) -> Constraints:
@@ -53,12 +54,20 @@ def constraints_of(
 
 
 def _places(arcs: Iterable[Any], place: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
-    if isinstance(arcs, str):
-        raise LacunetError(f"{kind}={arcs!r} is a string.", "give pairs: [('A', 'B')] for A -> B.")
-    for arc in arcs:
+    for arc in _written(arcs) if isinstance(arcs, str) else arcs:
         if isinstance(arc, str) or len(arc) != 2:
             raise LacunetError(f"the {kind} arc {arc!r} is not a pair (parent, child).")
         yield _place(arc[0], place), _place(arc[1], place)
+
+
+def _written(text: str) -> Iterator[tuple[str, str]]:
+    """The arcs of a text such as "A -> B; A, C -> D"."""
+    for statement in parse_statements(text, "the arcs"):
+        for x in statement.left:
+            for y in statement.right:
+                if statement.arrow != "->" or not (isinstance(x, str) and isinstance(y, str)):
+                    raise LacunetError(f"in the arcs {text!r}: write arcs as A -> B.")
+                yield x, y
 
 
 def _place(name: str, place: dict[str, int]) -> int:

@@ -127,8 +127,8 @@ class Search:
 def learn_structure(
     data: Any,
     states: Mapping[str, Sequence[object]] | None = None,
-    required: Iterable[tuple[str, str]] = (),
-    forbidden: Iterable[tuple[str, str]] = (),
+    required: Iterable[tuple[str, str]] | str = (),
+    forbidden: Iterable[tuple[str, str]] | str = (),
     tiers: Sequence[Sequence[str]] | None = None,
     max_parents: int = 4,
     missingness: str | MissingnessGraph | None = "learn",
@@ -154,13 +154,15 @@ def learn_structure(
     states
         The states of some or all columns, in order; by default those that occur.
     required, forbidden
-        Arcs ``(parent, child)`` that the network must have, and that it must not have.
+        Arcs that the network must have, and that it must not have: pairs ``(parent, child)``, or
+        a text such as ``"A -> B; A, C -> D"``.
     tiers
         Groups of columns, earlier ones first: no arc leads from a later into an earlier group.
     max_parents
         The largest number of parents.
     missingness
-        How values go missing: "learn" it, a missingness graph, or None for completely at random.
+        How values go missing: "learn" it, a missingness graph or its text, or None for completely
+        at random.
     method
         "auto", or "closed-form" for the seed alone, without any iteration.
     time_limit

@@ -47,7 +47,9 @@ class Score:
     equivalent_size: float | None = None  # None for BIC
 
     def penalty(self, states: int, configurations: int) -> float:
-        """What BIC takes off."""
+        """What the score of a family is below its log-likelihood, at least."""
+        if self.equivalent_size is not None:
+            return 0.0
         return log(max(self.total, 2.0)) / 2 * (states - 1) * configurations
 
     def of(self, table: FloatArray, likelihood: float) -> float:
@@ -118,7 +120,9 @@ def parent_sets(
     scores, within = np.full(size, -np.inf), np.full(size, -np.inf)
     bound = np.full(size, family.ceiling())  # of the likelihood
     must = sum(1 << candidates.index(node) for node in required)
-    entropy = [_entropy(np.bincount(column, weights)) for column in family.others]
+    entropy = [
+        _entropy(np.bincount(column, weights).astype(np.float64)) for column in family.others
+    ]
     scored = 0
     level = [0]
     for _ in range(max_parents + 1):
@@ -182,7 +186,7 @@ class _Family:
                 bound = len(found)
             keys, bound = keys * size + column, bound * size
         _, place = distinct(keys, bound)
-        return xlogx(self.weights) - xlogx(np.bincount(place, self.weights))
+        return xlogx(self.weights) - xlogx(np.bincount(place, self.weights).astype(np.float64))
 
 
 def _entropy(counts: FloatArray) -> float:
