@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lacunet.building.bins import discretise
+    from lacunet.building.network import Network
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.em.method import EM
     from lacunet.estimate.learn import Result, learn
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
     from lacunet.missingness.graph import MissingnessGraph
-    from lacunet.model.network import Cpt, Network
+    from lacunet.model.network import Cpt
     from lacunet.simulate.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulate.by_graph import MissingByGraph
     from lacunet.simulate.sampling import sample
@@ -45,6 +47,7 @@ __all__ = [
     "Network",
     "Result",
     "compare_structures",
+    "discretise",
     "example",
     "kl_divergence",
     "learn",
@@ -69,9 +72,10 @@ _HOME_OF = {
     "LacunetWarning": "errors",
     "MissingByGraph": "simulate.by_graph",
     "MissingnessGraph": "missingness.graph",
-    "Network": "model.network",
+    "Network": "building.network",
     "Result": "estimate.learn",
     "compare_structures": "structure.cpdag",
+    "discretise": "building.bins",
     "example": "formats.catalogue",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",

@@ -60,7 +60,13 @@ class _Place:
 def encoders_of(reading: Reading) -> Encoders:
     """One encoder for each column that is read."""
     return {
-        name: ColumnEncoder(Matcher(reading.network.states(name), reading.missing))
+        name: ColumnEncoder(
+            Matcher(
+                reading.network.states(name),
+                reading.missing,
+                reading.network.cuts_of.get(name, ()),
+            )
+        )
         for name in reading.column_of
     }
 

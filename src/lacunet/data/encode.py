@@ -203,3 +203,10 @@ def _plain(cell: Any) -> Hashable:
     except TypeError:
         return str(cell)
     return cell  # type: ignore[no-any-return]
+
+
+def distinct_cells(column: Column) -> tuple[list[int], list[Any]]:
+    """How often each distinct value of a column occurs, and the values; nulls are left out."""
+    distinct = _distinct_objects if isinstance(column, list) else _distinct_values
+    indices, values = distinct(column)
+    return np.bincount(indices, minlength=len(values) + 1).tolist()[: len(values)], values

@@ -101,6 +101,7 @@ def _cells(cells: Any) -> Column:
 
     if _holds_pointers(cells):
         return list(cells.to_list())
+    cells = _spelled_out(cells)
     try:
         array = (
             cells.to_arrow() if hasattr(cells, "to_arrow") else pa.array(cells, from_pandas=True)
@@ -114,6 +115,24 @@ def _holds_pointers(cells: Any) -> bool:
     """Whether Arrow would be given addresses for the Python objects of a Polars series."""
     native: Any = cells.to_native() if hasattr(cells, "to_native") else None
     return type(native).__module__.startswith("polars") and str(native.dtype) == "Object"
+
+
+def _spelled_out(cells: Any) -> Any:
+    """Intervals (`pandas.cut`) and periods as their texts, ordered categories still in order."""
+    import narwhals as nw
+
+    native: Any = cells.to_native() if hasattr(cells, "to_native") else None
+    kind = str(getattr(native, "dtype", ""))
+    if kind == "category" and str(native.cat.categories.dtype).startswith(SPELLED_OUT):
+        spelled = native.cat.rename_categories(native.cat.categories.astype(str))
+    elif kind.startswith(SPELLED_OUT):
+        spelled = native.astype(str).where(native.notna(), None)
+    else:
+        return cells
+    return nw.from_native(spelled, series_only=True)
+
+
+SPELLED_OUT = ("interval", "period")  # types of pandas that Arrow would take apart
 
 
 def _narwhals_part(data: Any) -> Part:

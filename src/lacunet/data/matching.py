@@ -15,6 +15,7 @@ into floats), so it is matched as a number only, never as the text ``1.0``.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -59,6 +60,8 @@ class Matcher:
         The states, in order.
     missing
         Further texts that mean "not observed", beside `MISSING_TOKENS`. A state wins.
+    cuts
+        Where the states begin, if they are intervals of numbers, and where the last one ends.
 
     Examples
     --------
@@ -69,8 +72,11 @@ class Matcher:
     'no state'
     """
 
-    def __init__(self, states: Sequence[str], missing: Sequence[str] = ()) -> None:
+    def __init__(
+        self, states: Sequence[str], missing: Sequence[str] = (), cuts: Sequence[float] = ()
+    ) -> None:
         self.states = tuple(states)
+        self._cuts = tuple(cuts)
         self.tokens = tuple(
             token for token in (*MISSING_TOKENS, *missing) if token not in self.states
         )
@@ -111,6 +117,8 @@ class Matcher:
         same = [at for at, own in enumerate(self._numbers) if own is not None and own == number]
         if not same and number in self._missing_numbers:
             return self._missing
+        if not same and (interval := interval_of(float(number), self._cuts)) is not None:
+            return Match(interval, Found.STATE)
         return self._only(same)
 
     def _word(self, word: str) -> Match:
@@ -132,3 +140,14 @@ def number_of(text: str) -> Decimal | None:
     """
     is_numeral = len(text) <= LONGEST_NUMERAL and NUMERAL.fullmatch(text)
     return Decimal(text) if is_numeral else None
+
+
+def interval_of(number: float, cuts: Sequence[float]) -> int | None:
+    """Which of the intervals ``[cut, next cut)`` holds a number; the last one holds its end.
+
+    >>> [interval_of(number, (0, 10, 20)) for number in (-1, 0, 9.5, 10, 20, 21)]
+    [None, 0, 0, 1, 1, None]
+    """
+    if not cuts or not cuts[0] <= number <= cuts[-1]:
+        return None
+    return min(bisect_right(cuts, number), len(cuts) - 1) - 1

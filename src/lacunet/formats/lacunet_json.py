@@ -3,12 +3,15 @@
 One object with ``format``, ``version`` and ``variables``; each variable has its ``name``, its
 ``states``, its ``parents`` and, unless the network is a bare structure, its ``cpt``: lists
 within lists, one level for each parent in their order, the innermost over the variable's
-own states. The schema is in ``docs/formats.md``.
+own states. A variable whose states are intervals of numbers also has its ``cuts``: where each
+begins and where the last ends, null where there is no limit. The schema is in
+``docs/formats.md``.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 
@@ -32,7 +35,7 @@ FORMAT = "lacunet network"
 VERSION = 1
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_KEYS = ("name", "states", "parents", "cpt")
+_KEYS = ("name", "states", "parents", "cpt", "cuts")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,23 @@ def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
     entries = _entries(source)
     states_of = declare(source.name, [_variable(entry) for entry in entries])
-    return assemble(source.name, states_of, [_potential(entry, states_of) for entry in entries])
+    read = assemble(source.name, states_of, [_potential(entry, states_of) for entry in entries])
+    cuts = {str(entry.content["name"]): _cuts(entry) for entry in entries if _has_cuts(entry)}
+    return Network(read.states_of, read.parents_of, read.tables_of, cuts) if cuts else read
+
+
+def _has_cuts(entry: Entry) -> bool:
+    return "cuts" in entry.content
+
+
+def _cuts(entry: Entry) -> list[float]:
+    values = entry.content["cuts"]
+    if not isinstance(values, list) or not all(
+        value is None or isinstance(value, float) for value in values
+    ):
+        raise FormatError.syntax(entry.place, json.dumps(values)[:30], "a list of cut points")
+    ends = {0: -math.inf, len(values) - 1: math.inf}
+    return [ends.get(at, math.nan) if value is None else value for at, value in enumerate(values)]
 
 
 def _entries(source: Source) -> list[Entry]:
@@ -188,4 +207,6 @@ def _rendered(network: Network, name: str) -> str:
     }
     if network.has_cpts:
         content["cpt"] = network.cpt(name).table.tolist()
+    if name in network.cuts_of:
+        content["cuts"] = [cut if math.isfinite(cut) else None for cut in network.cuts_of[name]]
     return json.dumps(content, ensure_ascii=False)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from lacunet.data.matching import Matcher
 from lacunet.inference.elimination.junction_tree import (
     Factor,
     JunctionTree,
@@ -20,6 +21,8 @@ from lacunet.inference.elimination.junction_tree import (
 )
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.memory import memory_budget
+from lacunet.model.errors import NetworkError
+from lacunet.model.labelled import LabelledArray
 from lacunet.model.network import FloatArray, Network, Scope
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -28,10 +31,10 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 def query(
     network: Network,
     target: str | Sequence[str],
-    evidence: Mapping[str, str] = NOTHING,
+    evidence: Mapping[str, object] = NOTHING,
     *,
     memory: float | None = None,
-) -> FloatArray:
+) -> LabelledArray:
     r"""The posterior joint distribution :math:`\Pr(Y \mid e)`, one axis for each variable of it.
 
     A target that is also evidence has probability one at the state seen.
@@ -43,7 +46,8 @@ def query(
     target
         The variables :math:`Y`; the axes of the answer are in this order.
     evidence
-        The states :math:`e` of the variables seen.
+        The states :math:`e` of the variables seen, as the data would have them: 5 and "5" are
+        the same state, None and NaN mean that the variable was not seen.
     memory
         The bytes that inference may take.
 
@@ -65,23 +69,34 @@ def query(
     array([0.3333, 0.6667])
     """
     scope = (target,) if isinstance(target, str) else tuple(target)
-    return joint_marginals(network, [scope], evidence, memory=memory)[0]
+    (table,) = joint_marginals(network, [scope], evidence, memory=memory)
+    return labelled(network, scope, table)
 
 
 def marginals(
-    network: Network, evidence: Mapping[str, str] = NOTHING, *, memory: float | None = None
-) -> Mapping[str, FloatArray]:
+    network: Network, evidence: Mapping[str, object] = NOTHING, *, memory: float | None = None
+) -> Mapping[str, LabelledArray]:
     r"""The posterior :math:`\Pr(X \mid e)` of every variable, all from one calibration.
 
     Examples
     --------
     >>> coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
     >>> marginals(coin)["Coin"]
-    array([0.25, 0.75])
+    P(Coin)
+      head    tail
+    0.2500  0.7500
     """
     scopes = [(name,) for name in network.variables]
     tables = joint_marginals(network, scopes, evidence, memory=memory)
-    return dict(zip(network.variables, tables, strict=True))
+    return {
+        name: labelled(network, (name,), table)
+        for name, table in zip(network.variables, tables, strict=True)
+    }
+
+
+def labelled(network: Network, scope: Scope, table: FloatArray) -> LabelledArray:
+    """A table over a scope, with the names of its states."""
+    return LabelledArray.of(table, scope, [network.states(name) for name in scope])
 
 
 def family_marginals(network: Network, *, memory: float | None = None) -> Mapping[str, FloatArray]:
@@ -95,12 +110,12 @@ def family_marginals(network: Network, *, memory: float | None = None) -> Mappin
 def joint_marginals(
     network: Network,
     scopes: Sequence[Scope],
-    evidence: Mapping[str, str] = NOTHING,
+    evidence: Mapping[str, object] = NOTHING,
     *,
     memory: float | None = None,
 ) -> tuple[FloatArray, ...]:
     """The posterior joint distribution over each of several scopes, all from one calibration."""
-    seen = {name: network.state_index(name, state) for name, state in evidence.items()}
+    seen = _seen(network, evidence)
     for scope in scopes:
         _check(network, scope)
     factors = _factors(network, _relevant(network, [*seen, *(v for s in scopes for v in s)]), seen)
@@ -108,7 +123,7 @@ def joint_marginals(
     tree = planned(network, [*free, *(factor.scope for factor in factors)], memory=memory)
     calibrated = calibrate(tree, factors, free)
     if len(calibrated.marginals) < len(scopes):
-        raise ImpossibleEvidenceError.of(evidence)
+        raise ImpossibleEvidenceError.of({name: str(state) for name, state in evidence.items()})
     return tuple(
         _with_seen(network, table, scope, seen)
         for table, scope in zip(calibrated.marginals, scopes, strict=True)
@@ -132,6 +147,18 @@ def planned(
         largest = tree.largest
         raise OverBudgetError.junction_tree(tree.memory, budget, largest, tree.cells(largest))
     return tree
+
+
+def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
+    """The place of each state seen; what is missing was not seen."""
+    seen = {}
+    for name, value in evidence.items():
+        match = Matcher(network.states(name), (), network.cuts_of.get(name, ())).match(value)
+        if match.is_refused:
+            raise NetworkError.no_such_state(name, str(value), network.states(name))
+        if match.code < network.cardinality(name):
+            seen[name] = match.code
+    return seen
 
 
 def _check(network: Network, scope: Scope) -> None:

@@ -9,28 +9,86 @@ What makes a network: checked once, when it is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.model.errors import NetworkError
+from lacunet.model.labelled import (
+    Library,
+    rows_as_html,
+    table_as_frame,
+    table_as_html,
+    table_as_text,
+)
+from lacunet.wording import counted, text_table
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Cpt", "FloatArray", "Network", "Scope"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cpt:
     """The conditional distribution of ``child`` given ``parents``.
 
-    ``table`` has one axis for each parent, then the child's; every row sums to one.
+    ``table`` has one axis for each parent, then the child's; every row sums to one. ``states``
+    names the states along each axis.
+
+    Examples
+    --------
+    >>> wet = Cpt("Wet", ("Rain",), np.array([[0.9, 0.1], [0, 1]]), (("no", "yes"),) * 2)
+    >>> print(wet)
+    P(Wet | Rain)
+    Rain      no     yes
+    no    0.9000  0.1000
+    yes        0       1
     """
 
     child: str
     parents: Scope
     table: FloatArray
+    states: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        numbered = tuple(tuple(map(str, range(size))) for size in self.table.shape)
+        object.__setattr__(self, "states", self.states or numbered)
+
+    @property
+    def title(self) -> str:
+        """The distribution as it is written: ``P(child | parents)``."""
+        return f"P({self.child}{' | ' if self.parents else ''}{', '.join(self.parents)})"
+
+    def to_frame(self, library: Library = "pandas", *, tidy: bool = False) -> Any:
+        """The table as a dataframe.
+
+        Parameters
+        ----------
+        library
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        tidy
+            Whether there is a row for each cell (columns: parents, child, ``probability``), or
+            a row for each configuration of the parents and a column for each state.
+
+        Examples
+        --------
+        >>> coin = Cpt("Coin", (), np.array([0.25, 0.75]), (("head", "tail"),))
+        >>> coin.to_frame("pyarrow", tidy=True).to_pylist()
+        [{'Coin': 'head', 'probability': 0.25}, {'Coin': 'tail', 'probability': 0.75}]
+        """
+        return table_as_frame(self.family, self.states, self.table, library, tidy=tidy)
+
+    def __repr__(self) -> str:
+        return table_as_text(self.title, self.family, self.states, self.table)
+
+    def _repr_html_(self) -> str:
+        return table_as_html(self.title, self.family, self.states, self.table)
 
     @property
     def family(self) -> Scope:
@@ -50,6 +108,9 @@ class Network:
         The parents of each variable that has any.
     tables
         The CPT of every variable, axes parents... then child; or None for a bare structure.
+    cuts
+        For variables whose states are intervals of numbers: where each begins, and where the
+        last one ends. Numbers in the data are then cut accordingly.
 
     Raises
     ------
@@ -73,13 +134,20 @@ class Network:
     states_of: Mapping[str, tuple[str, ...]]
     parents_of: Mapping[str, Scope]
     tables_of: Mapping[str, FloatArray] | None
+    cuts_of: Mapping[str, tuple[float, ...]]
     order: Scope  # parents before children
+
+    # What makes a network of data and edges is above the data, and these are above the model:
+    # `lacunet.building.network` puts it here, and the public `lacunet.Network` comes from there.
+    if TYPE_CHECKING:
+        from_data: ClassVar[Callable[..., Network]]
 
     def __init__(
         self,
         states: Mapping[str, Sequence[str]],
         parents: Mapping[str, Sequence[str]] | None = None,
         tables: Mapping[str, ArrayLike] | None = None,
+        cuts: Mapping[str, Sequence[float]] | None = None,
     ) -> None:
         states_of = checked_states(states)
         parents_of = checked_parents(states_of, parents or {})
@@ -90,6 +158,7 @@ class Network:
             ("states_of", MappingProxyType(states_of)),
             ("parents_of", MappingProxyType(parents_of)),
             ("tables_of", None if tables_of is None else MappingProxyType(tables_of)),
+            ("cuts_of", MappingProxyType(checked_cuts(states_of, cuts or {}))),
             ("order", order),
         ):
             object.__setattr__(self, name, value)
@@ -124,7 +193,8 @@ class Network:
         self.known(variable)
         if self.tables_of is None:
             raise NetworkError.without_cpts(variable)
-        return Cpt(variable, self.parents_of[variable], self.tables_of[variable])
+        states = tuple(self.states_of[name] for name in self.family(variable))
+        return Cpt(variable, self.parents_of[variable], self.tables_of[variable], states)
 
     @property
     def cpts(self) -> tuple[Cpt, ...]:
@@ -146,16 +216,59 @@ class Network:
 
     def with_tables(self, tables: Mapping[str, ArrayLike] | None) -> Network:
         """The same structure with other parameters, or with none."""
-        return Network(self.states_of, self.parents_of, tables)
+        return Network(self.states_of, self.parents_of, tables, self.cuts_of)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """Every edge, from a parent to a child; by child, then in the order of the parents."""
+        return tuple((parent, name) for name in self.variables for parent in self.parents_of[name])
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """The graph, with the ``states`` of each node."""
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from((name, {"states": self.states_of[name]}) for name in self.variables)
+        graph.add_edges_from(self.edges)
+        return graph
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz.
+
+        Examples
+        --------
+        >>> print(Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}).to_dot())
+        digraph {
+          "A";
+          "B";
+          "A" -> "B";
+        }
+        """
+        nodes = [f"  {_in_quotes(name)};" for name in self.variables]
+        arrows = [f"  {_in_quotes(one)} -> {_in_quotes(two)};" for one, two in self.edges]
+        return "\n".join(["digraph {", *nodes, *arrows, "}"])
 
     def __repr__(self) -> str:
-        edges = sum(len(parents) for parents in self.parents_of.values())
         cpts = "with" if self.has_cpts else "without"
-        return f"<Network: {len(self.variables)} variables, {edges} edges, {cpts} CPTs>"
+        variables = counted(len(self.variables), "variable")
+        return f"<Network: {variables}, {counted(len(self.edges), 'edge')}, {cpts} CPTs>"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(_HEADER, self._listing(), left=3)}"
+
+    def _repr_html_(self) -> str:
+        return rows_as_html(_HEADER, self._listing(), repr(self)[1:-1])
+
+    def _listing(self) -> list[list[str]]:
+        """Each variable with its parents and states."""
+        return [
+            [name, ", ".join(self.parents_of[name]) or "-", ", ".join(self.states_of[name])]
+            for name in self.variables
+        ]
 
     def __reduce__(self) -> tuple[type[Network], tuple[object, ...]]:
         tables = None if self.tables_of is None else dict(self.tables_of)
-        return Network, (dict(self.states_of), dict(self.parents_of), tables)
+        return Network, (dict(self.states_of), dict(self.parents_of), tables, dict(self.cuts_of))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -168,8 +281,17 @@ class Network:
 
 def _skeleton(network: Network) -> tuple[object, ...]:
     return tuple(
-        (name, network.states_of[name], network.parents_of[name]) for name in network.variables
+        (name, network.states_of[name], network.parents_of[name], network.cuts_of.get(name))
+        for name in network.variables
     )
+
+
+def _in_quotes(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+_HEADER = ("variable", "parents", "states")
 
 
 def _same_tables(one: Network, two: Network) -> bool:
@@ -223,6 +345,24 @@ def _twice(names: Sequence[str]) -> set[str]:
     return (
         {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
     )
+
+
+def checked_cuts(
+    states_of: Mapping[str, tuple[str, ...]], cuts: Mapping[str, Sequence[float]]
+) -> dict[str, tuple[float, ...]]:
+    """The cut points of each variable that has any: ascending, one more than it has states."""
+    if nobody := set(cuts) - set(states_of):
+        raise NetworkError(f"cut points are given for {sorted(nobody)}, which are not variables.")
+    checked = {name: tuple(map(float, own)) for name, own in cuts.items()}
+    for name, own in checked.items():
+        if len(own) != len(states_of[name]) + 1:
+            raise NetworkError(
+                f"variable {name!r} has {len(states_of[name])} states and {len(own)} cut points.",
+                "give one cut point more than there are intervals.",
+            )
+        if not all(one < two for one, two in pairwise(own)):
+            raise NetworkError(f"the cut points of {name!r} do not ascend: {list(own)}.")
+    return checked
 
 
 def topological_order(parents_of: Mapping[str, Scope]) -> Scope:

@@ -1,0 +1,189 @@
+"""Numbers cut into intervals: where, and what the intervals are called.
+
+An interval holds its left end: ``[18,40)``. Cut points that are found in the data (equally many
+rows, or equal widths) leave both ends open, because the next data may go further. Cut points
+given by hand are what they say: a number outside is refused by name, unless ``-inf`` or ``inf``
+is among them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lacunet.data.encode import ColumnEncoder, distinct_cells
+from lacunet.data.matching import MISSING_TOKENS, Matcher, number_of
+from lacunet.data.source import Column, Source
+from lacunet.data.whole import held, replaced, source_from
+from lacunet.errors import LacunetError
+from lacunet.model.network import FloatArray, Network
+
+# A number of intervals, ("width", number), or cut points.
+Bins = int | tuple[str, int] | Sequence[float]
+
+
+class BinsError(LacunetError):
+    """Numbers cannot be cut as asked."""
+
+
+def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
+    """The data with columns of numbers cut into labelled intervals.
+
+    Parameters
+    ----------
+    data
+        A dataframe, or whatever else `lacunet.learn` takes.
+    bins
+        For each column a number of intervals with equally many rows (5), a number of equally
+        wide ones (``("width", 5)``), or cut points (``[18, 40, 65]``); or a network, whose own
+        cut points are used.
+
+    Returns
+    -------
+    A dataframe of the same kind (an Arrow table for files); the columns that are cut become
+    ordered categories, all else is as it was.
+
+    Raises
+    ------
+    BinsError
+        A column holds something that is not a number, or numbers outside the cut points.
+
+    Examples
+    --------
+    >>> rows = {"Age": [12, 20, 39, 40, 65, None], "Id": [1, 2, 3, 4, 5, 6]}
+    >>> discretise(rows, {"Age": [0, 18, 40, float("inf")]})["Age"]
+    ['[0,18)', '[18,40)', '[18,40)', '>=40', '>=40', None]
+    """
+    frame = held(data)
+    source = source_from(frame)
+    cuts = bins.cuts_of if isinstance(bins, Network) else cuts_found(source, bins, ())
+    columns = {
+        name: _cut(source, name, own) for name, own in cuts.items() if name in source.columns
+    }
+    return replaced(frame, columns)
+
+
+def _cut(source: Source, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[str, ...]]:
+    """The codes of a column, and the labels of its intervals."""
+    labels = labels_of(cuts)
+    encoder = ColumnEncoder(Matcher(labels, (), cuts))
+    codes = [
+        encoder.encode(piece.columns[name]) for part in source.parts for piece in part.read([name])
+    ]
+    if encoder.refused:
+        values = [str(value) for value, _ in encoder.refused.most_common(5)]
+        raise BinsError(
+            f"column {name!r}: {encoder.refused.total()} cells are outside the cut points "
+            f"{_shown(cuts)} or are not numbers: {', '.join(values)}.",
+            "add -inf or inf to the cut points, or mend the values.",
+        )
+    return np.concatenate(codes), labels
+
+
+def cuts_found(
+    source: Source, bins: Mapping[str, Bins], missing: Sequence[str]
+) -> dict[str, tuple[float, ...]]:
+    """The cut points of each column, from the data where they are not given."""
+    for name in bins:
+        if name not in source.columns:
+            raise BinsError(f"bins are given for {name!r}, but {source.label} has no such column.")
+    return {name: _cuts(source, name, own, missing) for name, own in bins.items()}
+
+
+def _cuts(source: Source, name: str, bins: Bins, missing: Sequence[str]) -> tuple[float, ...]:
+    kind, count = bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
+    if not isinstance(count, int):
+        return _checked(name, [float(cut) for cut in count])
+    if count < 2:
+        raise BinsError(f"column {name!r}: {count} intervals are too few.", "ask for 2 or more.")
+    numbers, weights = _numbers(source, name, frozenset((*MISSING_TOKENS, *missing)))
+    if len(numbers) < 2:
+        raise BinsError(f"column {name!r} has fewer than two different numbers to cut between.")
+    if kind == "width":
+        inner = np.linspace(numbers[0], numbers[-1], count + 1)[1:-1]
+    else:
+        inner = _quantiles(numbers, weights, count)
+    rounded = [float(f"{cut:.6g}") for cut in inner]
+    return _checked(name, [-math.inf, *sorted(set(rounded)), math.inf])
+
+
+def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> FloatArray:
+    """Numbers that leave equally many rows between them; each is the first of its interval."""
+    before = np.cumsum(weights) - weights
+    place = np.searchsorted(before, np.arange(1, count) / count * weights.sum())
+    inner: FloatArray = numbers[np.unique(place[place < len(numbers)])]
+    return inner
+
+
+def _numbers(source: Source, name: str, missing: frozenset[str]) -> tuple[FloatArray, FloatArray]:
+    """The distinct numbers of a column, ascending, and how often each occurs."""
+    pieces = [
+        _counted(name, piece.columns[name], missing)
+        for part in source.parts
+        for piece in part.read([name])
+    ]
+    values = np.concatenate([values for values, _ in pieces])
+    counts = np.concatenate([counts for _, counts in pieces])
+    found, place = np.unique(values, return_inverse=True)
+    return found, np.bincount(place, counts).astype(np.float64)
+
+
+def _counted(name: str, column: Column, missing: frozenset[str]) -> tuple[FloatArray, FloatArray]:
+    numbers, counts = [], []
+    for count, value in zip(*distinct_cells(column), strict=True):
+        text = str(value).strip()
+        if value is None or text in missing or not count:
+            continue
+        number = float(value) if isinstance(value, int | float) else number_of(text)
+        if number is None:
+            raise BinsError(
+                f"column {name!r} holds {value!r}, which is not a number.",
+                "name it in missing=[...] if it means 'not observed'.",
+            )
+        numbers.append(float(number))
+        counts.append(float(count))
+    return np.array(numbers), np.array(counts)
+
+
+def _checked(name: str, cuts: list[float]) -> tuple[float, ...]:
+    if len(cuts) < 2 or any(not one < two for one, two in pairwise(cuts)):
+        raise BinsError(
+            f"column {name!r}: the cut points {_shown(cuts)} do not ascend.",
+            "give at least two, each larger than the one before.",
+        )
+    return tuple(cuts)
+
+
+def _shown(cuts: Sequence[float]) -> str:
+    return ", ".join(f"{cut:g}" for cut in cuts)
+
+
+def labels_of(cuts: Sequence[float]) -> tuple[str, ...]:
+    """The names of the intervals.
+
+    >>> labels_of((-math.inf, 18, 40, 65)), labels_of((0, 0.5, math.inf))
+    (('<18', '[18,40)', '[40,65]'), ('[0,0.5)', '>=0.5'))
+    """
+    return tuple(
+        _label(one, two, is_last=at == len(cuts) - 2)
+        for at, (one, two) in enumerate(pairwise(cuts))
+    )
+
+
+def _label(low: float, high: float, *, is_last: bool) -> str:
+    if math.isinf(low):
+        return f"<{high:.12g}" if math.isfinite(high) else "any"
+    if math.isinf(high):
+        return f">={low:.12g}"
+    return f"[{low:.12g},{high:.12g}{']' if is_last else ')'}"
+
+
+def asked_bins(text: str) -> Bins:
+    """Bins as they are typed: ``5``, ``width:5`` or ``18,40,65``."""
+    if text.startswith("width:"):
+        return ("width", int(text[6:]))
+    return int(text) if text.strip().isdecimal() else [float(cut) for cut in text.split(",")]

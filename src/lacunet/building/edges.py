@@ -1,0 +1,262 @@
+r"""Edges, in the languages that people write them in.
+
+.. code-block:: text
+
+    Age -> Disease; Disease -> Test          # statements end with a line or with ;
+    Smoking, Age -> Cancer -> Death          # several parents, chains
+    "Place, of birth" → Job; Job ← Age       # quotes where needed, arrows of any look
+    Sex                                      # a variable without edges
+    digraph { A -> {B C} [color=red] }       # DOT
+    dag { A [exposure]; A -> B <- C }        # dagitty
+    [A][B|A][C|A:B]                          # bnlearn's model string
+
+Also understood: pairs ``(parent, child)``, a mapping from each child to its parents, a graph of
+networkx (and so a model of pgmpy), and another network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+from lacunet.errors import LacunetError
+from lacunet.model.network import Network, Scope
+
+HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
+
+_TOKEN = re.compile(
+    r"(?P<blank>[^\S\n]+|\#[^\n]*|//[^\n]*|/\*.*?\*/)"
+    r"|(?P<end>[\n;])"
+    r"|(?P<both><-+>|↔|⟷|<=+>)"
+    r"|(?P<right>-+>|→|⟶|=+>|⇒)"
+    r"|(?P<left><-+|←|⟵|<=+|⇐)"
+    r"|(?P<line>--+|[—–](?=\s)|-(?=\s|$))"
+    r"|(?P<comma>,)|(?P<open>\{)|(?P<close>\})|(?P<equals>=)"
+    r"|(?P<attributes>\[(?:[^\]\"]|\"(?:[^\"\\]|\\.)*\")*\])"
+    r'|(?P<quoted>"(?:[^"\\]|\\.)*")'
+    r"|(?P<bare>(?:[^\s,;#\"\[\]{}<>=\-→⟶←⟵↔⟷⇒⇐/]|-(?![->])|/(?![/*]))+)",
+    re.DOTALL,
+)
+_BLOCK = re.compile(r"\s*(?:strict\s+)?(digraph|graph|dag|pdag|mag)\b[^{]*\{(.*)\}\s*", re.DOTALL)
+_ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no variable
+
+
+class EdgesError(LacunetError):
+    """What is given does not describe the edges of a network."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The variables in the order in which they are named, and the parents of each that has any."""
+
+    variables: Scope
+    parents_of: Mapping[str, Scope]
+
+
+def edges_of(edges: Any) -> Edges:
+    """Read edges in any of the languages.
+
+    Raises
+    ------
+    EdgesError
+        They cannot be read; the message shows the place.
+
+    Examples
+    --------
+    >>> edges_of("Smoking, Age -> Cancer -> Death").parents_of
+    {'Cancer': ('Smoking', 'Age'), 'Death': ('Cancer',)}
+    >>> edges_of("[A][B|A]") == edges_of([("A", "B")]) == edges_of("digraph { A -> B }")
+    True
+    """
+    if isinstance(edges, Network):
+        return Edges(edges.variables, {v: own for v, own in edges.parents_of.items() if own})
+    if isinstance(edges, Path):
+        edges = edges.read_text(encoding="utf-8")
+    if isinstance(edges, str):
+        return _collected(_written(edges))
+    if isinstance(edges, Mapping):
+        _refuse_bare_parents(edges)
+        return _collected((list(own), [child]) for child, own in edges.items())
+    if hasattr(edges, "is_directed"):
+        return _of_graph(edges)
+    if not isinstance(edges, Iterable):
+        raise EdgesError(f"{type(edges).__name__} does not describe edges.", HINT)
+    return _collected(step for item in edges for step in _of_item(item))
+
+
+# The variables left of an arrow and those right of it; nothing on the left for a lone variable.
+Step = tuple[Sequence[Any], Sequence[Any]]
+
+
+def _collected(steps: Iterable[Step]) -> Edges:
+    variables: dict[str, None] = {}
+    parents: dict[str, dict[str, None]] = {}
+    for left, right in steps:
+        variables |= dict.fromkeys(str(name) for name in (*left, *right))
+        for child in right if left else ():
+            parents.setdefault(str(child), {}).update(dict.fromkeys(map(str, left)))
+    if not variables:
+        raise EdgesError("the edges name no variables.", HINT)
+    return Edges(tuple(variables), {child: tuple(own) for child, own in parents.items()})
+
+
+def _refuse_bare_parents(edges: Mapping[Any, Any]) -> None:
+    for child, own in edges.items():
+        if isinstance(own, str):
+            raise EdgesError(
+                f"the parents of {child!r} are given as the string {own!r}, not as a list.",
+                f"write {{{child!r}: [{own!r}]}}.",
+            )
+
+
+def _of_item(item: Any) -> Iterator[Step]:
+    """The edges of one item of a list: a pair, or a statement."""
+    if isinstance(item, str):
+        yield from _written(item)
+    elif isinstance(item, Sequence) and len(item) == 2:
+        yield [item[0]], [item[1]]
+    else:
+        raise EdgesError(f"{item!r} is not an edge.", HINT)
+
+
+def _of_graph(graph: Any) -> Edges:
+    if not graph.is_directed():
+        raise EdgesError(
+            "the networkx graph is undirected.", "give a networkx.DiGraph: edges need a direction."
+        )
+    nodes: list[Step] = [((), [node]) for node in graph.nodes]
+    return _collected([*nodes, *(([edge[0]], [edge[1]]) for edge in graph.edges)])
+
+
+def _written(text: str) -> Iterator[Step]:
+    if text.lstrip().startswith("["):
+        return _model_string(text)
+    block = _BLOCK.fullmatch(text)
+    if block is None:
+        return _statements(text, 0, text, in_block=False)
+    if block.group(1) == "graph":
+        raise EdgesError("the DOT text is an undirected graph.", "write digraph { A -> B }.")
+    return _statements(block.group(2), block.start(2), text, in_block=True)
+
+
+def _model_string(text: str) -> Iterator[Step]:
+    """The model string of bnlearn: each variable in brackets, its parents after a bar."""
+    bare = "".join(text.split("\n")).strip()
+    if not re.fullmatch(r"(?:\s*\[[^\[\]]+\])+", bare):
+        raise EdgesError(f"{text!r} is not a model string.", "write it as [A][B|A][C|A:B].")
+    for node in re.findall(r"\[([^\[\]]+)\]", bare):
+        child, _, parents = node.partition("|")
+        yield [name.strip() for name in parents.split(":") if name.strip()], [child.strip()]
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    at: int
+
+
+def _statements(text: str, start: int, whole: str, *, in_block: bool) -> Iterator[Step]:
+    tokens = list(_tokens(text, start, whole))
+    for statement in _split(tokens):
+        if in_block and any(token.kind == "equals" for token in statement):
+            continue  # rankdir=LR, bb="0,0,1,1"
+        if in_block and statement[0].text == "subgraph":
+            _fail("subgraphs are not read: list their edges outside", whole, statement[0].at)
+        yield from _steps(statement, whole, in_block=in_block)
+
+
+def _tokens(text: str, start: int, whole: str) -> Iterator[_Token]:
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            _fail(f"{text[at]!r} is not understood here", whole, start + at)
+        kind = str(match.lastgroup)
+        if kind in ("both", "line"):
+            _fail(_NO_DIRECTION[kind], whole, start + at)
+        if kind != "blank":
+            yield _Token(kind, match.group(), start + at)
+        at = match.end()
+
+
+_NO_DIRECTION = {
+    "both": "an edge with two heads is no edge of a Bayesian network: add the hidden "
+    "common cause as a variable, or choose a direction",
+    "line": "an edge without a direction is no edge of a Bayesian network: write -> or <-",
+}
+
+
+def _split(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
+    """The statements; a line that ends or begins with an arrow is not yet over."""
+    arrows = ("right", "left")
+    statement: list[_Token] = []
+    depth = 0
+    for token, after in pairwise([*tokens, _Token("end", "", -1), _Token("end", "", -1)]):
+        depth += (token.kind == "open") - (token.kind == "close")
+        if token.kind == "end":
+            beside_arrow = after.kind in arrows or (statement and statement[-1].kind in arrows)
+            goes_on = depth > 0 or (token.text == "\n" and beside_arrow)
+            if not goes_on and statement:
+                yield statement
+                statement = []
+        elif token.kind == "attributes":
+            if len(statement) > 1 or (statement and statement[0].text not in _ATTRIBUTE_OWNERS):
+                yield statement
+            statement = []
+        else:
+            statement.append(token)
+    if statement:
+        yield statement
+
+
+def _steps(statement: Sequence[_Token], whole: str, *, in_block: bool) -> Iterator[Step]:
+    groups: list[list[str]] = []
+    arrows: list[_Token] = []
+    part: list[_Token] = []
+    for token in statement:
+        if token.kind in ("right", "left"):
+            groups.append(_group(part, token, whole, in_block=in_block))
+            arrows.append(token)
+            part = []
+        else:
+            part.append(token)
+    end = arrows[-1] if arrows else statement[0]
+    groups.append(_group(part, end, whole, in_block=in_block))
+    if not arrows:
+        yield from (((), [name]) for name in groups[0])
+    for arrow, (one, two) in zip(arrows, pairwise(groups), strict=True):
+        yield (one, two) if arrow.kind == "right" else (two, one)
+
+
+def _group(tokens: Sequence[_Token], near: _Token, whole: str, *, in_block: bool) -> list[str]:
+    """The names on one side of an arrow; outside blocks, words without a comma are one name."""
+    names: list[list[str]] = [[]]
+    for token in tokens:
+        if token.kind in ("comma", "open", "close"):
+            names.append([])
+        elif token.kind == "equals":
+            _fail("'=' is not understood here", whole, token.at)
+        else:
+            if token.kind == "quoted" or in_block:
+                names.append([])
+            is_quoted = token.kind == "quoted"
+            names[-1].append(re.sub(r"\\(.)", r"\1", token.text[1:-1]) if is_quoted else token.text)
+            if is_quoted:
+                names.append([])
+    found = [" ".join(words) for words in names if words]
+    if not found:
+        _fail("a variable is missing beside the arrow", whole, near.at)
+    return found
+
+
+def _fail(problem: str, text: str, at: int) -> NoReturn:
+    line = text.count("\n", 0, at) + 1
+    begin = text.rfind("\n", 0, at) + 1
+    shown = text[begin:].split("\n", 1)[0]
+    where = f"line {line}, column {at - begin + 1}"
+    raise EdgesError(f"edges, {where}: {problem}.\n  {shown}\n  {' ' * (at - begin)}^", HINT)

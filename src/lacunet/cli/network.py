@@ -1,0 +1,121 @@
+"""``lacunet network``: edges and data in, a network without CPTs out."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from lacunet.cli.options import DATA_HELP, names, note, one_or_many
+
+HELP = "make a network file from data and edges"
+EDGES_HELP = (
+    "edges such as 'Age -> Disease; Disease -> Test', a bnlearn model string '[A][B|A]', or a "
+    "file with edges as text, DOT or dagitty"
+)
+EXAMPLE = """example:
+  lacunet network patients.csv --edges 'Age, Smoking -> Cancer -> Death' -o patients.json
+  lacunet network patients.csv --edges graph.dot --states 'Stage=I,II,III,IV' -o patients.bif
+  lacunet network patients.csv --edges 'Age -> Cancer' --bins Age=18,40,65 -o patients.json
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    command.add_argument("--edges", metavar="EDGES", required=True, help=EDGES_HELP)
+    command.add_argument("-o", "--output", metavar="OUT", help="the network file to write")
+    command.add_argument("--json", action="store_true", help="print the network as JSON")
+    add_building_arguments(command)
+    command.add_argument(
+        "--missing",
+        metavar="TOKEN",
+        action="append",
+        default=[],
+        help="a further string that means 'not observed'",
+    )
+
+
+def add_building_arguments(command: ArgumentParser) -> None:
+    """Say what the data alone do not: states, and how to cut numbers."""
+    command.add_argument(
+        "--states",
+        metavar="X=A,B,C",
+        action="append",
+        default=[],
+        help="the states of a variable, in order, instead of those found in the data",
+    )
+    command.add_argument(
+        "--bins",
+        metavar="X=N",
+        action="append",
+        default=[],
+        help="cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
+        "or X=18,40,65 (cut points)",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Find the states, write the network."""
+    from lacunet.formats.files import check_target, write_network
+    from lacunet.formats.lacunet_json import render
+
+    found = found_network(options, one_or_many(options.data))
+    if options.output:
+        check_target(found, options.output)
+        write_network(found, options.output)
+    print(render(found).rstrip() if options.json else found)
+    if options.output:
+        note(f"the network is in {options.output}")
+        if found.cuts_of and ".json" not in options.output:
+            note("cut points are kept in .json files only: new numbers will not be cut")
+    return 0
+
+
+def found_network(options: Namespace, data: Any) -> Any:
+    """The network of the edges, states and bins asked for, with notes on stderr."""
+    from lacunet.building.network import find_network
+
+    found = find_network(
+        data,
+        edges_asked(options.edges),
+        dict(map(_states, options.states)),
+        options.missing,
+        dict(map(_bins, options.bins)),
+    )
+    for text in (found.summary, *found.remarks):
+        note(text)
+    return found.network
+
+
+def edges_asked(text: str) -> str | Path:
+    """The file of this name, if there is one; else the text itself."""
+    is_name = "\n" not in text and len(text) < 256
+    return Path(text) if is_name and Path(text).is_file() else text
+
+
+def _states(text: str) -> tuple[str, list[str]]:
+    name, values = _parted(text, "--states Stage=I,II,III")
+    return name, names(values)
+
+
+def _bins(text: str) -> tuple[str, Any]:
+    from lacunet.building.bins import BinsError, asked_bins
+
+    name, values = _parted(text, "--bins Age=5")
+    try:
+        return name, asked_bins(values)
+    except ValueError:
+        raise BinsError(
+            f"--bins {text}: {values!r} is neither a number of intervals nor cut points.",
+            "write Age=5, Age=width:5 or Age=18,40,65.",
+        ) from None
+
+
+def _parted(text: str, example: str) -> tuple[str, str]:
+    from lacunet.cli.errors import OptionError
+
+    name, sign, values = text.partition("=")
+    if not (name and sign and values):
+        raise OptionError(f"{text!r} does not name a variable and its values.", f"as in {example}")
+    return name, values

@@ -1,0 +1,281 @@
+r"""What rows do not show: posteriors, draws and most probable completions, problem by problem.
+
+The steps of `structure` eliminate a component. Forward, each message is summed (or, for the
+most probable completion, maximised) over its variable and scaled; the logarithms of the scales
+add up to :math:`\log Z`. Backward, from the last step to the first, the variables of a message
+are known when its own variable's turn comes:
+
+.. math:: \Pr(v \mid s) \propto \prod_i t_i(v, s)
+
+so a state is drawn from it, or the best one taken. For posteriors the mass of each message's
+cells is shared out instead, as in `expect`, but for each problem by itself.
+
+Problems share no messages here: rows with equal components and boundary values are one problem
+already, and what is asked for differs from problem to problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.expectation.messages import slice_starts
+from lacunet.inference.expectation.plan import Run, cells_within, runs_of
+from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING, Structure
+from lacunet.model.network import FloatArray
+from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
+
+CELLS_AT_A_TIME = 2**22  # of all cliques of the problems that are solved together
+CELLS_OF_A_BLOCK = 2**17  # stays in the cache
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Steps with equal levels, sizes and numbers of inputs, of some problems.
+
+    ``node`` numbers them among all steps of the problems; ``begins[i, j]`` is where input ``j``
+    of node ``node[i]`` begins, ``strides[i, j, a]`` how it moves along axis ``a`` of the clique
+    (0 the eliminated variable), ``scope[i, a]`` the node that eliminates the variable of axis
+    ``a + 1``.
+    """
+
+    sizes: tuple[int, ...]
+    node: Integers
+    begins: Integers
+    strides: Integers
+    scope: Integers
+    place: Integers  # where the message of each node begins
+
+    def blocks(self, rows: Integers | None = None) -> Iterator[tuple[Integers, Integers]]:
+        """Some rows at a time, with the cells of their inputs: row, input, state, rest."""
+        chosen = np.arange(len(self.node)) if rows is None else rows
+        count = max(1, CELLS_OF_A_BLOCK // int(np.prod(self.sizes)))
+        for start in range(0, len(chosen), count):
+            here = chosen[start : start + count]
+            index = self.begins[here][:, :, None]
+            for axis, size in enumerate(self.sizes):
+                moves = self.strides[here, :, axis, None] * np.arange(size)
+                index = (index[..., None] + moves[:, :, None, :]).reshape(*index.shape[:2], -1)
+            yield here, index.reshape(*index.shape[:2], self.sizes[0], -1)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some problems with their steps; ``first[i]`` is the node of problem ``i``'s first step.
+
+    ``shapes`` are in an order in which messages are computed before they are read.
+    """
+
+    problems: Integers
+    variable: Integers  # of each node
+    first: Integers
+    shapes: tuple[Shape, ...]
+    cpt_cells: int
+    cells: int  # of the CPTs and all messages
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The messages of a batch, and the log-probability of what each problem shows around it."""
+
+    batch: Batch
+    values: FloatArray
+    log_z: FloatArray
+
+
+def batches_of(problems: Problems, memory: float) -> Iterator[Batch]:
+    """The problems, laid out to be solved some at a time.
+
+    Raises
+    ------
+    OverBudgetError
+        A component's cliques do not fit the budget.
+    """
+    for run in runs_of(problems):
+        too_large = run.cells > cells_within(memory)
+        if too_large.any():
+            start, stop = run.structure.of_component[np.argmax(too_large) :][:2]
+            names = [
+                problems.layout.network.variables[v] for v in run.structure.variable[start:stop]
+            ]
+            raise OverBudgetError.component(names, memory)
+        limit = min(CELLS_AT_A_TIME, cells_within(memory))
+        part = np.cumsum(run.cells[run.component]) // limit
+        for here in np.split(np.arange(len(part)), np.flatnonzero(np.diff(part)) + 1):
+            if len(here):
+                yield _batch(problems, run, here)
+
+
+def _batch(problems: Problems, run: Run, here: Integers) -> Batch:
+    structure, component = run.structure, run.component[here]
+    lengths = np.diff(structure.of_component)[component]
+    first = np.cumsum(lengths) - lengths
+    step = ranges(structure.of_component[component], lengths)
+    sizes = structure.message_size[step].astype(np.int64)
+    place = problems.layout.cells + np.cumsum(sizes) - sizes
+    starts, _, slice_first = slice_starts(problems, structure.slices, run.problems[here], component)
+    owner = np.repeat(np.arange(len(here)), lengths)
+    inputs = structure.inputs.take(step)
+    problem = owner[inputs.owners]
+    to_slice = ~inputs.items + (slice_first - structure.slices.of_component[component])[problem]
+    to_node = inputs.items + (first - structure.of_component[component])[problem]
+    is_slice = inputs.items < 0
+    begins = np.empty_like(inputs.items)
+    begins[is_slice] = starts[to_slice[is_slice]]
+    begins[~is_slice] = place[to_node[~is_slice]]
+    shift = (first - structure.of_component[component])[owner]
+    shapes = _shapes(structure, step, Ragged(inputs.starts, begins), shift, place)
+    return Batch(
+        problems=run.problems[here],
+        variable=structure.variable[step],
+        first=first,
+        shapes=tuple(shapes),
+        cpt_cells=problems.layout.cells,
+        cells=problems.layout.cells + int(sizes.sum()),
+    )
+
+
+def _shapes(
+    structure: Structure, step: Integers, begins: Ragged, shift: Integers, place: Integers
+) -> Iterator[Shape]:
+    """The nodes in groups of one level and shape; ``shift`` turns a step into its node."""
+    key = structure.level[step] * (1 + int(structure.shape.max())) + structure.shape[step]
+    order = np.argsort(key, kind="stable")
+    for node in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+        own = step[node]
+        scope = structure.scope.take(own).items.reshape(len(node), -1)
+        sizes = (int(structure.size[own[0]]), *structure.size[scope[0]].tolist())
+        yield Shape(
+            sizes,
+            node,
+            begins.take(node).items.reshape(len(node), -1),
+            _strides(structure, own, len(sizes)),
+            scope + shift[node][:, None],
+            place[node],
+        )
+
+
+def _strides(structure: Structure, steps: Integers, axes: int) -> Integers:
+    """How each input of each of some steps of one shape moves along each axis of the clique."""
+    inputs = structure.inputs.places(steps)
+    strides = np.zeros((len(inputs), axes), dtype=np.int64)
+    moving = structure.axis.places(inputs)
+    owner = np.repeat(np.arange(len(inputs)), structure.axis.lengths_of(inputs))
+    strides[owner, structure.axis.items[moving]] = structure.stride[moving]
+    return strides.reshape(len(steps), -1, axes)
+
+
+def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> Solved:
+    """Compute all messages of a batch: sums, or the ``best`` if completions are maximised."""
+    values = np.empty(batch.cells)
+    values[: len(cells)] = cells
+    log_scale = np.zeros(len(batch.variable))
+    for shape in batch.shapes:
+        for here, index in shape.blocks():
+            product, logs = _product(values, index)
+            message = product.max(axis=1) if best else product.sum(axis=1)
+            total = message.max(axis=1) if best else message.sum(axis=1)
+            with np.errstate(divide="ignore"):
+                log_scale[shape.node[here]] = logs + np.log(total)
+            scaled = message / np.where(total > 0, total, 1)[:, None]
+            values[shape.place[here][:, None] + np.arange(message.shape[1])] = scaled
+    return Solved(batch, values, np.add.reduceat(log_scale, batch.first))
+
+
+def _product(values: FloatArray, index: Integers) -> tuple[FloatArray, FloatArray]:
+    """The product of the inputs, and the logarithm of what it was scaled by on the way."""
+    product = values[index[:, 0]]
+    logs = np.zeros(len(index))
+    for place in range(1, index.shape[1]):
+        product *= values[index[:, place]]
+        if place % INPUTS_BEFORE_SCALING == 0:
+            largest = product.max(axis=(1, 2))
+            largest = np.where(largest > 0, largest, 1)
+            product /= largest[:, None, None]
+            logs += np.log(largest)
+    return product, logs
+
+
+@dataclass(frozen=True)
+class Completions:
+    """The ``state`` of each ``variable`` of the problem at the place ``owner``."""
+
+    owner: Integers
+    variable: Integers
+    state: Integers
+
+
+def completions(solved: Solved, problem: Integers, rng: np.random.Generator | None) -> Completions:
+    """A completion of each of some problems: drawn, or the best one if there is no generator.
+
+    Parameters
+    ----------
+    problem
+        Places in the batch, with repetition: one completion for each.
+    """
+    batch = solved.batch
+    ends = np.append(batch.first[1:], len(batch.variable))
+    lengths = (ends - batch.first)[problem]
+    begin = np.cumsum(lengths) - lengths
+    node = ranges(batch.first[problem], lengths)
+    shift = np.repeat(begin - batch.first[problem], lengths)  # from a node to its place here
+    state = np.zeros(len(node), dtype=np.int64)
+    wanted = Ragged.of_lengths(
+        np.bincount(node, minlength=len(batch.variable)), np.argsort(node, kind="stable")
+    )
+    for shape in reversed(batch.shapes):
+        copies = wanted.take(shape.node)
+        row, place = copies.owners, copies.items
+        count = max(1, CELLS_OF_A_BLOCK // (shape.sizes[0] * shape.begins.shape[1]))
+        for start in range(0, len(place), count):
+            here, at = row[start : start + count], place[start : start + count]
+            known = state[shape.scope[here] + shift[at][:, None]]
+            base = shape.begins[here] + (shape.strides[here, :, 1:] * known[:, None]).sum(axis=2)
+            index = base[..., None] + shape.strides[here, :, :1] * np.arange(shape.sizes[0])
+            weights, _ = _product(solved.values, index[..., None])
+            state[at] = _chosen(weights[..., 0], rng)
+    owner = np.repeat(np.arange(len(problem)), lengths)
+    return Completions(owner, batch.variable[node], state)
+
+
+def _chosen(weights: FloatArray, rng: np.random.Generator | None) -> Integers:
+    """A state of each row: drawn in proportion, or the first of the largest."""
+    if rng is None:
+        best: Integers = weights.argmax(axis=1)
+        return best
+    sums = weights.cumsum(axis=1)
+    passed = sums[:, :-1] <= (rng.random(len(sums)) * sums[:, -1])[:, None]
+    drawn = passed.sum(axis=1)
+    # Rounding may lead to the very end of the unit interval: never to a state of weight zero.
+    last = weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(axis=1)
+    drawn_or_last: Integers = np.minimum(drawn, last)
+    return drawn_or_last
+
+
+def posteriors(solved: Solved) -> FloatArray:
+    """The posterior of every variable of every problem: a row for each node of the batch.
+
+    A problem of probability zero has NaN. Rows end with zeros, up to the largest number of states.
+    """
+    batch, values = solved.batch, solved.values
+    mass = np.zeros(batch.cells)
+    found = np.zeros((len(batch.variable), max(shape.sizes[0] for shape in batch.shapes)))
+    for shape in reversed(batch.shapes):
+        for here, index in shape.blocks():
+            product, _ = _product(values, index)
+            total = product.sum(axis=1, keepdims=True)
+            if len(shape.sizes) == 1:
+                belief = product / np.where(total > 0, total, np.nan)
+            else:
+                cells = shape.place[here][:, None] + np.arange(total.shape[2])
+                belief = product * (mass[cells][:, None] / np.where(total > 0, total, 1))
+            found[shape.node[here], : shape.sizes[0]] = belief.sum(axis=2)
+            for place in range(index.shape[1]):
+                is_message = shape.begins[here, place] >= batch.cpt_cells
+                if is_message.any():
+                    np.add.at(mass, index[is_message, place].ravel(), belief[is_message].ravel())
+    return found

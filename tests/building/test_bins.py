@@ -1,0 +1,110 @@
+"""Numbers cut into intervals, and cut the same way again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import lacunet as lc
+from lacunet.building.bins import BinsError
+from lacunet.building.network import find_network
+from lacunet.data.errors import UnknownStateError
+from lacunet.formats.errors import FormatError
+
+AGES = pd.DataFrame(
+    {"Age": [10, 20, 30, 40, 50, 60, 70, 80, np.nan], "Ill": ["no", "yes", "no"] * 3}
+)
+
+
+def test_quantiles_leave_equally_many_rows_in_each_interval() -> None:
+    numbers = pd.DataFrame({"X": np.random.default_rng(1).permutation(1000)})
+    cut = lc.discretise(numbers, {"X": 4})
+    assert cut["X"].value_counts().tolist() == [250] * 4
+    assert list(cut["X"].cat.categories) == ["<250", "[250,500)", "[500,750)", ">=750"]
+
+
+def test_equal_widths_are_equal() -> None:
+    cut = lc.discretise(AGES, {"Age": ("width", 2)})
+    assert cut["Age"].tolist()[:8] == ["<45"] * 4 + [">=45"] * 4
+    assert cut["Age"].isna().tolist() == [False] * 8 + [True]
+    assert cut["Ill"].equals(AGES["Ill"])
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [AGES, pl.from_pandas(AGES), pa.Table.from_pandas(AGES), AGES.to_dict("list")],
+    ids=["pandas", "polars", "pyarrow", "dict"],
+)
+def test_the_kind_of_frame_is_kept(frame: Any) -> None:
+    cut = lc.discretise(frame, {"Age": [0, 18, 65, 120]})
+    assert type(cut) is type(frame)
+    column = cut["Age"]
+    values = column.to_pylist() if isinstance(frame, pa.Table) else list(column)
+    assert values[:8] == ["[0,18)"] + ["[18,65)"] * 5 + ["[65,120]"] * 2
+
+
+def test_what_falls_outside_the_cut_points_is_named() -> None:
+    with pytest.raises(BinsError, match=r"column 'Age': 3 cells are outside .* 60.0, 70.0, 80.0"):
+        lc.discretise(AGES, {"Age": [0, 30, 55]})
+    network = find_network(AGES, "Age -> Ill", bins={"Age": [0, 30, 55]}).network
+    with pytest.raises(UnknownStateError, match="'Age' holds"):
+        lc.learn(network, AGES)
+
+
+@pytest.mark.parametrize(
+    ("bins", "message"),
+    [
+        ([3, 2], "do not ascend"),
+        ([3], "do not ascend"),
+        (1, "1 intervals are too few"),
+    ],
+)
+def test_bins_that_mean_nothing_are_refused(bins: Any, message: str) -> None:
+    with pytest.raises(BinsError, match=message):
+        lc.discretise(AGES, {"Age": bins})
+
+
+def test_a_column_that_is_not_of_numbers_is_refused() -> None:
+    with pytest.raises(BinsError, match="column 'Ill' holds 'no', which is not a number"):
+        lc.discretise(AGES, {"Ill": 3})
+    with pytest.raises(BinsError, match="'Agee'"):
+        lc.discretise(AGES, {"Agee": 3})
+
+
+def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path) -> None:
+    network = lc.Network.from_data(AGES, "Age -> Ill", bins={"Age": [0, 30, 60, np.inf]})
+    assert network.states("Age") == ("[0,30)", "[30,60)", ">=60")
+    learned = lc.learn(network, AGES, "direct-mcar", prior=1).network
+    np.testing.assert_allclose(learned.cpt("Age").table, [2 / 8, 3 / 8, 3 / 8])
+    lc.write_network(learned, tmp_path / "net.json")
+    again = lc.read_network(tmp_path / "net.json")
+    assert again == learned
+    assert again.cuts_of["Age"] == (0, 30, 60, np.inf)
+    for new in (pd.DataFrame({"Age": [25, 99], "Ill": [None, "yes"]}), None):
+        rows = tmp_path / "new.csv"
+        rows.write_text("Age,Ill\n25,\n99.5,yes\n")
+        counted = lc.learn(again, rows if new is None else new, "direct-mcar", prior=1)
+        np.testing.assert_allclose(counted.network.cpt("Age").table, [0.5, 0, 0.5])
+    np.testing.assert_array_equal(lc.query(again, "Ill", {"Age": 45}), again.cpt("Ill").table[1])
+    assert lc.discretise(pd.DataFrame({"Age": [29.9, 30]}), again)["Age"].tolist() == [
+        "[0,30)",
+        "[30,60)",
+    ]
+
+
+def test_cut_points_in_a_file_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    network = lc.Network({"A": ["x", "y"]}, cuts={"A": [0, 1, 2]})
+    lc.write_network(network, tmp_path / "net.json")
+    text = (tmp_path / "net.json").read_text()
+    (tmp_path / "net.json").write_text(text.replace("[0.0, 1.0, 2.0]", '"none"'))
+    with pytest.raises(FormatError, match="a list of cut points"):
+        lc.read_network(tmp_path / "net.json")
+    (tmp_path / "net.json").write_text(text.replace("[0.0, 1.0, 2.0]", "[0.0, 1.0]"))
+    with pytest.raises(lc.LacunetError, match="2 states and 2 cut points"):
+        lc.read_network(tmp_path / "net.json")

@@ -1,0 +1,93 @@
+"""Edges in every language that they may be written in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given
+
+from lacunet.building.edges import EdgesError, edges_of
+from lacunet.model.network import Network
+from strategies import networks
+
+DIAMOND = {"B": ("A",), "C": ("A",), "D": ("B", "C")}
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [("A", "B"), ("A", "C"), ("B", "D"), ("C", "D")],
+        "A -> B; A -> C; B -> D; C -> D",
+        "A -> B, C -> D",
+        "A → B ⟶ D\nA --> C ==> D  # the other way round",
+        "B <- A -> C\n  -> D; D ← B",
+        "[A][B|A][C|A][D|B:C]",
+        "[A] [B|A]\n[C|A] [D|B:C]",
+        'digraph "g" { rankdir=LR; node [shape=box]; A -> {B C} [color=red]; {B; C} -> D }',
+        "strict digraph { A -> B -> D; A -> C -> D /* done */ }",
+        'dag {\nbb="0,0,1,1"\nA [exposure,pos="0.1,[2]"]\nA -> B\nA -> C\nD <- B\nC -> D\n}',
+        "dag{ A -> {B C}; B -> D <- C }",
+        {"B": ["A"], "C": ["A"], "D": ["B", "C"]},
+        nx.DiGraph([("A", "B"), ("A", "C"), ("B", "D"), ("C", "D")]),
+        ["A -> B -> D", ("A", "C"), ["C", "D"]],
+    ],
+    ids=str,
+)
+def test_every_language_draws_the_same_diamond(edges: Any) -> None:
+    found = edges_of(edges)
+    assert {v: set(own) for v, own in found.parents_of.items()} == {
+        v: set(own) for v, own in DIAMOND.items()
+    }
+    assert sorted(found.variables) == list("ABCD")
+
+
+@given(networks())
+def test_a_network_its_dot_text_and_its_graph_have_the_same_edges(network: Network) -> None:
+    for form in (network, network.to_dot(), network.to_networkx()):
+        found = edges_of(form)
+        assert found.variables == network.variables
+        for name in network.variables:
+            assert set(found.parents_of.get(name, ())) == set(network.parents(name))
+
+
+def test_names_may_have_spaces_hyphens_and_dots_and_anything_in_quotes() -> None:
+    found = edges_of('Place of birth, net-income -> "a, b; \\"c\\"" -> x.y/z; Alone')
+    assert found.variables == ("Place of birth", "net-income", 'a, b; "c"', "x.y/z", "Alone")
+    assert found.parents_of['a, b; "c"'] == ("Place of birth", "net-income")
+
+
+def test_edges_may_be_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_text("A -> B\n\nB -> C\n")
+    assert edges_of(tmp_path / "edges.txt").parents_of == {"B": ("A",), "C": ("B",)}
+
+
+def test_columns_with_numbers_for_names_become_strings() -> None:
+    assert edges_of([(0, 1)]).parents_of == {"1": ("0",)}
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ("A ->", r"line 1, column 3: a variable is missing beside the arrow"),
+        ("A -> B\n-> -> C", r"line 2"),
+        ("A -- B", "an edge without a direction"),
+        ("A - B", "an edge without a direction"),
+        ("A <-> B", "an edge with two heads"),
+        ("A -> ]", r"column 6: '\]' is not understood"),
+        ("", "name no variables"),
+        ("[A][B|", "not a model string"),
+        ("graph { A -- B }", "undirected"),
+        ("digraph { subgraph c { A -> B } }", "subgraphs are not read"),
+        (nx.Graph([("A", "B")]), "undirected"),
+        ([("A", "B", "C")], r"\('A', 'B', 'C'\) is not an edge"),
+        ({"B": "AB"}, "as the string 'AB', not as a list"),
+        (5, "int does not describe edges"),
+    ],
+)
+def test_what_cannot_be_read_is_shown_with_its_place(edges: Any, message: str) -> None:
+    with pytest.raises(EdgesError, match=message) as refusal:
+        edges_of(edges)
+    assert refusal.value.hint

@@ -1,0 +1,147 @@
+"""Networks from data and edges: which states are found, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import lacunet as lc
+from lacunet.building.edges import EdgesError
+from lacunet.building.network import find_network
+from lacunet.building.states import StatesError
+from lacunet.model.errors import NetworkError
+
+FRAME = pd.DataFrame(
+    {
+        "Id": [f"p{row}" for row in range(30)],
+        "Age": np.arange(30) % 12 + 1,
+        "Grade": pd.Categorical(["mid", None, "low"] * 10, ["low", "mid", "high"], ordered=True),
+        "Ill": ["yes", "no", "?"] * 10,
+        "Same": ["x"] * 30,
+        "Empty": [None] * 30,
+        "Height": np.linspace(1.5, 2.0, 30),
+    }
+)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_numbers_and_ordered_categories_keep_their_order_and_texts_are_sorted() -> None:
+    network = lc.Network.from_data(FRAME, "Age -> Grade -> Ill")
+    assert network.variables == ("Age", "Grade", "Ill")
+    assert network.states("Age") == tuple(map(str, range(1, 13)))
+    assert network.states("Grade") == ("low", "mid", "high")
+    assert network.states("Ill") == ("no", "yes")
+    assert network.edges == (("Age", "Grade"), ("Grade", "Ill"))
+    assert not network.has_cpts
+    assert lc.learn(network, FRAME, "factored-mar").network.cpt("Ill").table.shape == (3, 2)
+
+
+def test_what_may_surprise_is_said() -> None:
+    found = find_network(FRAME, "Age -> Grade -> Ill")
+    assert found.summary.startswith("found 17 states in 3 columns of the pandas DataFrame: Age 12")
+    assert any("10 cells with '?' taken as missing" in remark for remark in found.remarks)
+    assert any("no row has the categories ['high']" in remark for remark in found.remarks)
+    with pytest.warns(lc.LacunetWarning, match="taken as missing"):
+        lc.Network.from_data(FRAME, "Age -> Ill")
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ("Id -> Age", "column 'Id' looks like an identifier"),
+        ("Same -> Age", "column 'Same' is constant: it holds nothing but 'x'"),
+        ("Empty -> Age", "column 'Empty' holds no value"),
+        ("Agee -> Ill", r"did you mean 'Age' for 'Agee'\?"),
+    ],
+)
+def test_columns_that_are_no_variables_are_refused_with_the_way_out(
+    edges: str, message: str
+) -> None:
+    rows = pd.concat([FRAME] * 1)
+    if "Id" in edges:
+        rows = pd.DataFrame({"Id": np.arange(60), "Age": np.arange(60) % 3})
+    with pytest.raises(StatesError, match=message) as refusal:
+        find_network(rows, edges)
+    assert refusal.value.hint
+
+
+def test_a_column_with_too_many_values_is_sent_to_be_cut() -> None:
+    rows = {"Height": np.linspace(1.5, 2.0, 200).tolist(), "Ill": ["yes", "no"] * 100}
+    with pytest.raises(StatesError, match="200 different values") as refusal:
+        find_network(rows, "Height -> Ill")
+    assert "lacunet.discretise" in refusal.value.hint
+
+
+def test_a_cycle_is_named() -> None:
+    with pytest.raises(NetworkError, match="cycle"):
+        find_network({"A": [0, 1], "B": [0, 1]}, "A -> B -> A")
+
+
+def test_states_may_be_given_in_part_as_strings_or_numbers_also_for_hidden_variables() -> None:
+    rows = {"A": [1, 2, 2], "B": ["u", "v", None]}
+    network = lc.Network.from_data(rows, "H -> A -> B", states={"A": [1, 2, 3.0], "H": ["0", "1"]})
+    assert network.states("A") == ("1", "2", "3")
+    assert network.states("H") == ("0", "1")
+    result = lc.learn(network, rows, "em", latent=["H"])
+    assert result.network.cpt("A").table.shape == (2, 3)
+    with pytest.raises(StatesError, match=r"states are given for \['C'\]"):
+        lc.Network.from_data(rows, "A -> B", states={"C": ["0", "1"]})
+
+
+def test_spellings_of_one_number_or_truth_value_are_one_state(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("A,B,C\n1,true, x\n1.0,TRUE,x\n10,False,y\n9,False,NA\n")
+    found = find_network(path, "A -> B; C")
+    assert found.network.states_of == {
+        "A": ("1", "9", "10"),
+        "B": ("False", "TRUE"),
+        "C": ("x", "y"),
+    }
+    table = lc.learn(found.network, path, "factored-mar").missing
+    assert table == {"A": 0, "B": 0, "C": 1}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.cut(pd.Series([1, 5, 9, np.nan, 2]), [0, 4, 10]),
+        pd.Series(pd.cut(np.array([1.0, 5, 9, 2, 3]), [0, 4, 10]).astype("interval")),
+        pd.Series(pd.period_range("2020", "2024", freq="Y")),
+        pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01", None, "2020-01-01", None])),
+        pd.Series([True, False, None, True, False], dtype="boolean"),
+        pd.Series([1, 2, None, 2, 1]),
+        pd.Series([1.5, 2.25, None, 1.5, 10]),
+        pl.Series(["lo", "hi", None, "lo", "hi"], dtype=pl.Enum(["lo", "mid", "hi"])),
+        pl.Series([1, 2, None, 2, 1], dtype=pl.Int8),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_the_states_found_are_those_that_the_same_column_is_read_with(
+    column: pd.Series | pl.Series,
+) -> None:
+    rows = (
+        pd.DataFrame({"A": column})
+        if isinstance(column, pd.Series)
+        else pl.DataFrame({"A": column})
+    )
+    network = find_network(rows, "A").network
+    result = lc.learn(network, rows, "direct-mcar", prior=1)
+    missing = int(column.isna().sum()) if isinstance(column, pd.Series) else column.null_count()
+    assert result.missing == {"A": missing}
+    # Every state that occurs has its share; a category that does not occur has none.
+    shares = [share for share in result.network.cpt("A").table if share]
+    assert len(shares) == (column.dropna().nunique() if isinstance(column, pd.Series) else 2)
+
+
+def test_intervals_of_pandas_cut_are_in_order() -> None:
+    rows = pd.DataFrame({"A": pd.cut(pd.Series([1, 50, 9, np.nan]), [0, 8, 10, 100])})
+    assert find_network(rows, "A").network.states("A") == ("(0, 8]", "(8, 10]", "(10, 100]")
+
+
+def test_edges_that_cannot_be_read_are_refused_before_the_states_are_looked_for() -> None:
+    with pytest.raises(EdgesError):
+        lc.Network.from_data(FRAME, "A <-> B")
