@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
+    from lacunet.completion.frames import impute, predict
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.em.method import EM
     from lacunet.estimate.learn import Result, learn
@@ -49,11 +50,13 @@ __all__ = [
     "compare_structures",
     "discretise",
     "example",
+    "impute",
     "kl_divergence",
     "learn",
     "learn_structure",
     "log_likelihood",
     "marginals",
+    "predict",
     "query",
     "read_network",
     "sample",
@@ -77,11 +80,13 @@ _HOME_OF = {
     "compare_structures": "structure.cpdag",
     "discretise": "building.bins",
     "example": "formats.catalogue",
+    "impute": "completion.frames",
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
     "learn_structure": "structure.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
+    "predict": "completion.frames",
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulate.sampling",

@@ -157,3 +157,21 @@ def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:
     if library == "polars":
         return frame.with_columns(frame[name].gather(rows).alias(name))
     return _set_column(frame, name, frame.column(name).take(rows))
+
+
+def made_like(frame: Any, columns: Mapping[str, Sequence[Any]]) -> Any:
+    """A new frame of the same kind, with these columns; pandas keeps the index."""
+    if isinstance(frame, Mapping):
+        return dict(columns)
+    library = _library(frame)
+    if library == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(dict(columns), index=frame.index)
+    if library == "polars":
+        import polars as pl
+
+        return pl.DataFrame(dict(columns))
+    import pyarrow as pa
+
+    return pa.table(dict(columns))

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.completion.rows import RowProblems, in_batches, row_problems
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.expectation.draw import Solved, batches_of, completions, solve
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
-from lacunet.predict.rows import RowProblems, in_batches, row_problems
 from lacunet.statistics.problems.layout import Layout, layout_of
 
 

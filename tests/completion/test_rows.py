@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from examples import RAIN
+from lacunet.completion import rows as rows_module
+from lacunet.completion.complete import draw_completions, most_probable
+from lacunet.completion.posterior import row_posteriors
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
 from lacunet.model.network import Network
-from lacunet.predict import rows as rows_module
-from lacunet.predict.complete import draw_completions, most_probable
-from lacunet.predict.posterior import row_posteriors
 from lacunet.simulate.sampling import sample
 from strategies import networks, tables
 

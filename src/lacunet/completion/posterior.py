@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.completion.rows import RowProblems, in_batches, row_problems
 from lacunet.data.table import EncodedTable
 from lacunet.inference.expectation.draw import batches_of, posteriors, solve
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
-from lacunet.predict.rows import RowProblems, in_batches, row_problems
 from lacunet.statistics.problems.layout import layout_of
 
 
