@@ -11,11 +11,9 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
-from enumeration import joint
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.structure.completions import draw_completions
 
 ASIA = lc.example("asia")
 
@@ -221,37 +219,8 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) 
 
 
 def test_a_column_with_very_many_values_is_refused() -> None:
-    with pytest.raises(LacunetError, match="'id' has more than 100 different values"):
+    with pytest.raises(LacunetError, match="'id' looks like an identifier"):
         lc.learn_structure({"id": range(200), "a": [0, 1] * 100})
-
-
-def test_completions_keep_what_is_shown_and_follow_the_exact_posterior() -> None:
-    network = lc.example("cancer")
-    shown = {"Xray": "positive", "Dyspnoea": "True"}
-    codes = {
-        name: np.full(
-            20_000,
-            network.state_index(name, shown[name]) if name in shown else network.cardinality(name),
-            np.uint8,
-        )
-        for name in network.variables
-    }
-    cards = {name: network.cardinality(name) for name in network.variables}
-    table = EncodedTable.of(cards, codes)
-    (drawn,) = draw_completions(network, table, 1, np.random.default_rng(1))
-    for name in shown:
-        np.testing.assert_array_equal(drawn.columns[name], codes[name])
-    hidden = [name for name in network.variables if name not in shown]
-    counts = np.zeros(network.shape(hidden))
-    np.add.at(counts, tuple(drawn.columns[name] for name in hidden), 1)
-    index = tuple(
-        network.state_index(name, shown[name]) if name in shown else slice(None)
-        for name in network.variables
-    )
-    law = joint(network)[index]
-    law = law / law.sum()
-    spread = np.sqrt(law * (1 - law) / 20_000)
-    assert (np.abs(counts / 20_000 - law) <= 5 * spread + 1e-12).all()
 
 
 def test_the_command_writes_a_network_and_says_what_it_found(

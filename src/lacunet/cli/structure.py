@@ -102,7 +102,7 @@ def run(options: Namespace) -> int:
         )
     for text in found.notes:
         note(text)
-    if found.ended in ("time limit", "interrupted", "round limit"):
+    if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         note(f"the search ended by {found.ended}: the result is the best so far")
     if options.output:
         write_network(found.network, options.output)

@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.encode import ColumnEncoder
-from lacunet.data.matching import MISSING_TOKENS, Matcher, number_of
+from lacunet.building.states import Seen, StatesError, seen_in, states_of
 from lacunet.data.read import read_table
-from lacunet.data.reading import _source
 from lacunet.data.table import EncodedTable
+from lacunet.data.whole import source_from
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted
 
-MOST_STATES = 100  # a column with more is not taken for a discrete variable
 MOST_NAMED = 10
 
 
@@ -60,53 +58,33 @@ def states_in(
     weight: Any = None,
     missing: Sequence[str] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """The states of every column but the weights: those given, else those that occur.
-
-    Numbers are put in their order, other texts are sorted.
-    """
-    source = _source(data)
+    """The states of every column but the weights: those given, else those that occur."""
+    source = source_from(data)
     if strangers := [name for name in given if name not in source.columns]:
         raise LacunetError(
-            f"states are given for {', '.join(map(repr, strangers))}, "
-            f"but {source.label} has no such column.",
+            f"states are given for {_listed(strangers)}, but {source.label} has no such column.",
             f"its columns are {', '.join(source.columns)}.",
         )
-    wanted = [name for name in source.columns if name not in given and name != weight]
-    nothing = Matcher((), tuple(missing))
-    encoders = {name: ColumnEncoder(nothing) for name in wanted}
-    for part in source.parts:
-        for piece in part.read(wanted):
-            for name, encoder in encoders.items():
-                encoder.encode(piece.columns[name])
-    found = {name: _ordered(name, encoder.refused) for name, encoder in encoders.items()}
+    columns = [name for name in source.columns if not (isinstance(weight, str) and name == weight)]
+    seen = seen_in(source, [name for name in columns if name not in given], missing)
     return {
-        name: tuple(map(str, given[name])) if name in given else found[name]
-        for name in source.columns
-        if name != weight
+        name: tuple(map(str, given[name])) if name in given else _found(name, seen[name])
+        for name in columns
     }
 
 
-def _ordered(name: str, values: Mapping[object, int]) -> tuple[str, ...]:
-    texts = {_spelled(value) for value in values} - {*MISSING_TOKENS}
-    if len(texts) > MOST_STATES:
+def _found(name: str, seen: Seen) -> tuple[str, ...]:
+    """The states that occur, none or one among them."""
+    if len(seen.cells) < 2 and not seen.order:
+        return tuple(seen.cells)
+    try:
+        return states_of(name, seen)
+    except StatesError as error:
         raise LacunetError(
-            f"column {name!r} has more than {MOST_STATES} different values, as "
-            f"{sorted(texts)[0]!r}: it is not a discrete variable.",
-            "leave the column out, put numbers into classes, or give its states.",
-        )
-    numbers = {text: number_of(text) for text in texts}
-    if all(number is not None for number in numbers.values()):
-        distinct: dict[Any, str] = {}
-        for text in sorted(texts, key=len):
-            distinct.setdefault(numbers[text], text)
-        return tuple(distinct[number] for number in sorted(distinct))
-    return tuple(sorted(texts))
-
-
-def _spelled(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
+            error.message,
+            "leave the column out of the data, cut numbers into intervals with "
+            "lacunet.discretise, or give its states.",
+        ) from None
 
 
 def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:

@@ -20,17 +20,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lacunet.completion.complete import draw_completions
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.learn import learn
+from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.structure.columns import read_columns, remarks
-from lacunet.structure.completions import draw_completions
 from lacunet.structure.cpdag import Arc, Cpdag, to_cpdag
 from lacunet.structure.gains import Gains, pair_tables
 from lacunet.structure.ges import greedy_equivalence_search
@@ -72,7 +73,7 @@ class LearnedStructure:
     if that was asked for), ``trace`` how it came about. ``strengths`` says of each arc in how many
     bootstrap replicates it was found. ``missingness`` is the graph of mechanisms, None where
     nothing is missing or it was assumed completely at random. ``ended`` is "converged", "round
-    limit", "closed form", "time limit" or "interrupted".
+    limit", "closed form", "time limit", "memory limit" or "interrupted".
     """
 
     network: Network
@@ -288,6 +289,8 @@ def _run(job: Job, search: Search, mechanisms: Mechanisms, method: str) -> None:
             _search_incomplete(job, search, mechanisms)
     except OutOfTimeError:
         search.ended = "time limit"
+    except OverBudgetError:
+        search.ended = "memory limit"
     except KeyboardInterrupt:
         search.ended = "interrupted"
 
@@ -341,7 +344,8 @@ def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None
 def _round(job: Job, search: Search, at: int) -> bool:
     """Draw, search, judge; whether the exact score rises."""
     assert search.judged is not None
-    drawn = draw_completions(search.judged.network, job.table, _draws(job.table.rows), job.rng)
+    draws = _draws(job.table.rows)
+    drawn = draw_completions(search.judged.network, job.table, draws, job.rng, job.memory)
     job.deadline.check()
     rows = Rows.stacked(drawn)
     found = best_dag(rows, search.dag, job.constraints, job.score, job.rng, job.deadline)
