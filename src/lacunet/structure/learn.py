@@ -4,7 +4,8 @@
 2. The seed: greedy equivalence search on paired gains (`lacunet.structure.ges`).
 3. Up to six rounds: draw completions of the rows from the best network so far, search orders for
    the DAG that scores best on them, and accept it only if the exact BIC of the observed cells
-   rises. One round without success is tried again with fresh draws, two end the search.
+   rises. A round without success is tried again with fresh draws, a second ends the search (with
+   50,000 rows or more, the first).
 4. CPTs by `lacunet.learn`, arc strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
@@ -46,7 +47,8 @@ from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
 MOST_ROUNDS = 6
-FAILURES = 2
+FAILURES = 2  # rounds in a row that do not raise the score; one for many rows
+MANY_ROWS = 50_000
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
 STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
@@ -335,7 +337,7 @@ def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None
         job.progress("rounds", at, MOST_ROUNDS, f"BIC {search.judged.score:,.1f}")
         rises = _round(job, search, at)
         failures = 0 if rises else failures + 1
-        if failures == FAILURES:
+        if failures == (FAILURES if job.table.rows < MANY_ROWS else 1):
             search.ended = "converged"
             return
     search.ended = "round limit"
@@ -350,20 +352,23 @@ def _round(job: Job, search: Search, at: int) -> bool:
     rows = Rows.stacked(drawn)
     found = best_dag(rows, search.dag, job.constraints, job.score, job.rng, job.deadline)
     network = network_of(job.states, found.best.parents)
-    start = tables_from(rows, network)
-    judged = judge(network, job.table, start, job.memory, job.deadline)
+    is_same = to_cpdag(network) == to_cpdag(search.judged.network)
+    judged = search.judged
+    if not is_same:
+        start = tables_from(rows, network)
+        judged = judge(network, job.table, start, job.memory, job.deadline)
     rises = judged.score > search.judged.score + LEAST_RISE
     search.note(f"round {at + 1}", judged.score, found.best.parents, is_accepted=rises)
     if rises:
         search.judged, search.dag = judged, found.best.parents
-    if rises or to_cpdag(network) == to_cpdag(search.judged.network):
+    if rises or is_same:
         search.ordered, search.completions = found.best, [Rows.of(one) for one in drawn]
     return rises
 
 
 def _draws(rows: int) -> int:
     """The completions of a round: the fewer rows, the more."""
-    return 5 if rows < 2_000 else 3 if rows < 50_000 else 2
+    return 5 if rows < 2_000 else 3 if rows < MANY_ROWS else 2
 
 
 def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, Strength]:
