@@ -26,6 +26,7 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.data.table import EncodedTable
+from lacunet.structure.cpdag import Cpdag
 
 
 def hidden_at_random(table: EncodedTable, beta: float, rng: np.random.Generator) -> EncodedTable:
@@ -132,40 +133,50 @@ def peers(options: argparse.Namespace) -> None:
     import pandas as pd
     from pgmpy.estimators import GES, HillClimbSearch
 
+    def hill_climbing(frame: pd.DataFrame) -> object:
+        return HillClimbSearch(frame).estimate("bic-d", max_indegree=4, show_progress=False)
+
+    def greedy_equivalence(frame: pd.DataFrame) -> object:
+        return GES(frame).estimate("bic-d")
+
     truth = lc.example(options.network)
     for seed in range(options.first, options.first + options.seeds):
         rng = np.random.default_rng([seed, options.rows])
         complete = lc.sample(truth, options.rows, rng)
         table = hidden_at_random(complete, options.beta, rng)
-        frames = {"complete": _frame(pd, complete)}
-        shown = _frame(pd, table).dropna()
-        frames["listwise"] = shown
-        frames["most frequent state filled in"] = _frame(pd, table).apply(
-            lambda column: column.fillna(column.mode()[0])
-        )
+        shown = _frame(pd, table)
+        frames = {
+            "complete": _frame(pd, complete),
+            "listwise": shown.dropna(),
+            "most frequent filled in": shown.apply(lambda cells: cells.fillna(cells.mode()[0])),
+        }
         for on, frame in frames.items():
-            for name, search in (("pgmpy hill climbing", HillClimbSearch), ("pgmpy GES", GES)):
-                if len(frame) < 50:
-                    continue
+            for search in (hill_climbing, greedy_equivalence):
                 about = {
                     "network": options.network,
                     "rows": options.rows,
                     "beta": options.beta,
                     "seed": seed,
-                    "on": f"{name}, {on} ({len(frame)} rows)",
+                    "on": f"pgmpy {search.__name__}, {on} ({len(frame)} rows)",
                 }
-                began = process_time()
-                extra = {"max_indegree": 4} if search is HillClimbSearch else {}
-                dag = search(frame.astype("category")).estimate(
-                    scoring_method="bic-d",
-                    **({"show_progress": False} | extra) if search is HillClimbSearch else {},
-                )
-                arcs = dag.edges()
-                parents: dict[str, list[str]] = {}
-                for x, y in arcs:
-                    parents.setdefault(y, []).append(x)
-                found = lc.Network(truth.states_of, parents)
-                said(about | judged(truth, found, process_time() - began))
+                if len(frame) >= 50:
+                    began = process_time()
+                    graph = search(frame.astype("category"))
+                    seconds = process_time() - began
+                    said(about | judged(truth, _class(truth, graph.edges()), seconds))
+
+
+def _class(truth: lc.Network, arcs: object) -> Cpdag:
+    """The class of a DAG, or of a CPDAG that has an undirected edge as two arcs."""
+    pairs = set(arcs)  # type: ignore[call-overload]
+    if not any((y, x) in pairs for x, y in pairs):
+        parents: dict[str, list[str]] = {}
+        for x, y in pairs:
+            parents.setdefault(y, []).append(x)
+        return lc.to_cpdag(lc.Network(truth.states_of, parents))
+    compelled = frozenset((x, y) for x, y in pairs if (y, x) not in pairs)
+    both = frozenset((min(x, y), max(x, y)) for x, y in pairs if (y, x) in pairs)
+    return Cpdag(truth.variables, compelled, both)
 
 
 def _frame(pd: object, table: EncodedTable) -> object:

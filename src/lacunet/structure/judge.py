@@ -16,7 +16,7 @@ from math import log
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import NEVER, Deadline
+from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import Limits, climb
 from lacunet.inference.engine import engine_of
 from lacunet.model.network import FloatArray, Network
@@ -74,6 +74,8 @@ def judge(
     reached = climb(engine, layout.flat(start), 1.0, limits)
     if reached.reason == "interrupted":
         raise KeyboardInterrupt
+    if reached.reason == "time limit":
+        raise OutOfTimeError
     penalty = log(max(table.total, 2.0)) / 2 * free_parameters(network)
     found = network.with_tables(layout.tables(reached.cells))
     return Judged(found, reached.log_likelihood - penalty, reached.log_likelihood)

@@ -53,6 +53,7 @@ LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
 STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
 REPLICATES = 20
+EM_SECONDS = 600.0  # that the CPTs of the result may take
 
 
 @dataclass(frozen=True)
@@ -225,12 +226,11 @@ def learn_structure(
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, mechanisms, method)
     structure = network_of(job.states, search.dag)
+    left = 1.0 if search.ended == "interrupted" else min(max(deadline.left, 1.0), EM_SECONDS)
     found = learn(
         structure,
         table,
-        Auto(time_limit=max(deadline.left, 1.0) if time_limit else 600.0)
-        if method == "auto"
-        else "factored-mar",
+        Auto(time_limit=left) if method == "auto" else "factored-mar",
         prior,
         rng=job.rng,
         memory=memory,
@@ -334,13 +334,22 @@ def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None
     search.note("seed", search.judged.score, seed, is_accepted=True)
     failures = 0
     for at in range(MOST_ROUNDS):
-        job.progress("rounds", at, MOST_ROUNDS, f"BIC {search.judged.score:,.1f}")
+        job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
         rises = _round(job, search, at)
         failures = 0 if rises else failures + 1
         if failures == (FAILURES if job.table.rows < MANY_ROWS else 1):
             search.ended = "converged"
             return
     search.ended = "round limit"
+
+
+def _forecast(search: Search, at: int) -> str:
+    """The score so far, and how long the rounds may take at most."""
+    text = f"BIC {search.trace[-1].score:,.1f}"
+    if at:
+        pace = (search.trace[-1].seconds - search.trace[0].seconds) / at
+        text += f", at most {pace * (MOST_ROUNDS - at):,.0f} s left"
+    return text
 
 
 def _round(job: Job, search: Search, at: int) -> bool:

@@ -150,7 +150,7 @@ def _candidates(
     alone = _ranked(pairs[y], 0.0)[:BY_PAIR_GAIN]
     ordered = dict.fromkeys([*sorted(constraints.required[y]), *near, *added, *spouses, *alone])
     allowed = [x for x in ordered if not constraints.forbidden[x, y]]
-    return tuple(sorted(allowed[:most]))
+    return tuple(sorted(allowed[: max(most, len(constraints.required[y]))]))
 
 
 def _ranked(gains: FloatArray, above: float) -> list[int]:
