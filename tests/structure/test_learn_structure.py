@@ -223,6 +223,29 @@ def test_a_column_with_very_many_values_is_refused() -> None:
         lc.learn_structure({"id": range(200), "a": [0, 1] * 100})
 
 
+def test_required_parents_with_too_many_states_are_refused() -> None:
+    rows = {name: [str(i % 40) for i in range(80)] for name in "ABCD"}
+    with pytest.raises(LacunetError, match="'D' with its required parents would have more than"):
+        lc.learn_structure(rows, required="A, B, C -> D")
+
+
+def test_one_column_is_a_network_without_arcs() -> None:
+    found = lc.learn_structure({"A": ["x", None, "y"]})
+    assert found.network.variables == ("A",)
+    assert found.cpdag.edges == 0
+
+
+def test_weights_count_as_rows() -> None:
+    table = incomplete(ASIA, 400, 9)
+    rng = np.random.default_rng(1)
+    times = rng.integers(1, 4, 400)
+    weighted = EncodedTable.of(table.cardinality_of, table.columns, times.astype(float))
+    repeated = table.take(np.repeat(np.arange(400), times))
+    one = lc.learn_structure(weighted, ASIA.states_of, method="closed-form")
+    two = lc.learn_structure(repeated, ASIA.states_of, method="closed-form")
+    assert dict(one.network.parents_of) == dict(two.network.parents_of)
+
+
 def test_the_command_writes_a_network_and_says_what_it_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

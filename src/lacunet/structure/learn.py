@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
+from math import nan, prod
 from time import monotonic
 from typing import Any, Literal
 
@@ -40,7 +40,7 @@ from lacunet.structure.judge import Judged, judge, network_of, tables_from
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.mechanisms import Mechanisms, mechanisms_of
 from lacunet.structure.order import Ordered
-from lacunet.structure.parents import Score
+from lacunet.structure.parents import MOST_CELLS, Score
 from lacunet.structure.rows import Rows, in_order_of_content
 from lacunet.structure.search import Constraints, Dag, best_dag
 from lacunet.structure.strengths import Strength, strengths_of
@@ -205,54 +205,56 @@ def learn_structure(
     """
     _check(method, score, equivalent_size, time_limit)
     began = monotonic()
-    deadline = Deadline.within(time_limit)
     network, table, notes = read_columns(data, states, weight, missing, progress)
-    constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
     table = in_order_of_content(table)
     pairs = pair_tables(Rows.of(table))
-    notes = (*notes, *remarks(table, pairs))
-    mechanisms = mechanisms_of(network, table, missingness)
-    own_score = Score(table.total, equivalent_size if score == "bdeu" else None)
+    constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
     job = Job(
         table,
         dict(network.states_of),
         _without_constants(constraints, table, pairs),
-        own_score,
+        Score(table.total, equivalent_size if score == "bdeu" else None),
         rng or np.random.default_rng(0),
         memory_budget(memory),
-        deadline,
+        Deadline.within(time_limit),
         progress,
     )
+    mechanisms = mechanisms_of(network, table, missingness)
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, mechanisms, method)
     structure = network_of(job.states, search.dag)
-    left = 1.0 if search.ended == "interrupted" else min(max(deadline.left, 1.0), EM_SECONDS)
-    found = learn(
-        structure,
-        table,
-        Auto(time_limit=left) if method == "auto" else "factored-mar",
-        prior,
-        rng=job.rng,
-        memory=memory,
-        progress=progress,
-    )
-    arcs = _strengths(job, search, strengths)
-    graph = mechanisms.graph
     return LearnedStructure(
-        network=found.network,
+        network=_with_cpts(job, search, structure, prior),
         cpdag=to_cpdag(structure),
         score=_score(search),
         trace=tuple(search.trace),
-        strengths=arcs,
-        missingness=None
-        if graph is None
-        else MissingnessGraph(structure, graph.causes, graph.hidden),
+        strengths=_strengths(job, search, strengths),
+        missingness=mechanisms.graph
+        and MissingnessGraph(structure, mechanisms.graph.causes, mechanisms.graph.hidden),
         ended=search.ended,
         rows=table.rows,
         seconds=monotonic() - began,
-        notes=(*notes, *mechanisms.notes),
-        why=_why(job, search, mechanisms, score),
+        notes=(*notes, *remarks(table, pairs), *mechanisms.notes),
+        why=_why(job, search, mechanisms),
     )
+
+
+def _with_cpts(job: Job, search: Search, structure: Network, prior: float) -> Network:
+    """The structure with learned CPTs."""
+    method: Auto | str = "factored-mar"
+    if search.ended != "closed form":
+        left = 1.0 if search.ended == "interrupted" else job.deadline.left
+        method = Auto(time_limit=min(max(left, 1.0), EM_SECONDS))
+    found = learn(
+        structure,
+        job.table,
+        method,
+        prior,
+        rng=job.rng,
+        memory=job.memory,
+        progress=job.progress,
+    )
+    return found.network
 
 
 def _check(method: str, score: str, equivalent_size: float, time_limit: float | None) -> None:
@@ -275,6 +277,13 @@ def _without_constants(
     excluded = constraints.forbidden | (seen <= 1)[:, None] | (seen <= 1)[None, :]
     for y, own in enumerate(constraints.required):
         excluded[list(own), y] = False
+        family = [table.variables[node] for node in (*own, y)]
+        if prod(table.cardinality_of[name] for name in family) > MOST_CELLS:
+            raise LacunetError(
+                f"the CPT of {table.variables[y]!r} with its required parents would have more "
+                f"than {MOST_CELLS:,} cells.",
+                "require fewer parents, or merge states.",
+            )
     return replace(constraints, forbidden=excluded)
 
 
@@ -407,12 +416,12 @@ def _score(search: Search) -> float:
     return accepted[-1] if accepted else nan
 
 
-def _why(job: Job, search: Search, mechanisms: Mechanisms, score: str) -> str:
-    names = {"bic": "BIC", "bdeu": "BDeu"}
+def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
     if search.ended == "closed form":
         return "greedy equivalence search on paired gains of the rows that show each table"
     if not job.table.partially_observed:
-        return f"no cell is missing: search over orders for the best {names[score]}"
+        name = "BIC" if job.score.equivalent_size is None else "BDeu"
+        return f"no cell is missing: search over orders for the best {name}"
     rises = sum(step.is_accepted for step in search.trace) - 1
     weighed = sum(one is not None for one in mechanisms.inverse)
     text = f"greedy equivalence search on paired gains, then {counted(max(rises, 0), 'round')} "

@@ -22,7 +22,7 @@ what the search over orders asks for thousands of times is one look-up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import lgamma, log, prod
 
 import numpy as np
@@ -114,8 +114,8 @@ def parent_sets(
     """
     columns, weights = rows.configurations([child, *candidates])
     weights = weights * (score.total / weights.sum())
-    family = _Family(columns[0], columns[1:], rows.sizes[child], weights)
-    family.radix.extend(rows.sizes[node] for node in candidates)
+    radix = [rows.sizes[node] for node in candidates]
+    family = _Family(columns[0], columns[1:], rows.sizes[child], radix, weights)
     size = 1 << len(candidates)
     scores, within = np.full(size, -np.inf), np.full(size, -np.inf)
     bound = np.full(size, family.ceiling())  # of the likelihood
@@ -160,8 +160,8 @@ class _Family:
     own: Integers
     others: list[Integers]
     states: int
+    radix: list[int]
     weights: FloatArray
-    radix: list[int] = field(default_factory=list)
 
     def cells(self, members: Sequence[int]) -> int:
         """The cells of the table of the child and some candidates."""
