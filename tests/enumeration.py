@@ -52,3 +52,14 @@ def _probability(network: Network, state_of: dict[str, int]) -> float:
             ]
         )
     )
+
+
+def joint(network: Network) -> np.ndarray:
+    """The joint distribution, an axis for each variable, cell by cell the product of the CPTs."""
+    names = network.variables
+    states = np.indices(network.shape(names))
+    law = np.ones(network.shape(names))
+    for name in names:
+        family = tuple(states[names.index(one)] for one in network.family(name))
+        law *= network.cpt(name).table[family]
+    return law

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from lacunet.simulation.by_graph import MissingByGraph
     from lacunet.simulation.sampling import sample
     from lacunet.simulation.simulate import hide, simulate
+    from lacunet.structure.cpdag import compare_structures, to_cpdag
+    from lacunet.structure.learn import learn_structure
 
 __version__ = "0.1.0"
 
@@ -76,6 +78,7 @@ __all__ = [
     "OneStep",
     "Result",
     "TextFiles",
+    "compare_structures",
     "diagnose",
     "discretise",
     "example",
@@ -87,6 +90,7 @@ __all__ = [
     "kl_divergence",
     "learn",
     "learn_missingness",
+    "learn_structure",
     "log_likelihood",
     "marginals",
     "predict",
@@ -94,6 +98,7 @@ __all__ = [
     "read_network",
     "sample",
     "simulate",
+    "to_cpdag",
     "to_pgmpy",
     "to_pyagrum",
     "write_network",
@@ -125,6 +130,7 @@ _HOME_OF = {
     "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
     "TextFiles": "data.text",
+    "compare_structures": "structure.cpdag",
     "diagnose": "diagnosis.diagnosis",
     "discretise": "building.bins",
     "example": "formats.catalogue",
@@ -136,6 +142,7 @@ _HOME_OF = {
     "kl_divergence": "evaluate.divergence",
     "learn": "estimate.learn",
     "learn_missingness": "missingness.fitted",
+    "learn_structure": "structure.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
     "predict": "completion.frames",
@@ -143,6 +150,7 @@ _HOME_OF = {
     "read_network": "formats.files",
     "sample": "simulation.sampling",
     "simulate": "simulation.simulate",
+    "to_cpdag": "structure.cpdag",
     "to_pgmpy": "bridges.pgmpy",
     "to_pyagrum": "bridges.pyagrum",
     "write_network": "formats.files",

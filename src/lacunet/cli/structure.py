@@ -1,0 +1,128 @@
+"""``lacunet structure``: data in, a network with arcs and CPTs out."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from lacunet.cli.options import DATA_HELP, gigabytes, names, note, one_or_many, seed
+from lacunet.cli.progress import progress_bar
+
+HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
+EXAMPLE = """example:
+  lacunet structure patients.csv -o net.bif
+  lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --forbidden "Age -> Sex" --json
+
+what is printed for each edge:
+  ->, --      the data tell the direction, or only that there is an edge
+  adjacent    share of the bootstrap replicates that have the edge
+  directed    share that have it in this direction (half where it is undirected)
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    command.add_argument("-o", "--output", metavar="OUT", help="where to write the network")
+    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    group = command.add_argument_group("structure")
+    group.add_argument("--required", metavar="ARCS", default="", help="arcs: 'A -> B; A, C -> D'")
+    group.add_argument("--forbidden", metavar="ARCS", default="", help="arcs that may not be")
+    group.add_argument(
+        "--tiers",
+        metavar="T",
+        help="groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one",
+    )
+    group.add_argument(
+        "--max-parents", type=int, default=4, metavar="N", help="parents of a variable (4)"
+    )
+    group.add_argument(
+        "--missingness",
+        metavar="GRAPH",
+        default="learn",
+        help="how values go missing: 'learn' (default), 'none' for completely at random, "
+        "or a file with a missingness graph",
+    )
+    group.add_argument(
+        "--method",
+        choices=["auto", "closed-form"],
+        default="auto",
+        help="'closed-form' stops after the seed, without iterations",
+    )
+    group.add_argument("--score", choices=["bic", "bdeu"], default="bic", help="(default: bic)")
+    group.add_argument(
+        "--strengths",
+        type=int,
+        metavar="N",
+        help="bootstrap replicates for arc strengths (20; none above 200,000 rows)",
+    )
+    group.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="then the best so far is returned"
+    )
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (0)")
+    group.add_argument("--prior", type=float, default=2.0, metavar="ALPHA", help="of the CPTs (2)")
+    group.add_argument("--memory", type=gigabytes, metavar="GIB", help="memory budget in GiB")
+    group.add_argument("--weight", metavar="COLUMN", help="the column with the rows' weights")
+    group.add_argument(
+        "--missing",
+        metavar="TOKEN",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="further strings that mean 'not observed' (after DATA)",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Learn, write the network, print the edges."""
+    import numpy as np
+
+    from lacunet.formats.files import write_network
+    from lacunet.report.structured import structure_as_data, structure_as_text
+    from lacunet.structure.learn import learn_structure
+
+    with progress_bar() as progress:
+        found = learn_structure(
+            one_or_many(options.data),
+            required=options.required,
+            forbidden=options.forbidden,
+            tiers=[names(tier) for tier in options.tiers.split(";")] if options.tiers else None,
+            max_parents=options.max_parents,
+            missingness=_missingness(options.missingness),
+            method=options.method,
+            time_limit=options.time_limit,
+            rng=np.random.default_rng(options.seed),
+            score=options.score,
+            strengths=options.strengths,
+            prior=options.prior,
+            weight=options.weight,
+            missing=options.missing,
+            memory=options.memory,
+            progress=progress,
+        )
+    for text in found.notes:
+        note(text)
+    if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
+        note(f"the search ended by {found.ended}: the result is the best so far")
+    if options.output:
+        write_network(found.network, options.output)
+    print(json.dumps(structure_as_data(found)) if options.json else structure_as_text(found))
+    if options.output:
+        note(f"the network is in {options.output}")
+    elif not options.json:
+        note("nothing was written; -o FILE keeps the network")
+    return 0
+
+
+def _missingness(text: str) -> str | None:
+    """What the library takes: 'learn', None, or the text of the graph in a file."""
+    from pathlib import Path
+
+    from lacunet.errors import LacunetError
+
+    if text in ("learn", "none"):
+        return None if text == "none" else text
+    try:
+        return Path(text).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LacunetError(f"the missingness graph {text!r} cannot be read: {error}.") from None

@@ -1,0 +1,83 @@
+"""A learned structure, for people and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lacunet.structure.learn import LearnedStructure
+from lacunet.wording import counted, finite, text_table
+
+
+def structure_as_text(found: LearnedStructure) -> str:
+    """The edges with their strengths, how they were found, and how values go missing."""
+    network = found.network
+    lines = [
+        f"{counted(len(network.variables), 'variable')}, {counted(found.cpdag.edges, 'edge')} "
+        f"({counted(len(found.cpdag.compelled), 'arc')} whose direction the data tell) "
+        f"from {counted(found.rows, 'row')} in {found.seconds:.1f} s",
+        f"{found.why}; {found.ended}",
+    ]
+    if found.trace:
+        steps = [
+            f"{step.what} {step.score:,.2f}{'' if step.is_accepted else ' (not accepted)'}"
+            for step in found.trace
+        ]
+        lines.append("score: " + ", ".join(steps))
+    lines += ["", _edges(found)]
+    if found.missingness is not None:
+        lines += ["", "how values go missing (R[X]: X is recorded):", str(found.missingness)]
+    return "\n".join(lines)
+
+
+def _edges(found: LearnedStructure) -> str:
+    rows = []
+    for child in found.network.variables:
+        for parent in found.network.parents(child):
+            is_compelled = (parent, child) in found.cpdag.compelled
+            row = [parent, "->" if is_compelled else "--", child]
+            if found.strengths:
+                strength = found.strengths.get((parent, child))
+                row += [
+                    f"{strength.adjacent:.2f}" if strength else "0.00",
+                    f"{strength.directed:.2f}" if strength else "0.00",
+                ]
+            rows.append(row)
+    if not rows:
+        return "no edges: the variables look independent"
+    header = ["from", "", "to", *(["adjacent", "directed"] if found.strengths else [])]
+    return text_table(header, rows, left=3)
+
+
+def structure_as_data(found: LearnedStructure) -> dict[str, Any]:
+    """Everything of a learned structure, in plain lists and dictionaries."""
+    return {
+        "variables": {name: list(found.network.states(name)) for name in found.network.variables},
+        "arcs": [
+            [parent, child]
+            for child in found.network.variables
+            for parent in found.network.parents(child)
+        ],
+        "compelled": sorted(map(list, found.cpdag.compelled)),
+        "reversible": sorted(map(list, found.cpdag.reversible)),
+        "strengths": [
+            {"from": a, "to": b, "adjacent": one.adjacent, "directed": one.directed}
+            for (a, b), one in found.strengths.items()
+        ],
+        "missingness": None if found.missingness is None else str(found.missingness),
+        "score": finite(found.score),
+        "trace": [
+            {
+                "what": step.what,
+                "score": finite(step.score),
+                "edges": step.edges,
+                "accepted": step.is_accepted,
+                "seconds": step.seconds,
+            }
+            for step in found.trace
+        ],
+        "ended": found.ended,
+        "rows": found.rows,
+        "seconds": found.seconds,
+        "notes": list(found.notes),
+        "why": found.why,
+    }

@@ -1,0 +1,285 @@
+"""What data can tell of a DAG: its class of Markov equivalent DAGs, as one mixed graph.
+
+Two DAGs imply the same independences if they have the same adjacencies and the same colliders
+whose parents are not adjacent. A CPDAG draws such a class: an arc is *compelled* if all members
+have it in the same direction, otherwise it is an undirected edge.
+
+D. M. Chickering, "A transformational characterization of equivalent Bayesian network
+structures", 1995 (the labelling of arcs); D. Dor and M. Tarsi, "A simple algorithm to construct
+a consistent extension of a partially oriented graph", 1992.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lacunet.errors import LacunetError
+from lacunet.model.network import Network, Scope
+from lacunet.wording import counted
+
+Parents = list[set[int]]
+Arc = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Cpdag:
+    """A class of Markov equivalent DAGs.
+
+    ``compelled`` holds the arcs that all of them share, ``reversible`` the edges that some have
+    in one direction and some in the other, each once, in the order of the variables.
+    """
+
+    variables: Scope
+    compelled: frozenset[Arc]
+    reversible: frozenset[Arc]
+
+    @property
+    def edges(self) -> int:
+        """The number of adjacent pairs."""
+        return len(self.compelled) + len(self.reversible)
+
+    def __str__(self) -> str:
+        place = {name: at for at, name in enumerate(self.variables)}
+        lines = [(place[b], place[a], f"{a} -> {b}") for a, b in self.compelled]
+        lines += [(place[b], place[a], f"{a} -- {b}") for a, b in self.reversible]
+        return "\n".join(text for _, _, text in sorted(lines))
+
+
+@dataclass(frozen=True)
+class StructureDifference:
+    """How two structures differ, as classes of equivalent DAGs; the first is the truth.
+
+    ``shd`` counts the pairs of variables whose relation (none, an arc, an arc the other way, an
+    edge) differs. ``precision``, ``recall`` and ``f1`` take a pair as found if its relation is
+    the same in both; ``skeleton_f1`` asks for adjacency alone. ``missing`` and ``extra`` are
+    pairs that only the first or only the second has. ``compelled_missing`` are the first's
+    compelled arcs that the second does not have as such, ``compelled_extra`` the reverse.
+    """
+
+    shd: int
+    precision: float
+    recall: float
+    f1: float
+    skeleton_f1: float
+    missing: tuple[Arc, ...]
+    extra: tuple[Arc, ...]
+    compelled_missing: tuple[Arc, ...]
+    compelled_extra: tuple[Arc, ...]
+    edges: tuple[int, int]
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the two are the same class."""
+        return self.shd == 0
+
+    @property
+    def skeleton_errors(self) -> int:
+        """The pairs that are adjacent in one of the two only."""
+        return len(self.missing) + len(self.extra)
+
+    def __str__(self) -> str:
+        if self.is_equivalent:
+            return f"Markov equivalent: {counted(self.edges[0], 'edge')}"
+        return (
+            f"SHD {self.shd} between CPDAGs of {self.edges[0]} and {self.edges[1]} edges: "
+            f"{counted(len(self.missing), 'edge')} missing, {len(self.extra)} extra, "
+            f"{self.shd - self.skeleton_errors} otherwise directed; "
+            f"F1 {self.f1:.3f}, of the skeleton {self.skeleton_f1:.3f}"
+        )
+
+
+def to_cpdag(network: Network) -> Cpdag:
+    """The class of DAGs that are Markov equivalent to a network's.
+
+    Examples
+    --------
+    >>> states = {name: ["0", "1"] for name in "ABC"}
+    >>> print(to_cpdag(Network(states, {"B": ["A"], "C": ["B"]})))
+    A -- B
+    B -- C
+    >>> print(to_cpdag(Network(states, {"B": ["A", "C"]})))
+    A -> B
+    C -> B
+    """
+    return cpdag_of(network.variables, parents_by_place(network))
+
+
+def parents_by_place(network: Network) -> Parents:
+    """The parents of each variable, all by their place among the variables."""
+    place = {name: at for at, name in enumerate(network.variables)}
+    return [{place[p] for p in network.parents_of[name]} for name in network.variables]
+
+
+def cpdag_of(variables: Scope, parents: Parents) -> Cpdag:
+    """The class of a DAG given by places."""
+    fixed = compelled_arcs(parents)
+    arcs = {(x, y) for y, into in enumerate(parents) for x in into}
+    return Cpdag(
+        variables,
+        frozenset((variables[x], variables[y]) for x, y in fixed),
+        frozenset((variables[min(arc)], variables[max(arc)]) for arc in arcs - fixed),
+    )
+
+
+def compare_structures(a: object, b: object) -> StructureDifference:
+    """How the structure ``b`` differs from ``a``, both as classes of equivalent DAGs.
+
+    Parameters
+    ----------
+    a, b
+        Networks, CPDAGs, or what `learn_structure` gives; ``a`` counts as the truth. The
+        variables must be the same, in any order.
+
+    Examples
+    --------
+    >>> states = {name: ["0", "1"] for name in "ABC"}
+    >>> chain = Network(states, {"B": ["A"], "C": ["B"]})
+    >>> print(compare_structures(chain, Network(states, {"A": ["B"], "B": ["C"]})))
+    Markov equivalent: 2 edges
+    >>> compare_structures(chain, Network(states, {"B": ["A", "C"]})).shd
+    2
+    """
+    truth, other = _class_of(a), _class_of(b)
+    if set(truth.variables) != set(other.variables):
+        only = sorted(set(truth.variables) ^ set(other.variables))
+        raise LacunetError(f"the structures do not have the same variables: {', '.join(only)}.")
+    place = {name: at for at, name in enumerate(truth.variables)}
+    one, two = _relations(truth, place), _relations(other, place)
+    pairs = one.keys() | two.keys()
+    same = sum(one.get(pair) == two.get(pair) for pair in pairs)
+
+    def named(some: Iterable[tuple[int, int]]) -> tuple[Arc, ...]:
+        return tuple((truth.variables[x], truth.variables[y]) for x, y in sorted(some))
+
+    def arcs(some: frozenset[Arc]) -> tuple[Arc, ...]:
+        return tuple(sorted(some, key=lambda arc: (place[arc[1]], place[arc[0]])))
+
+    return StructureDifference(
+        shd=len(pairs) - same,
+        precision=_share(same, len(two)),
+        recall=_share(same, len(one)),
+        f1=_share(2 * same, len(one) + len(two)),
+        skeleton_f1=_share(2 * len(one.keys() & two.keys()), len(one) + len(two)),
+        missing=named(one.keys() - two.keys()),
+        extra=named(two.keys() - one.keys()),
+        compelled_missing=arcs(truth.compelled - other.compelled),
+        compelled_extra=arcs(other.compelled - truth.compelled),
+        edges=(truth.edges, other.edges),
+    )
+
+
+def _class_of(structure: object) -> Cpdag:
+    if isinstance(structure, Cpdag):
+        return structure
+    if isinstance(structure, Network):
+        return to_cpdag(structure)
+    cpdag = getattr(structure, "cpdag", None)
+    if not isinstance(cpdag, Cpdag):
+        raise LacunetError(
+            f"a {type(structure).__name__} is not a structure.",
+            "give a network, a CPDAG, or the result of learn_structure.",
+        )
+    return cpdag
+
+
+def _relations(cpdag: Cpdag, place: dict[str, int]) -> dict[tuple[int, int], int]:
+    """The relation of each adjacent pair (x < y): 1 for x -> y, -1 for y -> x, 0 for an edge."""
+    found: dict[tuple[int, int], int] = {}
+    for a, b in cpdag.compelled:
+        x, y = place[a], place[b]
+        found[min(x, y), max(x, y)] = 1 if x < y else -1
+    for a, b in cpdag.reversible:
+        x, y = place[a], place[b]
+        found[min(x, y), max(x, y)] = 0
+    return found
+
+
+def _share(part: int, whole: int) -> float:
+    """The part of the whole; two empty structures agree fully."""
+    return part / whole if whole else 1.0
+
+
+def compelled_arcs(parents: Parents) -> set[tuple[int, int]]:
+    """The arcs of a DAG that every Markov equivalent DAG shares."""
+    order = topological(parents)
+    rank = {node: at for at, node in enumerate(order)}
+    label: dict[tuple[int, int], bool] = {}  # whether the arc is compelled
+    for y in order:
+        for x in sorted(parents[y], key=lambda node: -rank[node]):
+            if (x, y) not in label:
+                _label_from(parents, label, x, y)
+    return {arc for arc, is_compelled in label.items() if is_compelled}
+
+
+def _label_from(parents: Parents, label: dict[tuple[int, int], bool], x: int, y: int) -> None:
+    """Label the arc from x to y, and those into y that follow from it."""
+    for w in parents[x]:
+        if label[w, x]:
+            if w not in parents[y]:
+                label.update(dict.fromkeys(((z, y) for z in parents[y]), True))
+                return
+            label[w, y] = True
+    is_collider = any(z != x and z not in parents[x] for z in parents[y])
+    for z in parents[y]:
+        label.setdefault((z, y), is_collider)
+
+
+def topological(parents: Sequence[set[int]]) -> list[int]:
+    """The nodes, parents before children, the smallest first where there is a choice."""
+    from heapq import heappop, heappush
+
+    children: Parents = [set() for _ in parents]
+    for y, into in enumerate(parents):
+        for x in into:
+            children[x].add(y)
+    waiting = [len(into) for into in parents]
+    ready = [node for node, number in enumerate(waiting) if not number]
+    order = []
+    while ready:
+        x = heappop(ready)
+        order.append(x)
+        for y in children[x]:
+            waiting[y] -= 1
+            if not waiting[y]:
+                heappush(ready, y)
+    return order
+
+
+def extension(directed: Parents, undirected: Parents) -> Parents | None:
+    """A DAG with the arcs given, the edges directed without a new collider; None if none exists.
+
+    Parameters
+    ----------
+    directed
+        The nodes with an arc into each node.
+    undirected
+        The nodes that share an edge with each node.
+    """
+    found = [set(into) for into in directed]
+    into, edges = [set(one) for one in directed], [set(one) for one in undirected]
+    out: Parents = [set() for _ in into]
+    for y, one in enumerate(into):
+        for x in one:
+            out[x].add(y)
+    left = set(range(len(into)))
+    while left:
+        sink = next(
+            (x for x in sorted(left) if not out[x] and _is_simplicial(x, into, edges, out)), None
+        )
+        if sink is None:
+            return None
+        found[sink] |= edges[sink]
+        for z in edges[sink]:
+            edges[z].discard(sink)
+        for z in into[sink]:
+            out[z].discard(sink)
+        into[sink], edges[sink] = set(), set()
+        left.discard(sink)
+    return found
+
+
+def _is_simplicial(x: int, into: Parents, edges: Parents, out: Parents) -> bool:
+    """Whether each neighbour of x by an edge is adjacent to all other neighbours of x."""
+    around = into[x] | edges[x]
+    return all(around - {z} <= into[z] | edges[z] | out[z] for z in edges[x])

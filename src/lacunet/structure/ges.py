@@ -1,0 +1,200 @@
+"""Greedy equivalence search: from class to class, by the gain that is largest.
+
+Forward, the insertion of an arc that gains most is made until none gains; backward, the deletion
+that gains most. Each is judged by one paired gain, so the search needs nothing else of the data,
+and with consistent gains it ends at the class of the truth.
+
+D. M. Chickering, "Optimal structure identification with greedy search", 2002: theorems 15 and 17
+say which insertions and deletions are valid. Only pairs whose surroundings have changed are
+judged again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from lacunet.deadline import NEVER, Deadline
+from lacunet.structure.cpdag import Parents, compelled_arcs, extension
+
+Gain = Callable[[int, int, frozenset[int]], float]
+MOST_TURNED = 3  # edges directed along with an insertion
+LEAST_GAIN = 1e-9
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of DAGs: the arcs into each node, and its undirected edges."""
+
+    parents: tuple[frozenset[int], ...]
+    edges: tuple[frozenset[int], ...]
+    children: tuple[frozenset[int], ...]
+
+    @classmethod
+    def of(cls, dag: Parents) -> Class:
+        """The class of a DAG."""
+        fixed = compelled_arcs(dag)
+        parents: Parents = [set() for _ in dag]
+        edges: Parents = [set() for _ in dag]
+        children: Parents = [set() for _ in dag]
+        for y, into in enumerate(dag):
+            for x in into:
+                if (x, y) in fixed:
+                    parents[y].add(x)
+                    children[x].add(y)
+                else:
+                    edges[x].add(y)
+                    edges[y].add(x)
+        return cls(*(tuple(map(frozenset, part)) for part in (parents, edges, children)))
+
+    def around(self, node: int) -> frozenset[int]:
+        """The nodes adjacent to a node."""
+        return self.parents[node] | self.edges[node] | self.children[node]
+
+    def is_clique(self, nodes: frozenset[int]) -> bool:
+        """Whether all of the nodes are adjacent to each other."""
+        return all(nodes - {node} <= self.around(node) for node in nodes)
+
+    def has_open_path(self, start: int, end: int, closed: frozenset[int]) -> bool:
+        """Whether a path without an arc against it leads past the closed nodes."""
+        seen, waiting = {start}, [start]
+        while waiting:
+            node = waiting.pop()
+            for other in (self.children[node] | self.edges[node]) - closed:
+                if other == end:
+                    return True
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return False
+
+
+@dataclass(frozen=True)
+class Step:
+    """An insertion of x -> y, or a deletion; ``turned`` are the edges directed along with it."""
+
+    gain: float
+    x: int
+    y: int
+    turned: frozenset[int]
+
+
+def greedy_equivalence_search(
+    nodes: int,
+    gain: Gain,
+    max_parents: int,
+    is_allowed: Callable[[int, int], bool],
+    deadline: Deadline = NEVER,
+) -> Parents:
+    """A DAG of the class that the search ends at.
+
+    Parameters
+    ----------
+    gain
+        What a pair gains given some variables.
+    is_allowed
+        Whether a pair may be adjacent.
+    """
+    dag: Parents = [set() for _ in range(nodes)]
+
+    def insertions(found: Class, x: int, y: int) -> Iterator[Step]:
+        if y not in found.around(x) and is_allowed(x, y):
+            yield from _insertions(found, x, y, gain, max_parents)
+
+    def deletions(found: Class, x: int, y: int) -> Iterator[Step]:
+        if y in found.edges[x] or y in found.children[x]:
+            yield from _deletions(found, x, y, gain)
+
+    dag = _climb(dag, insertions, _inserted, deadline)
+    return _climb(dag, deletions, _deleted, deadline)
+
+
+def _climb(
+    dag: Parents,
+    steps: Callable[[Class, int, int], Iterator[Step]],
+    make: Callable[[Class, Step], Parents | None],
+    deadline: Deadline,
+) -> Parents:
+    """Make the step that gains most, again and again, as long as one gains."""
+    found, nodes = Class.of(dag), range(len(dag))
+    known: dict[tuple[int, int], list[Step]] = {}
+    stale = {(x, y) for x in nodes for y in nodes if x != y}
+    while True:
+        deadline.check()
+        for x, y in stale:
+            known[x, y] = [step for step in steps(found, x, y) if step.gain > LEAST_GAIN]
+        ranked = sorted(
+            (step for some in known.values() for step in some),
+            key=lambda step: (-step.gain, step.y, step.x, sorted(step.turned)),
+        )
+        made = next((after for step in ranked if (after := make(found, step)) is not None), None)
+        if made is None:
+            return dag
+        dag, before, found = made, found, Class.of(made)
+        changed = {
+            node
+            for node in nodes
+            if before.parents[node] != found.parents[node]
+            or before.edges[node] != found.edges[node]
+            or before.children[node] != found.children[node]
+        }
+        stale = {(x, y) for x in nodes for y in nodes if x != y and (x in changed or y in changed)}
+
+
+def _insertions(found: Class, x: int, y: int, gain: Gain, max_parents: int) -> Iterator[Step]:
+    shared = found.edges[y] & found.around(x)
+    loose = sorted(found.edges[y] - found.around(x))
+    for length in range(min(len(loose), MOST_TURNED) + 1):
+        for some in combinations(loose, length):
+            turned = frozenset(some)
+            given = shared | turned | found.parents[y]
+            if len(given) < max_parents and found.is_clique(shared | turned):
+                yield Step(gain(x, y, given), x, y, turned)
+
+
+def _inserted(found: Class, step: Step) -> Parents | None:
+    """A DAG of the class after an insertion; None if that is not valid."""
+    x, y = step.x, step.y
+    closed = (found.edges[y] & found.around(x)) | step.turned
+    if found.has_open_path(y, x, closed):
+        return None
+    parents, edges = _copied(found)
+    parents[y].add(x)
+    for node in step.turned:
+        edges[y].discard(node)
+        edges[node].discard(y)
+        parents[y].add(node)
+    return extension(parents, edges)
+
+
+def _deletions(found: Class, x: int, y: int, gain: Gain) -> Iterator[Step]:
+    shared = found.edges[y] & found.around(x)
+    for length in range(len(shared) + 1):
+        for some in combinations(sorted(shared), length):
+            kept = shared - set(some)
+            if found.is_clique(kept):
+                given = (kept | found.parents[y]) - {x}
+                yield Step(-gain(x, y, given), x, y, frozenset(some))
+
+
+def _deleted(found: Class, step: Step) -> Parents | None:
+    """A DAG of the class after a deletion."""
+    x, y = step.x, step.y
+    parents, edges = _copied(found)
+    parents[y].discard(x)
+    edges[x].discard(y)
+    edges[y].discard(x)
+    for node in step.turned:
+        edges[y].discard(node)
+        edges[node].discard(y)
+        parents[node].add(y)
+        if node in edges[x]:
+            edges[x].discard(node)
+            edges[node].discard(x)
+            parents[node].add(x)
+    return extension(parents, edges)
+
+
+def _copied(found: Class) -> tuple[Parents, Parents]:
+    return [set(one) for one in found.parents], [set(one) for one in found.edges]

@@ -1,0 +1,92 @@
+r"""The judge: the BIC of the *observed* data, by exact EM.
+
+.. math::
+    \mathrm{BIC}(G) = \max_\theta \log \Pr_\theta(\text{observed cells}) -
+    \frac{\log N}{2} \sum_y (r_y - 1) q_y
+
+Completions guide the search; what they suggest is taken only if this score rises. It is the
+one place of the room that calls EM.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline, OutOfTimeError
+from lacunet.estimate.em.climb import Limits, climb
+from lacunet.inference.engine import engine_of
+from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.problems.compile import compile_problems
+from lacunet.structure.rows import Rows
+from lacunet.structure.search import Dag
+
+TOLERANCE = 1e-3
+MOST_ITERATIONS = 60
+SMOOTHING = 0.5  # added to the counts that EM starts from: it never leaves a zero
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A network with its maximum likelihood CPTs, and its exact score."""
+
+    network: Network
+    score: float
+    log_likelihood: float
+
+
+def network_of(states: dict[str, tuple[str, ...]], dag: Dag) -> Network:
+    """The network of a DAG, parents in the order of the variables."""
+    names = tuple(states)
+    parents = {names[y]: [names[x] for x in sorted(own)] for y, own in enumerate(dag)}
+    return Network(states, parents)
+
+
+def free_parameters(network: Network) -> int:
+    """The number of free parameters of all CPTs."""
+    return sum(
+        (network.cardinality(name) - 1) * int(np.prod(network.shape(network.parents(name))))
+        for name in network.variables
+    )
+
+
+def judge(
+    network: Network,
+    table: EncodedTable,
+    start: dict[str, FloatArray],
+    memory: int,
+    deadline: Deadline = NEVER,
+) -> Judged:
+    """The exact score of a structure on the observed cells, and its CPTs.
+
+    Parameters
+    ----------
+    start
+        Where EM starts: a table for each family, every cell positive.
+    """
+    problems = compile_problems(network, table)
+    engine = engine_of(problems, memory, deadline=deadline)
+    layout = problems.layout
+    limits = Limits(TOLERANCE, MOST_ITERATIONS, deadline=deadline)
+    reached = climb(engine, layout.flat(start), 1.0, limits)
+    if reached.reason == "interrupted":
+        raise KeyboardInterrupt
+    if reached.reason == "time limit":
+        raise OutOfTimeError
+    penalty = log(max(table.total, 2.0)) / 2 * free_parameters(network)
+    found = network.with_tables(layout.tables(reached.cells))
+    return Judged(found, reached.log_likelihood - penalty, reached.log_likelihood)
+
+
+def tables_from(rows: Rows, network: Network) -> dict[str, FloatArray]:
+    """CPTs from the rows that show each family, smoothed so that no cell is zero."""
+    place = {name: at for at, name in enumerate(network.variables)}
+    found = {}
+    for name in network.variables:
+        counts, _ = rows.count([place[one] for one in network.family(name)])
+        counts = counts + SMOOTHING
+        found[name] = counts / counts.sum(axis=-1, keepdims=True)
+    return found

@@ -1,0 +1,95 @@
+"""What the user knows of the arcs, checked: required, forbidden, tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lacunet.errors import LacunetError
+from lacunet.missingness.text import parse_statements
+from lacunet.model.network import Scope
+from lacunet.structure.cpdag import topological
+from lacunet.structure.search import Constraints
+
+
+def constraints_of(
+    variables: Scope,
+    required: Iterable[tuple[str, str]] | str,
+    forbidden: Iterable[tuple[str, str]] | str,
+    tiers: Sequence[Sequence[str]] | None,
+    max_parents: int,
+) -> Constraints:
+    """The constraints by place.
+
+    Raises
+    ------
+    LacunetError
+        They name what is not there, or contradict each other.
+    """
+    if not (isinstance(max_parents, int) and max_parents >= 1):
+        raise LacunetError(f"max_parents is {max_parents!r}, not a whole number from 1 upwards.")
+    place = {name: at for at, name in enumerate(variables)}
+    excluded = np.eye(len(variables), dtype=bool)
+    for x, y in _places(forbidden, place, "forbidden"):
+        excluded[x, y] = True
+    _forbid_against(tiers, place, excluded)
+    parents: list[set[int]] = [set() for _ in variables]
+    for x, y in _places(required, place, "required"):
+        if excluded[x, y]:
+            raise LacunetError(
+                f"the arc {variables[x]} -> {variables[y]} is required, "
+                "but forbidden or against the tiers."
+            )
+        parents[y].add(x)
+    if len(topological(parents)) < len(variables):
+        raise LacunetError("the required arcs form a cycle.")
+    for y, own in enumerate(parents):
+        if len(own) > max_parents:
+            raise LacunetError(
+                f"{variables[y]!r} has {len(own)} required parents, max_parents is {max_parents}."
+            )
+    return Constraints(tuple(map(frozenset, parents)), excluded, max_parents)
+
+
+def _places(arcs: Iterable[Any], place: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
+    for arc in _written(arcs) if isinstance(arcs, str) else arcs:
+        if isinstance(arc, str) or len(arc) != 2:
+            raise LacunetError(f"the {kind} arc {arc!r} is not a pair (parent, child).")
+        yield _place(arc[0], place), _place(arc[1], place)
+
+
+def _written(text: str) -> Iterator[tuple[str, str]]:
+    """The arcs of a text such as "A -> B; A, C -> D"."""
+    for statement in parse_statements(text, "the arcs"):
+        for x in statement.left:
+            for y in statement.right:
+                if statement.arrow != "->" or not (isinstance(x, str) and isinstance(y, str)):
+                    raise LacunetError(f"in the arcs {text!r}: write arcs as A -> B.")
+                yield x, y
+
+
+def _place(name: str, place: dict[str, int]) -> int:
+    if name not in place:
+        raise LacunetError(
+            f"there is no variable {name!r}.", f"the variables are {', '.join(place)}."
+        )
+    return place[name]
+
+
+def _forbid_against(
+    tiers: Sequence[Sequence[str]] | None, place: dict[str, int], excluded: np.ndarray
+) -> None:
+    """Forbid arcs from a later tier into an earlier one."""
+    tier_of: dict[int, int] = {}
+    for at, tier in enumerate(tiers or ()):
+        for name in [tier] if isinstance(tier, str) else tier:
+            node = _place(name, place)
+            if node in tier_of:
+                raise LacunetError(f"{name!r} is in two tiers.")
+            tier_of[node] = at
+    for x, late in tier_of.items():
+        for y, early in tier_of.items():
+            if late > early:
+                excluded[x, y] = True

@@ -1,0 +1,431 @@
+"""The whole way from data to a network: seed, completions, search, judge, and again.
+
+1. Mechanisms of missing values are learned, or given; they weigh rows.
+2. The seed: greedy equivalence search on paired gains (`lacunet.structure.ges`).
+3. Up to six rounds: draw completions of the rows from the best network so far, search orders for
+   the DAG that scores best on them, and accept it only if the exact BIC of the observed cells
+   rises. A round without success is tried again with fresh draws, a second ends the search (with
+   50,000 rows or more, the first).
+4. CPTs by `lacunet.learn`, arc strengths by bootstrap.
+
+Complete data need no judge: the search's own score is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import nan, prod
+from time import monotonic
+from typing import Any, Literal
+
+import numpy as np
+
+from lacunet.completion.complete import draw_completions
+from lacunet.data.table import EncodedTable
+from lacunet.deadline import Deadline, OutOfTimeError
+from lacunet.errors import LacunetError
+from lacunet.estimate.auto import Auto
+from lacunet.estimate.learn import learn
+from lacunet.inference.errors import OverBudgetError
+from lacunet.memory import memory_budget
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+from lacunet.progress import Progress, silent
+from lacunet.structure.columns import read_columns, remarks
+from lacunet.structure.cpdag import Arc, Cpdag, to_cpdag
+from lacunet.structure.gains import Gains, pair_tables
+from lacunet.structure.ges import greedy_equivalence_search
+from lacunet.structure.judge import Judged, judge, network_of, tables_from
+from lacunet.structure.knowledge import constraints_of
+from lacunet.structure.mechanisms import Mechanisms, mechanisms_of
+from lacunet.structure.order import Ordered
+from lacunet.structure.parents import MOST_CELLS, Score
+from lacunet.structure.rows import Rows, in_order_of_content
+from lacunet.structure.search import Constraints, Dag, best_dag
+from lacunet.structure.strengths import Strength, strengths_of
+from lacunet.wording import counted
+
+MOST_ROUNDS = 6
+FAILURES = 2  # rounds in a row that do not raise the score; one for many rows
+MANY_ROWS = 50_000
+LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
+SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
+STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
+REPLICATES = 20
+EM_SECONDS = 600.0  # that the CPTs of the result may take
+
+
+@dataclass(frozen=True)
+class Round:
+    """One step of the search: the exact score that was reached, and whether it was accepted."""
+
+    what: str
+    score: float
+    edges: int
+    is_accepted: bool
+    seconds: float
+
+
+@dataclass(frozen=True, repr=False)
+class LearnedStructure:
+    """A network learned from data alone.
+
+    ``network`` has the learned CPTs. The data tell its DAG only up to Markov equivalence:
+    ``cpdag`` is what they tell. ``score`` is the observed data's BIC (or BDeu, for complete data,
+    if that was asked for), ``trace`` how it came about. ``strengths`` says of each arc in how many
+    bootstrap replicates it was found. ``missingness`` is the graph of mechanisms, None where
+    nothing is missing or it was assumed completely at random. ``ended`` is "converged", "round
+    limit", "closed form", "time limit", "memory limit" or "interrupted".
+    """
+
+    network: Network
+    cpdag: Cpdag
+    score: float
+    trace: tuple[Round, ...]
+    strengths: Mapping[Arc, Strength]
+    missingness: MissingnessGraph | None
+    ended: str
+    rows: int
+    seconds: float
+    notes: tuple[str, ...]
+    why: str
+
+    def __repr__(self) -> str:
+        edges = counted(self.cpdag.edges, "edge")
+        return f"<LearnedStructure: {edges} from {counted(self.rows, 'row')}, {self.ended}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What every stage needs."""
+
+    table: EncodedTable
+    states: dict[str, tuple[str, ...]]
+    constraints: Constraints
+    score: Score
+    rng: np.random.Generator
+    memory: int
+    deadline: Deadline
+    progress: Progress
+
+
+@dataclass(eq=False)
+class Search:
+    """Where the search is: the one object here that changes, so that it can be cut short."""
+
+    dag: Dag
+    judged: Judged | None = None
+    ordered: Ordered | None = None
+    completions: list[Rows] = field(default_factory=list)
+    trace: list[Round] = field(default_factory=list)
+    ended: str = ""
+    began: float = field(default_factory=monotonic)
+
+    def note(self, what: str, score: float, dag: Dag, *, is_accepted: bool) -> None:
+        """Remember a step."""
+        edges = sum(map(len, dag))
+        self.trace.append(Round(what, score, edges, is_accepted, monotonic() - self.began))
+
+
+def learn_structure(
+    data: Any,
+    states: Mapping[str, Sequence[object]] | None = None,
+    required: Iterable[tuple[str, str]] | str = (),
+    forbidden: Iterable[tuple[str, str]] | str = (),
+    tiers: Sequence[Sequence[str]] | None = None,
+    max_parents: int = 4,
+    missingness: str | MissingnessGraph | None = "learn",
+    method: Literal["auto", "closed-form"] = "auto",
+    time_limit: float | None = None,
+    rng: np.random.Generator | None = None,
+    *,
+    score: Literal["bic", "bdeu"] = "bic",
+    equivalent_size: float = 10.0,
+    strengths: int | None = None,
+    prior: float = 2.0,
+    weight: Any = None,
+    missing: Sequence[str] = (),
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> LearnedStructure:
+    """Learn a network, structure and CPTs, from data with or without missing values.
+
+    Parameters
+    ----------
+    data
+        A path or several, or a dataframe of any library; every column is a variable.
+    states
+        The states of some or all columns, in order; by default those that occur.
+    required, forbidden
+        Arcs that the network must have, and that it must not have: pairs ``(parent, child)``, or
+        a text such as ``"A -> B; A, C -> D"``.
+    tiers
+        Groups of columns, earlier ones first: no arc leads from a later into an earlier group.
+    max_parents
+        The largest number of parents.
+    missingness
+        How values go missing: "learn" it, a missingness graph or its text, or None for completely
+        at random.
+    method
+        "auto", or "closed-form" for the seed alone, without any iteration.
+    time_limit
+        Seconds after which the best so far is returned.
+    rng
+        The source of randomness: the same seed gives the same result.
+    score
+        "bic", or "bdeu" with ``equivalent_size``. With missing values BDeu guides the search,
+        and what it suggests is still accepted by the observed data's BIC.
+    strengths
+        The number of bootstrap replicates for arc strengths; by default 20, and none for more
+        than 200,000 rows.
+    prior
+        The concentration of the Dirichlet prior of the CPTs.
+    weight
+        The name of the column with the rows' weights, or the weights themselves.
+    missing
+        Further strings that mean "not observed".
+    memory
+        The budget in bytes; half of the machine's memory by default.
+    progress
+        Called as the work goes on.
+
+    Raises
+    ------
+    LacunetError
+        Something is wrong with the input; the message says what, where and the way out.
+
+    Examples
+    --------
+    >>> coin = [0, 1] * 50
+    >>> same = coin[:90] + [1 - x for x in coin[90:]]
+    >>> found = learn_structure({"A": coin, "B": same, "C": [0, 0, 1, 1] * 25}, strengths=0)
+    >>> print(found.cpdag)
+    A -- B
+    """
+    _check(method, score, equivalent_size, time_limit)
+    began = monotonic()
+    network, table, notes = read_columns(data, states, weight, missing, progress)
+    table = in_order_of_content(table)
+    pairs = pair_tables(Rows.of(table))
+    constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
+    job = Job(
+        table,
+        dict(network.states_of),
+        _without_constants(constraints, table, pairs),
+        Score(table.total, equivalent_size if score == "bdeu" else None),
+        rng or np.random.default_rng(0),
+        memory_budget(memory),
+        Deadline.within(time_limit),
+        progress,
+    )
+    mechanisms = mechanisms_of(network, table, missingness)
+    search = Search(constraints.directed([set()] * len(network.variables)))
+    _run(job, search, mechanisms, method)
+    structure = network_of(job.states, search.dag)
+    return LearnedStructure(
+        network=_with_cpts(job, search, structure, prior),
+        cpdag=to_cpdag(structure),
+        score=_score(search),
+        trace=tuple(search.trace),
+        strengths=_strengths(job, search, strengths),
+        missingness=mechanisms.graph
+        and MissingnessGraph(structure, mechanisms.graph.causes, mechanisms.graph.hidden),
+        ended=search.ended,
+        rows=table.rows,
+        seconds=monotonic() - began,
+        notes=(*notes, *remarks(table, pairs), *mechanisms.notes),
+        why=_why(job, search, mechanisms),
+    )
+
+
+def _with_cpts(job: Job, search: Search, structure: Network, prior: float) -> Network:
+    """The structure with learned CPTs."""
+    method: Auto | str = "factored-mar"
+    if search.ended != "closed form":
+        left = 1.0 if search.ended == "interrupted" else job.deadline.left
+        method = Auto(time_limit=min(max(left, 1.0), EM_SECONDS))
+    found = learn(
+        structure,
+        job.table,
+        method,
+        prior,
+        rng=job.rng,
+        memory=job.memory,
+        progress=job.progress,
+    )
+    return found.network
+
+
+def _check(method: str, score: str, equivalent_size: float, time_limit: float | None) -> None:
+    if method not in ("auto", "closed-form"):
+        raise LacunetError(f"there is no method {method!r}.", "give 'auto' or 'closed-form'.")
+    if score not in ("bic", "bdeu"):
+        raise LacunetError(f"there is no score {score!r}.", "give 'bic' or 'bdeu'.")
+    if not equivalent_size > 0:
+        raise LacunetError(f"equivalent_size is {equivalent_size!r}, not a positive number.")
+    if time_limit is not None and not time_limit > 0:
+        raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
+
+
+def _without_constants(
+    constraints: Constraints, table: EncodedTable, pairs: np.ndarray
+) -> Constraints:
+    """The constraints, with no arc to or from a variable that shows at most one state."""
+    ends = np.cumsum([table.cardinality_of[name] for name in table.variables])
+    seen = np.array([np.count_nonzero(part) for part in np.split(np.diagonal(pairs), ends[:-1])])
+    excluded = constraints.forbidden | (seen <= 1)[:, None] | (seen <= 1)[None, :]
+    for y, own in enumerate(constraints.required):
+        excluded[list(own), y] = False
+        family = [table.variables[node] for node in (*own, y)]
+        if prod(table.cardinality_of[name] for name in family) > MOST_CELLS:
+            raise LacunetError(
+                f"the CPT of {table.variables[y]!r} with its required parents would have more "
+                f"than {MOST_CELLS:,} cells.",
+                "require fewer parents, or merge states.",
+            )
+    return replace(constraints, forbidden=excluded)
+
+
+def _run(job: Job, search: Search, mechanisms: Mechanisms, method: str) -> None:
+    """Search until it is done, or until time or the user ends it."""
+    try:
+        if method == "closed-form":
+            rows = Rows.of(job.table, mechanisms.inverse)
+            search.dag = _seed(job, rows)
+            search.ended = "closed form"
+        elif not job.table.partially_observed:
+            _search_complete(job, search)
+        else:
+            _search_incomplete(job, search, mechanisms)
+    except OutOfTimeError:
+        search.ended = "time limit"
+    except OverBudgetError:
+        search.ended = "memory limit"
+    except KeyboardInterrupt:
+        search.ended = "interrupted"
+
+
+def _seed(job: Job, rows: Rows) -> Dag:
+    """The closed-form seed, within the constraints."""
+    job.progress("seed", 0, 1)
+    excluded = job.constraints.forbidden & job.constraints.forbidden.T
+    gains = Gains(rows)
+    found = greedy_equivalence_search(
+        len(rows),
+        gains.gain,
+        job.constraints.max_parents,
+        lambda x, y: not excluded[x, y],
+        job.deadline,
+    )
+    job.progress("seed", 1, 1)
+    if job.constraints.are_none:
+        return tuple(map(frozenset, found))
+    return job.constraints.directed(found)
+
+
+def _search_complete(job: Job, search: Search) -> None:
+    rows = Rows.of(job.table)
+    job.progress("search", 0, 1)
+    found = best_dag(rows, search.dag, job.constraints, job.score, job.rng, job.deadline)
+    job.progress("search", 1, 1)
+    search.dag, search.ordered, search.completions = found.best.parents, found.best, [rows]
+    search.note("search", found.best.score, search.dag, is_accepted=True)
+    search.ended = "converged"
+
+
+def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None:
+    rows = Rows.of(job.table, mechanisms.inverse)
+    seed = _seed(job, rows.thinned(SEED_ROWS))
+    search.dag = seed
+    network = network_of(job.states, seed)
+    search.judged = judge(network, job.table, tables_from(rows, network), job.memory, job.deadline)
+    search.note("seed", search.judged.score, seed, is_accepted=True)
+    failures = 0
+    for at in range(MOST_ROUNDS):
+        job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
+        rises = _round(job, search, at)
+        failures = 0 if rises else failures + 1
+        if failures == (FAILURES if job.table.rows < MANY_ROWS else 1):
+            search.ended = "converged"
+            return
+    search.ended = "round limit"
+
+
+def _forecast(search: Search, at: int) -> str:
+    """The score so far, and how long the rounds may take at most."""
+    text = f"BIC {search.trace[-1].score:,.1f}"
+    if at:
+        pace = (search.trace[-1].seconds - search.trace[0].seconds) / at
+        text += f", at most {pace * (MOST_ROUNDS - at):,.0f} s left"
+    return text
+
+
+def _round(job: Job, search: Search, at: int) -> bool:
+    """Draw, search, judge; whether the exact score rises."""
+    assert search.judged is not None
+    draws = _draws(job.table.rows)
+    drawn = draw_completions(search.judged.network, job.table, draws, job.rng, job.memory)
+    job.deadline.check()
+    rows = Rows.stacked(drawn)
+    found = best_dag(rows, search.dag, job.constraints, job.score, job.rng, job.deadline)
+    network = network_of(job.states, found.best.parents)
+    is_same = to_cpdag(network) == to_cpdag(search.judged.network)
+    judged = search.judged
+    if not is_same:
+        start = tables_from(rows, network)
+        judged = judge(network, job.table, start, job.memory, job.deadline)
+    rises = judged.score > search.judged.score + LEAST_RISE
+    search.note(f"round {at + 1}", judged.score, found.best.parents, is_accepted=rises)
+    if rises:
+        search.judged, search.dag = judged, found.best.parents
+    if rises or is_same:
+        search.ordered, search.completions = found.best, [Rows.of(one) for one in drawn]
+    return rises
+
+
+def _draws(rows: int) -> int:
+    """The completions of a round: the fewer rows, the more."""
+    return 5 if rows < 2_000 else 3 if rows < MANY_ROWS else 2
+
+
+def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, Strength]:
+    if replicates is None:
+        replicates = REPLICATES if job.table.rows <= STRENGTH_ROWS else 0
+    if search.ordered is None or not replicates:
+        return {}
+    try:
+        found = strengths_of(
+            search.completions,
+            search.ordered,
+            job.constraints,
+            job.score,
+            replicates,
+            job.rng,
+            job.deadline,
+            job.progress,
+        )
+    except KeyboardInterrupt:
+        return {}
+    names = job.table.variables
+    return {(names[x], names[y]): strength for (x, y), strength in found.items()}
+
+
+def _score(search: Search) -> float:
+    accepted = [step.score for step in search.trace if step.is_accepted]
+    return accepted[-1] if accepted else nan
+
+
+def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
+    if search.ended == "closed form":
+        return "greedy equivalence search on paired gains of the rows that show each table"
+    if not job.table.partially_observed:
+        name = "BIC" if job.score.equivalent_size is None else "BDeu"
+        return f"no cell is missing: search over orders for the best {name}"
+    rises = sum(step.is_accepted for step in search.trace) - 1
+    weighed = sum(one is not None for one in mechanisms.inverse)
+    text = f"greedy equivalence search on paired gains, then {counted(max(rises, 0), 'round')} "
+    text += "of completions and search over orders that raised the exact BIC of the observed cells"
+    if weighed:
+        text += f"; the rows were weighed for {counted(weighed, 'mechanism')} in the seed"
+    return text

@@ -1,0 +1,204 @@
+r"""Scored parent sets: for each variable, the best parents among any of its candidates.
+
+A decomposable score of a DAG is a sum over variables of what each scores with its parents. For
+BIC,
+
+.. math::
+    s(y, S) = \sum_{u, x} n(u, x) \log \frac{n(u, x)}{n(u)} - \frac{\log N}{2} (r_y - 1) q_S
+
+with :math:`q_S` the number of parent configurations, seen or not. The rows enter once for each
+variable: as the distinct configurations of the variable and its candidates. Every parent set is
+a marginal of these.
+
+A set is not counted if it cannot win: its likelihood is at most that of all candidates together,
+and at most that of a subset plus :math:`N` times the entropy of what was added; so a set whose
+bound is below the score of one of its subsets is left out, and so are its supersets. Sets of
+three and more are counted if they extend a set that scores more than its own subsets.
+
+Afterwards ``best[mask]`` holds the best score among the subsets of the candidates in ``mask``:
+what the search over orders asks for thousands of times is one look-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lgamma, log, prod
+
+import numpy as np
+
+from lacunet.model.network import FloatArray
+from lacunet.statistics.distinct import LARGEST_KEY, distinct
+from lacunet.structure.gains import xlogx
+from lacunet.structure.rows import Integers, Rows
+
+MOST_CELLS = 2**20  # a family with more cells is not considered
+ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a family scores: BIC, or BDeu with an equivalent sample size.
+
+    ``total`` is the weight of all rows, :math:`N`.
+    """
+
+    total: float
+    equivalent_size: float | None = None  # None for BIC
+
+    def penalty(self, states: int, configurations: int) -> float:
+        """What the score of a family is below its log-likelihood, at least."""
+        if self.equivalent_size is not None:
+            return 0.0
+        return log(max(self.total, 2.0)) / 2 * (states - 1) * configurations
+
+    def of(self, table: FloatArray, likelihood: float) -> float:
+        """The score of a family whose counts are ``table`` (parents' configurations, child)."""
+        configurations, states = table.shape
+        if self.equivalent_size is None:
+            return likelihood - self.penalty(states, configurations)
+        return _bdeu(table, self.equivalent_size)
+
+
+def _bdeu(table: FloatArray, size: float) -> float:
+    from scipy.special import gammaln
+
+    configurations, states = table.shape
+    seen = table[table.sum(axis=1) > 0]
+    row, cell = size / configurations, size / (configurations * states)
+    rows = lgamma(row) * len(seen) - gammaln(seen.sum(axis=1) + row).sum()
+    cells = gammaln(seen + cell).sum() - lgamma(cell) * seen.size
+    return float(rows + cells)
+
+
+@dataclass(frozen=True)
+class ParentSets:
+    """The best parents of one variable among the subsets of its candidates.
+
+    ``best[mask]`` is the best score of a set within the candidates whose bits ``mask`` has, and
+    ``chosen[mask]`` that set; minus infinity where a required parent is not among them.
+    """
+
+    candidates: tuple[int, ...]
+    best: FloatArray
+    chosen: Integers
+    scored: int
+
+    def parents(self, mask: int) -> set[int]:
+        """The best parents within a mask."""
+        chosen = int(self.chosen[mask])
+        return {node for bit, node in enumerate(self.candidates) if chosen >> bit & 1}
+
+
+def likelihood(table: FloatArray) -> float:
+    """The log-likelihood of the second axis given the first."""
+    return xlogx(table.ravel()) - xlogx(table.sum(axis=1))
+
+
+def parent_sets(
+    child: int,
+    candidates: Sequence[int],
+    required: frozenset[int],
+    rows: Rows,
+    score: Score,
+    max_parents: int,
+) -> ParentSets:
+    """Score the sets of at most ``max_parents`` candidates, as far as they can win.
+
+    Parameters
+    ----------
+    required
+        Candidates that every set must hold.
+    rows
+        Complete rows.
+    """
+    columns, weights = rows.configurations([child, *candidates])
+    weights = weights * (score.total / weights.sum())
+    radix = [rows.sizes[node] for node in candidates]
+    family = _Family(columns[0], columns[1:], rows.sizes[child], radix, weights)
+    size = 1 << len(candidates)
+    scores, within = np.full(size, -np.inf), np.full(size, -np.inf)
+    bound = np.full(size, family.ceiling())  # of the likelihood
+    must = sum(1 << candidates.index(node) for node in required)
+    entropy = [
+        _entropy(np.bincount(column, weights).astype(np.float64)) for column in family.others
+    ]
+    scored = 0
+    level = [0]
+    for _ in range(max_parents + 1):
+        kept = []
+        for mask in level:
+            members = [bit for bit in range(len(candidates)) if mask >> bit & 1]
+            for bit in members:
+                smaller = mask ^ (1 << bit)
+                bound[mask] = min(bound[mask], bound[smaller] + entropy[bit])
+                within[mask] = max(within[mask], within[smaller])
+            cells = family.cells(members)
+            penalty = score.penalty(family.states, cells // family.states)
+            if cells > MOST_CELLS or bound[mask] - penalty <= within[mask]:
+                continue
+            table = family.counted(members, cells)
+            scored += 1
+            bound[mask] = likelihood(table)
+            reached = score.of(table, bound[mask])
+            if mask & must == must:
+                scores[mask] = reached
+            if reached > within[mask] or len(members) < ALL_SETS_UP_TO:
+                kept.append(mask)
+            within[mask] = max(within[mask], scores[mask])
+        level = sorted(
+            {mask | 1 << bit for mask in kept for bit in range(len(candidates))} - {*kept}
+        )
+    best, chosen = _best_subsets(scores)
+    return ParentSets(tuple(candidates), best, chosen, scored)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """The distinct configurations of a variable and its candidates, with their weights."""
+
+    own: Integers
+    others: list[Integers]
+    states: int
+    radix: list[int]
+    weights: FloatArray
+
+    def cells(self, members: Sequence[int]) -> int:
+        """The cells of the table of the child and some candidates."""
+        return self.states * prod(self.radix[bit] for bit in members)
+
+    def counted(self, members: Sequence[int], cells: int) -> FloatArray:
+        """The table of the child given some candidates: their configurations, its states."""
+        keys = self.own
+        stride = self.states
+        for bit in members:
+            keys = keys + self.others[bit] * stride
+            stride *= self.radix[bit]
+        counts: FloatArray = np.bincount(keys, self.weights, cells)  # type: ignore[assignment]
+        return counts.reshape(-1, self.states)
+
+    def ceiling(self) -> float:
+        """The log-likelihood of the child given all candidates: no set of them has more."""
+        keys, bound = np.zeros(len(self.own), np.int64), 1
+        for column, size in zip(self.others, self.radix, strict=True):
+            if bound * size > LARGEST_KEY:
+                found, keys = distinct(keys, bound)
+                bound = len(found)
+            keys, bound = keys * size + column, bound * size
+        _, place = distinct(keys, bound)
+        return xlogx(self.weights) - xlogx(np.bincount(place, self.weights).astype(np.float64))
+
+
+def _entropy(counts: FloatArray) -> float:
+    return xlogx(np.array([counts.sum()])) - xlogx(counts)
+
+
+def _best_subsets(scores: FloatArray) -> tuple[FloatArray, Integers]:
+    """For each mask, the best score among its subsets, and the subset that has it."""
+    best, chosen = scores.copy(), np.arange(len(scores))
+    for bit in range(len(scores).bit_length() - 1):
+        one, two = best.reshape(-1, 2, 1 << bit), chosen.reshape(-1, 2, 1 << bit)
+        is_better = one[:, 0] >= one[:, 1]
+        one[:, 1] = np.where(is_better, one[:, 0], one[:, 1])
+        two[:, 1] = np.where(is_better, two[:, 0], two[:, 1])
+    return best, chosen

@@ -1,0 +1,174 @@
+"""The best DAG for complete rows: candidates, scored parent sets, orders, and again.
+
+The candidates of a variable are its neighbours in the DAG so far, those that add most to its
+parents there, the other parents of its children, and those with the largest gain by themselves.
+With a better DAG the candidates get better, and with better candidates the DAG: a few rounds
+settle both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.deadline import NEVER, Deadline
+from lacunet.model.network import FloatArray
+from lacunet.structure.gains import gain_of, pair_gains
+from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
+from lacunet.structure.parents import ParentSets, Score, parent_sets
+from lacunet.structure.rows import Rows
+
+BY_PAIR_GAIN = 9
+BY_CONDITIONAL_GAIN = 4
+MOST_CANDIDATES = 12
+SCREENING_ROWS = 20_000  # candidates are chosen from these many rows, scores from all
+SCREENING_CELLS = 2**20
+FIRST_KICKS, LAST_KICKS = 20, 60
+MOST_ROUNDS = 8
+
+Dag = tuple[frozenset[int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What the user knows: parents that a variable must have, and those that it cannot have.
+
+    ``required[y]`` are the parents of y; ``forbidden[x, y]`` says that x -> y may not be.
+    """
+
+    required: tuple[frozenset[int], ...]
+    forbidden: NDArray[np.bool_]
+    max_parents: int
+
+    @property
+    def are_none(self) -> bool:
+        """Whether every DAG is allowed, the number of parents aside."""
+        own = self.forbidden & ~np.eye(len(self.required), dtype=bool)
+        return not own.any() and not any(self.required)
+
+    def order(self, dag: Sequence[set[int]] | Dag) -> list[int]:
+        """An order that required arcs respect, and those of a DAG where they can."""
+        place = {node: at for at, node in enumerate(_topological(dag))}
+        done: list[int] = []
+        left = set(place)
+        while left:
+            ready = [node for node in left if self.required[node].isdisjoint(left)]
+            nearest = min(ready, key=lambda node: place[node])
+            done.append(nearest)
+            left.discard(nearest)
+        return done
+
+    def directed(self, dag: Sequence[set[int]] | Dag) -> Dag:
+        """A DAG within the constraints that has the adjacencies of another where it can."""
+        order = self.order(dag)
+        place = {node: at for at, node in enumerate(order)}
+        found = [set(one) for one in self.required]
+        for y, into in enumerate(dag):
+            for x in into:
+                for one, two in ((x, y), (y, x)) if place[x] < place[y] else ((y, x), (x, y)):
+                    fits = place[one] < place[two] and not self.forbidden[one, two]
+                    if fits and len(found[two] | {one}) <= self.max_parents:
+                        found[two].add(one)
+                        break
+        return tuple(map(frozenset, found))
+
+
+def _topological(dag: Sequence[set[int]] | Dag) -> list[int]:
+    from lacunet.structure.cpdag import topological
+
+    return topological([set(one) for one in dag])
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """The best DAG found, with the scored parent sets that it was chosen from."""
+
+    best: Ordered
+    sets: tuple[ParentSets, ...]
+
+
+def best_dag(
+    rows: Rows,
+    start: Dag,
+    constraints: Constraints,
+    score: Score,
+    rng: np.random.Generator,
+    deadline: Deadline = NEVER,
+) -> Searched:
+    """The best DAG found for complete rows, from another DAG on."""
+    screened = rows.thinned(SCREENING_ROWS)
+    pairs = pair_gains(screened)
+    dag, order = start, constraints.order(start)
+    found: Searched | None = None
+    known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
+    for at in range(MOST_ROUNDS):
+        keys = [(y, _candidates(y, dag, pairs, screened, constraints)) for y in range(len(rows))]
+        if found and all(key in known for key in keys):
+            break
+        for y, candidates in keys:
+            deadline.check()
+            if (y, candidates) not in known:
+                known[y, candidates] = parent_sets(
+                    y, candidates, constraints.required[y], rows, score, constraints.max_parents
+                )
+        sets = tuple(known[key] for key in keys)
+        kicks = LAST_KICKS if at else FIRST_KICKS
+        best = search(Scores(sets, constraints.required), order, kicks, rng, deadline)
+        if found and best.score <= found.best.score + IMPROVEMENT:
+            break
+        found = Searched(best, sets)
+        dag, order = best.parents, list(best.order)
+    assert found is not None
+    return found
+
+
+def candidates_of(
+    rows: Rows, dag: Dag, constraints: Constraints, most: int
+) -> list[tuple[int, ...]]:
+    """For each variable, at most so many that may become its parents, given a DAG."""
+    screened = rows.thinned(SCREENING_ROWS)
+    pairs = pair_gains(screened)
+    return [_candidates(y, dag, pairs, screened, constraints, most) for y in range(len(rows))]
+
+
+def _candidates(
+    y: int,
+    dag: Dag,
+    pairs: FloatArray,
+    rows: Rows,
+    constraints: Constraints,
+    most: int = MOST_CANDIDATES,
+) -> tuple[int, ...]:
+    """The variables that may become parents of y, those that promise most."""
+    children = [node for node, own in enumerate(dag) if y in own]
+    near = sorted(dag[y] | set(children))
+    spouses = sorted({x for child in children for x in dag[child]} - {y})
+    added = _ranked(_conditional_gains(y, dag[y], rows), -np.inf)[:BY_CONDITIONAL_GAIN]
+    alone = _ranked(pairs[y], 0.0)[:BY_PAIR_GAIN]
+    ordered = dict.fromkeys([*sorted(constraints.required[y]), *near, *added, *spouses, *alone])
+    allowed = [x for x in ordered if not constraints.forbidden[x, y]]
+    return tuple(sorted(allowed[: max(most, len(constraints.required[y]))]))
+
+
+def _ranked(gains: FloatArray, above: float) -> list[int]:
+    order = np.argsort(-gains, kind="stable")
+    return [int(x) for x in order if gains[x] > above]
+
+
+def _conditional_gains(y: int, parents: frozenset[int], rows: Rows) -> FloatArray:
+    """What every other variable would add to the parents of y."""
+    keys, cells = rows.columns[y].astype(np.int64), rows.sizes[y]
+    for node in sorted(parents):
+        keys = keys * rows.sizes[node] + rows.columns[node]
+        cells *= rows.sizes[node]
+    gains = np.full(len(rows), -np.inf)
+    for x in range(len(rows)):
+        size = rows.sizes[x]
+        if x != y and x not in parents and cells * size <= SCREENING_CELLS:
+            counts = np.bincount(keys * size + rows.columns[x], rows.weights, cells * size)
+            table = counts.astype(np.float64).reshape(rows.sizes[y], -1, size)
+            gains[x] = gain_of(table.transpose(0, 2, 1), float(counts.sum()))
+    return gains

@@ -1,0 +1,266 @@
+"""Learning a network from data alone, as a user does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lacunet as lc
+from lacunet.cli import main
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+
+ASIA = lc.example("asia")
+
+
+def incomplete(network: lc.Network, rows: int, seed: int, share: float = 0.1) -> EncodedTable:
+    rng = np.random.default_rng(seed)
+    table = lc.sample(network, rows, rng)
+    columns = {name: column.copy() for name, column in table.columns.items()}
+    for name, column in columns.items():
+        column[rng.random(rows) < share] = table.cardinality_of[name]
+    return EncodedTable.of(table.cardinality_of, columns)
+
+
+def frame(network: lc.Network, table: EncodedTable) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            name: [
+                None if code == network.cardinality(name) else network.states(name)[code]
+                for code in column
+            ]
+            for name, column in table.columns.items()
+        }
+    )
+
+
+TABLE = incomplete(ASIA, 2_000, 1)
+
+
+def test_incomplete_rows_give_nearly_the_structure_of_the_truth() -> None:
+    found = lc.learn_structure(TABLE, ASIA.states_of, strengths=5)
+    difference = lc.compare_structures(ASIA, found)
+    assert difference.skeleton_errors <= 2  # asia -> tub has 20 rows in 2,000
+    assert found.ended == "converged"
+    assert found.network.has_cpts
+    lasting = found.strengths["lung", "either"]
+    assert lasting.adjacent == 1
+    assert found.missingness is not None
+    assert found.missingness.category() == "MCAR"
+
+
+def test_the_exact_score_never_falls_from_the_seed_to_the_result() -> None:
+    found = lc.learn_structure(TABLE, ASIA.states_of, strengths=0)
+    accepted = [step.score for step in found.trace if step.is_accepted]
+    assert accepted == sorted(accepted)
+    assert found.score == accepted[-1]
+    network = lc.learn(found.network, TABLE, lc.EM(tolerance=1e-6), prior=1.0).network
+    free = sum((cpt.table.shape[-1] - 1) * cpt.table[..., 0].size for cpt in network.cpts)
+    exact = lc.log_likelihood(network, TABLE) - np.log(TABLE.rows) / 2 * free
+    assert found.score == pytest.approx(exact, abs=0.05)  # EM was stopped at 1e-3
+
+
+def test_the_same_seed_gives_the_same_result_whatever_the_order_of_rows() -> None:
+    def learned(table: EncodedTable) -> tuple[Any, ...]:
+        rng = np.random.default_rng(5)
+        found = lc.learn_structure(table, ASIA.states_of, strengths=3, rng=rng)
+        return dict(found.network.parents_of), found.score, dict(found.strengths)
+
+    shuffled = TABLE.take(np.random.default_rng(0).permutation(TABLE.rows))
+    assert learned(TABLE) == learned(TABLE) == learned(shuffled)
+
+
+def test_rows_in_parts_give_the_network_of_the_whole(tmp_path: Path) -> None:
+    whole = frame(ASIA, TABLE)
+    whole.to_csv(tmp_path / "whole.csv", index=False)
+    whole[:700].to_csv(tmp_path / "b.csv", index=False)
+    whole[700:].to_csv(tmp_path / "a.csv", index=False)
+    one = lc.learn_structure(tmp_path / "whole.csv", strengths=0)
+    two = lc.learn_structure([tmp_path / "a.csv", tmp_path / "b.csv"], strengths=0)
+    assert dict(one.network.parents_of) == dict(two.network.parents_of)
+    assert one.score == two.score
+    for name in one.network.variables:
+        np.testing.assert_allclose(
+            one.network.cpt(name).table, two.network.cpt(name).table, rtol=1e-12
+        )
+
+
+def test_complete_rows_need_no_rounds() -> None:
+    table = lc.sample(ASIA, 5_000, np.random.default_rng(2))
+    found = lc.learn_structure(table, ASIA.states_of, strengths=0)
+    assert found.missingness is None
+    assert len(found.trace) == 1
+    assert "no cell is missing" in found.why
+    assert lc.compare_structures(ASIA, found).skeleton_errors <= 1
+
+
+def test_the_closed_form_does_not_iterate() -> None:
+    found = lc.learn_structure(TABLE, ASIA.states_of, method="closed-form")
+    assert found.ended == "closed form"
+    assert found.trace == ()
+    assert lc.compare_structures(ASIA, found).skeleton_errors <= 3
+
+
+def test_mechanisms_are_learned_and_weigh_the_rows() -> None:
+    complete = lc.sample(ASIA, 3_000, np.random.default_rng(4))
+    columns = {name: column.copy() for name, column in complete.columns.items()}
+    rate = np.where(columns["smoke"] == 0, 0.6, 0.1)
+    columns["dysp"][np.random.default_rng(5).random(3_000) < rate] = 2
+    table = EncodedTable.of(complete.cardinality_of, columns)
+    found = lc.learn_structure(table, ASIA.states_of, strengths=0)
+    assert str(found.missingness) == "smoke -> R[dysp]"
+    assert "weighed for 1 mechanism" in found.why
+    given = lc.learn_structure(table, ASIA.states_of, strengths=0, missingness="smoke -> R[dysp]")
+    assert dict(given.network.parents_of) == dict(found.network.parents_of)
+    blind = lc.learn_structure(table, ASIA.states_of, strengths=0, missingness=None)
+    assert blind.missingness is None
+
+
+def test_odd_columns_are_named() -> None:
+    rows = frame(ASIA, incomplete(ASIA, 500, 7)).assign(
+        constant="k", empty=None, twin=lambda data: data["smoke"].map({"yes": 1, "no": 0})
+    )
+    found = lc.learn_structure(rows, strengths=0)
+    assert "empty" not in found.network.variables
+    assert found.network.parents("constant") == ()
+    assert not any("constant" in found.network.parents(name) for name in found.network.variables)
+    notes = "\n".join(found.notes)
+    assert "left out 'empty': every cell is missing" in notes
+    assert "'constant': no row shows more than one state" in notes
+    assert "'smoke' and 'twin'" in notes
+    assert found.network.states("twin") == ("0", "1")
+
+
+def test_a_function_of_another_column_is_named_and_learned() -> None:
+    rng = np.random.default_rng(3)
+    grade = rng.integers(0, 4, 600)
+    rows = {"grade": grade, "passed": grade >= 2, "other": rng.integers(0, 2, 600)}
+    found = lc.learn_structure(rows, strengths=0)
+    assert any("'passed' by 'grade'" in note for note in found.notes)
+    assert str(found.cpdag) == "grade -- passed"
+
+
+def test_numbers_are_states_in_their_order() -> None:
+    rows = {"dose": [10, 9, 100, None] * 5, "ill": ["no", "?", "yes", "no"] * 5}
+    found = lc.learn_structure(rows, strengths=0)
+    assert found.network.states("dose") == ("9", "10", "100")
+    assert found.network.states("ill") == ("no", "yes")
+    wider = lc.learn_structure(rows, {"dose": [1, 9, 10, 100]}, strengths=0)
+    assert wider.network.states("dose") == ("1", "9", "10", "100")
+
+
+def test_constraints_are_kept_with_missing_values() -> None:
+    found = lc.learn_structure(
+        TABLE,
+        ASIA.states_of,
+        required="xray -> asia",
+        forbidden=[("smoke", "lung"), ("lung", "smoke")],
+        tiers=[["dysp"], ["bronc", "either"]],
+        max_parents=2,
+        strengths=0,
+    )
+    network = found.network
+    assert "xray" in network.parents("asia")
+    assert "smoke" not in network.parents("lung")
+    assert "lung" not in network.parents("smoke")
+    assert not {"bronc", "either"} & {*network.parents("dysp")}
+    assert max(len(network.parents(name)) for name in network.variables) <= 2
+    assert "dysp" in {*network.parents("bronc"), *network.parents("either")}
+
+
+def test_bdeu_can_guide_the_search() -> None:
+    found = lc.learn_structure(TABLE, ASIA.states_of, score="bdeu", strengths=0)
+    assert lc.compare_structures(ASIA, found).skeleton_errors <= 3
+
+
+def test_time_ends_the_search_with_what_there_is() -> None:
+    found = lc.learn_structure(TABLE, ASIA.states_of, time_limit=1e-3)
+    assert found.ended == "time limit"
+    assert found.network.has_cpts
+
+
+def test_an_interruption_ends_the_search_with_what_there_is() -> None:
+    def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
+        if stage == "rounds" and done == 1:
+            raise KeyboardInterrupt
+
+    found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting, strengths=0)
+    assert found.ended == "interrupted"
+    assert [step.what for step in found.trace] == ["seed", "round 1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"required": [("smoke", "Lung")]}, "no variable 'Lung'"),
+        ({"required": [("smoke", "lung"), ("lung", "smoke")]}, "cycle"),
+        (
+            {"required": "smoke -> lung", "forbidden": [("smoke", "lung")]},
+            "required, but forbidden",
+        ),
+        ({"required": ["smoke"]}, "not a pair"),
+        ({"tiers": [["smoke"], ["smoke"]]}, "in two tiers"),
+        ({"max_parents": 0}, "max_parents is 0"),
+        ({"max_parents": 1, "required": "smoke, asia -> lung"}, "2 required parents"),
+        ({"method": "ges"}, "no method 'ges'"),
+        ({"score": "aic"}, "no score 'aic'"),
+        ({"time_limit": 0}, "time_limit is 0"),
+        ({"missingness": 3}, "missingness is a int"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LacunetError, match=message):
+        lc.learn_structure(TABLE, ASIA.states_of, **options)
+
+
+def test_a_column_with_very_many_values_is_refused() -> None:
+    with pytest.raises(LacunetError, match="'id' looks like an identifier"):
+        lc.learn_structure({"id": range(200), "a": [0, 1] * 100})
+
+
+def test_required_parents_with_too_many_states_are_refused() -> None:
+    rows = {name: [str(i % 40) for i in range(80)] for name in "ABCD"}
+    with pytest.raises(LacunetError, match="'D' with its required parents would have more than"):
+        lc.learn_structure(rows, required="A, B, C -> D")
+
+
+def test_one_column_is_a_network_without_arcs() -> None:
+    found = lc.learn_structure({"A": ["x", None, "y"]})
+    assert found.network.variables == ("A",)
+    assert found.cpdag.edges == 0
+
+
+def test_weights_count_as_rows() -> None:
+    table = incomplete(ASIA, 400, 9)
+    rng = np.random.default_rng(1)
+    times = rng.integers(1, 4, 400)
+    weighted = EncodedTable.of(table.cardinality_of, table.columns, times.astype(float))
+    repeated = table.take(np.repeat(np.arange(400), times))
+    one = lc.learn_structure(weighted, ASIA.states_of, method="closed-form")
+    two = lc.learn_structure(repeated, ASIA.states_of, method="closed-form")
+    assert dict(one.network.parents_of) == dict(two.network.parents_of)
+
+
+def test_the_command_writes_a_network_and_says_what_it_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame(ASIA, TABLE).to_csv(tmp_path / "rows.csv", index=False)
+    out = tmp_path / "net.bif"
+    arguments = ["structure", str(tmp_path / "rows.csv"), "-o", str(out), "--strengths", "2"]
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    assert "lung    ->  either" in text
+    assert "R[smoke]" in text
+    written = lc.read_network(out)
+    assert main([*arguments, "--json", "--tiers", "smoke; lung,either"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sorted(found["variables"]) == sorted(written.variables)
+    assert ["lung", "either"] in found["arcs"]
+    assert found["ended"] == "converged"
+    assert main(["structure", str(tmp_path / "rows.csv"), "--required", "a -> b"]) == 1
+    assert "no variable 'a'" in capsys.readouterr().err

@@ -1,0 +1,210 @@
+"""The search for complete rows: scores by definition, the optimum by brute force."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+from math import lgamma, log
+
+import numpy as np
+import pytest
+
+from enumeration import joint
+from lacunet.data.table import EncodedTable
+from lacunet.formats.catalogue import example
+from lacunet.model.network import Network
+from lacunet.simulation.sampling import sample
+from lacunet.structure.cpdag import Parents, compare_structures, cpdag_of
+from lacunet.structure.gains import Gains, gain_of, pair_gains, pair_tables
+from lacunet.structure.ges import greedy_equivalence_search
+from lacunet.structure.knowledge import constraints_of
+from lacunet.structure.parents import Score, parent_sets
+from lacunet.structure.rows import Rows, in_order_of_content
+from lacunet.structure.search import best_dag
+
+SIZES = (2, 3, 2, 2, 3)
+NAMES = tuple("ABCDE")
+
+
+def random_rows(rows: int, seed: int, hidden: float = 0.0) -> EncodedTable:
+    """Rows in which each column depends on those before it."""
+    rng = np.random.default_rng(seed)
+    columns: dict[str, np.ndarray] = {}
+    for at, (name, size) in enumerate(zip(NAMES, SIZES, strict=True)):
+        before = sum(columns[NAMES[one]].astype(int) for one in range(max(0, at - 2), at))
+        noise = rng.integers(0, size, rows)
+        codes = np.where(rng.random(rows) < 0.7, before % size if at else noise, noise)
+        columns[name] = codes.astype(np.uint8)
+    for name, size in zip(NAMES, SIZES, strict=True):
+        columns[name][rng.random(rows) < hidden] = size
+    return EncodedTable.of(dict(zip(NAMES, SIZES, strict=True)), columns)
+
+
+def by_definition(table: EncodedTable, child: int, parents: tuple[int, ...], size: float) -> float:
+    """BIC, or BDeu if an equivalent sample size is given, row by row."""
+    codes = np.stack(list(table.columns.values()), axis=1).astype(int)
+    counts: dict[tuple[int, ...], dict[int, int]] = {}
+    for row in codes:
+        states = counts.setdefault(tuple(row[list(parents)]), {})
+        states[row[child]] = states.get(row[child], 0) + 1
+    states, configurations = SIZES[child], int(np.prod([SIZES[p] for p in parents]))
+    if size:
+        a, b = size / configurations, size / configurations / states
+        return sum(
+            lgamma(a)
+            - lgamma(a + sum(own.values()))
+            + sum(lgamma(b + n) - lgamma(b) for n in own.values())
+            for own in counts.values()
+        )
+    fit = sum(n * log(n / sum(own.values())) for own in counts.values() for n in own.values())
+    return fit - log(table.rows) / 2 * (states - 1) * configurations
+
+
+def best_by_brute_force(table: EncodedTable, size: float) -> float:
+    nodes = range(len(NAMES))
+    scores = {
+        (y, some): by_definition(table, y, some, size)
+        for y in nodes
+        for length in range(4)
+        for some in combinations([x for x in nodes if x != y], length)
+    }
+    best = -np.inf
+    for order in permutations(nodes):
+        total = 0.0
+        for at, y in enumerate(order):
+            before = sorted(order[:at])
+            total += max(
+                scores[y, some]
+                for length in range(min(at, 3) + 1)
+                for some in combinations(before, length)
+            )
+        best = max(best, total)
+    return best
+
+
+@pytest.mark.parametrize("size", [0.0, 5.0])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_search_finds_the_best_of_all_dags(seed: int, size: float) -> None:
+    table = random_rows(400, seed)
+    constraints = constraints_of(NAMES, (), (), None, 3)
+    score = Score(400.0, size or None)
+    nothing = (frozenset[int](),) * 5
+    found = best_dag(Rows.of(table), nothing, constraints, score, np.random.default_rng(0))
+    expected = best_by_brute_force(table, size)
+    np.testing.assert_allclose(found.best.score, expected, rtol=1e-12)
+    own = sum(by_definition(table, y, tuple(p), size) for y, p in enumerate(found.best.parents))
+    np.testing.assert_allclose(own, expected, rtol=1e-12)
+
+
+def test_a_parent_set_scores_what_its_definition_says() -> None:
+    table = random_rows(300, 4)
+    sets = parent_sets(3, (0, 1, 2), frozenset(), Rows.of(table), Score(300.0), 3)
+    for mask, some in ((0, ()), (0b1, (0,)), (0b111, (0, 1, 2))):
+        subsets = [s for length in range(4) for s in combinations(some, length)]
+        expected = max(by_definition(table, 3, subset, 0) for subset in subsets)
+        np.testing.assert_allclose(sets.best[mask], expected, rtol=1e-12)
+
+
+def test_required_parents_are_in_every_set() -> None:
+    table = random_rows(300, 4)
+    sets = parent_sets(3, (0, 1), frozenset({1}), Rows.of(table), Score(300.0), 2)
+    assert sets.best[0b00] == sets.best[0b01] == -np.inf
+    assert sets.parents(0b10) == {1}
+
+
+def test_constraints_hold_in_the_result() -> None:
+    table = random_rows(800, 5)
+    constraints = constraints_of(NAMES, [("E", "A")], [("C", "D")], [["E"], ["B", "D"]], 2)
+    start = constraints.directed([set(), {0}, {1}, {2}, {3}])
+    found = best_dag(
+        Rows.of(table), start, constraints, Score(800.0), np.random.default_rng(0)
+    ).best.parents
+    assert 4 in found[0]
+    assert 2 not in found[3]
+    assert not {1, 3} & found[4]
+    assert max(map(len, found)) <= 2
+    assert any(found[y] for y in (1, 2, 3))
+
+
+def test_all_pairs_are_counted_as_one_by_one_and_parts_add_up() -> None:
+    table = random_rows(500, 6, hidden=0.2)
+    rows = Rows.of(table)
+    gains = Gains(rows)
+    every = pair_gains(rows)
+    for y, x in combinations(range(5), 2):
+        np.testing.assert_allclose(every[y, x], gains.gain(y, x, frozenset()), rtol=1e-10)
+    parts = [Rows.of(table.take(slice(0, 123))), Rows.of(table.take(slice(123, None)))]
+    np.testing.assert_array_equal(sum(map(pair_tables, parts)), pair_tables(rows))
+
+
+def test_a_gain_on_complete_rows_is_a_difference_of_scores() -> None:
+    table = random_rows(400, 7)
+    gain = Gains(Rows.of(table)).gain(1, 4, frozenset({0, 2}))
+    more, less = (by_definition(table, 4, some, 0) for some in ((0, 1, 2), (0, 2)))
+    np.testing.assert_allclose(gain, more - less, rtol=1e-9)
+
+
+def test_weights_of_two_equal_a_row_twice() -> None:
+    table = random_rows(200, 8)
+    twice = table.take(np.repeat(np.arange(200), 2))
+    weighted = EncodedTable.of(table.cardinality_of, table.columns, np.full(200, 2.0))
+    for scope in ((0, 1), (2, 3, 4)):
+        one, two = Rows.of(twice).count(scope), Rows.of(weighted).count(scope)
+        np.testing.assert_array_equal(one[0], two[0])
+        assert one[1] == two[1]
+
+
+def test_inverse_probabilities_lower_the_effective_size() -> None:
+    table = random_rows(300, 9)
+    inverse = np.where(np.arange(300) < 150, 1.0, 3.0)
+    rows = Rows.of(table, [inverse, None, None, None, None])
+    _, effective = rows.count((0, 1))
+    np.testing.assert_allclose(effective, (150 + 450) ** 2 / (150 + 1350), rtol=1e-12)
+
+
+def test_independent_variables_gain_nothing_and_equal_ones_much() -> None:
+    assert gain_of(np.full((2, 2), 25.0), 100.0) == pytest.approx(-log(100) / 2, rel=1e-12)
+    assert gain_of(np.diag([50.0, 50.0]), 100.0) > 60
+
+
+def any_pair(*pair: int) -> bool:
+    return len(pair) == 2
+
+
+def gains_of_the_law(network: Network) -> Gains:
+    """The exact law of a small network as rows with weights: what endless data would say."""
+    law = joint(network)
+    states = np.indices(law.shape).reshape(law.ndim, -1).astype(np.uint8)
+    columns = dict(zip(network.variables, states, strict=True))
+    sizes = dict(zip(network.variables, law.shape, strict=True))
+    return Gains(Rows.of(EncodedTable.of(sizes, columns, law.ravel() * 1e7)))
+
+
+@pytest.mark.parametrize("name", ["asia", "survey", "cancer"])
+def test_greedy_search_on_the_exact_law_finds_the_class_of_the_truth(name: str) -> None:
+    network = example(name)
+    nodes, gain = len(network.variables), gains_of_the_law(network).gain
+    found = greedy_equivalence_search(nodes, gain, 4, any_pair)
+    assert compare_structures(network, cpdag_of(network.variables, found)).shd == 0
+
+
+def test_the_search_beats_greedy_search_on_alarm() -> None:
+    truth = example("alarm")
+    table = in_order_of_content(sample(truth, 2_000, np.random.default_rng(3)))
+    rows = Rows.of(table)
+    nodes = len(rows)
+    constraints = constraints_of(truth.variables, (), (), None, 4)
+    greedy: Parents = greedy_equivalence_search(nodes, Gains(rows).gain, 4, any_pair)
+    score = Score(rows.total)
+    found = best_dag(
+        rows, (frozenset[int](),) * nodes, constraints, score, np.random.default_rng(0)
+    )
+    from_greedy = sum(
+        parent_sets(y, tuple(sorted(own)), frozenset(own), rows, score, 9).best[-1]
+        for y, own in enumerate(greedy)
+    )
+    assert found.best.score > from_greedy
+    ours = compare_structures(
+        truth, cpdag_of(truth.variables, [set(p) for p in found.best.parents])
+    )
+    theirs = compare_structures(truth, cpdag_of(truth.variables, greedy))
+    assert ours.shd < theirs.shd
