@@ -18,7 +18,7 @@ def test_em_from_the_closed_form_ends_where_the_golden_file_says(name: str) -> N
     seed = case.network.with_tables(
         {v: t / t.sum(axis=-1, keepdims=True) for v, t in case.cpts("factored-mar").items()}
     )
-    learned = EM(seed=seed, tolerance=1e-9, max_iterations=100_000).learn(
+    learned = EM(seed=seed, tolerance=1e-9, max_iterations=100_000, restarts=1).learn(
         Task(case.network, case.table, prior=2.0)
     )
     assert learned.ended is not None
@@ -35,7 +35,7 @@ def test_em_from_the_closed_form_ends_where_the_golden_file_says(name: str) -> N
 @pytest.mark.parametrize("name", WITH_EM)
 def test_em_seeded_by_name_ends_at_the_same_place(name: str) -> None:
     case = golden(name)
-    learned = EM(tolerance=1e-9, max_iterations=100_000).learn(
+    learned = EM(tolerance=1e-9, max_iterations=100_000, restarts=1).learn(
         Task(case.network, case.table, prior=2.0)
     )
     assert case.expected_em is not None

@@ -1,41 +1,34 @@
 """The method that needs no choosing: the closed form, then as many EM steps as pay.
 
-Without holes the CPTs are plain frequencies. Otherwise factored deletion for MAR is followed
-by exact EM steps, as many as the observed-data likelihood of rows put aside supports
-(`lacunet.estimate.em.heldout`), if what they will cost is within the budget of time and memory;
-if it is not, the closed form stands.
+Without missing values the CPTs are plain frequencies. Otherwise factored deletion for MAR is
+followed by EM steps, as many as the observed-data likelihood of rows put aside supports
+(`lacunet.estimate.em.heldout`) and the time limit allows: exact where the memory budget allows
+it, by loopy belief propagation elsewhere. If not even one step fits, the closed form stands.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from time import monotonic
 from typing import ClassVar
 
 from lacunet.estimate.deletion.direct_mcar import DirectMcar
 from lacunet.estimate.deletion.factored_mar import FactoredMar
-from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.start import never_shown
+from lacunet.estimate.em.method import EM, never_shown
 from lacunet.estimate.errors import MethodError
-from lacunet.estimate.method import Learned, Task
-from lacunet.inference.expectation.forecast import Forecast, forecast
+from lacunet.estimate.method import Ended, Learned, Task
+from lacunet.inference.expectation.forecast import Forecast
 from lacunet.model.network import Scope
-from lacunet.statistics.problems.compile import compile_problems
 from lacunet.wording import counted
 
-# What the held-out search and the final run took together, in iterations on all rows, in most
-# of the cases that the rule was measured on.
-USUAL_ITERATIONS = 40
 FEWEST_ROWS = 10
-LATENT_RESTARTS = 5
 
 
 @dataclass(frozen=True)
 class Auto:
     """Frequencies, factored-mar, or factored-mar followed by EM steps: whichever the data ask for.
 
-    ``time_limit`` is the number of seconds that EM may take, the forecast of it included.
+    ``time_limit`` is the number of seconds that learning may take.
     """
 
     name: ClassVar[str] = "auto"
@@ -49,48 +42,35 @@ class Auto:
         """Learn every CPT, and say in a sentence what was chosen and why."""
         if not task.table.partially_observed:
             learned = DirectMcar().learn(task)
-            return replace(learned, why="no cell is missing: the CPTs are the plain frequencies")
-        began = monotonic()
-        if task.table.rows < FEWEST_ROWS:
-            return _closed_form(task, f"of {counted(task.table.rows, 'row')} none can be put aside")
-        cost = forecast(compile_problems(task.network, task.table), task.memory)
-        if reason := self.too_costly(cost):
-            return _closed_form(task, reason)
-        left = max(self.time_limit - (monotonic() - began), 0.0)
-        if hidden := never_shown(task):
-            learned = EM(restarts=LATENT_RESTARTS, time_limit=left).learn(task)
-            return replace(learned, why=_what_latent_variables_need(hidden))
-        learned = EM(stop="heldout", time_limit=left).learn(task)
-        return replace(learned, why=_what_the_rows_said(learned))
+            return replace(learned, why="no value is missing: the CPTs are the plain frequencies")
+        if task.table.total < FEWEST_ROWS:
+            reason = f"{counted(task.table.rows, 'row')} are too few to put any aside"
+            return replace(FactoredMar().learn(task), why=f"factored-mar alone: {reason}")
+        learned = EM(stop="heldout", time_limit=self.time_limit).learn(task)
+        assert learned.ended is not None
+        return replace(learned, why=_why(learned.ended, never_shown(task.table)))
 
     def too_costly(self, cost: Forecast) -> str:
-        """Why EM is beyond the budget; empty if it is not."""
-        if cost.loopy_problems:
-            return f"{cost.loopy_problems:,} problems of exact EM are beyond the memory budget"
-        seconds = cost.seconds * USUAL_ITERATIONS
-        if seconds > self.time_limit:
-            return (
-                f"EM would take about {seconds:,.2g} s, more than the time limit of "
-                f"{self.time_limit:g} s"
-            )
-        return ""
+        """Why not even one step is likely to fit the limit; empty if it does."""
+        if cost.seconds <= self.time_limit:
+            return ""
+        return (
+            f"one EM step would take about {cost.seconds:,.2g} s, more than the time limit of "
+            f"{self.time_limit:g} s"
+        )
 
 
-def _closed_form(task: Task, reason: str) -> Learned:
-    return replace(FactoredMar().learn(task), why=f"factored-mar alone: {reason}")
-
-
-def _what_latent_variables_need(hidden: Scope) -> str:
-    return (
-        f"EM to convergence, the best of {LATENT_RESTARTS} starts: no row shows "
-        f"{', '.join(hidden)}, about which a closed form knows nothing"
+def _why(ended: Ended, hidden: Scope) -> str:
+    if not ended.iterations and ended.reason != "held-out peak":
+        return f"factored-mar alone: {ended.reason} before the first EM step"
+    if not ended.iterations:
+        return "factored-mar alone: an EM step made held-out rows less likely"
+    words = f"factored-mar and {counted(ended.iterations, 'EM step')}: "
+    words += (
+        "stopped where held-out rows stopped gaining"
+        if ended.reason == "held-out peak"
+        else ended.reason
     )
-
-
-def _what_the_rows_said(learned: Learned) -> str:
-    ended = learned.ended
-    assert ended is not None
-    if ended.reason != "held-out peak":
-        return f"factored-mar and {counted(ended.iterations, 'EM step')}: {ended.reason}"
-    steps = counted(ended.iterations, "EM step")
-    return f"factored-mar and {steps}: what the likelihood of rows put aside supports"
+    if hidden:
+        words += f"; no row shows {', '.join(hidden[:5])}, learned from several random starts"
+    return words

@@ -9,7 +9,8 @@ the problems, and the line that turns counts into CPTs:
     \theta'(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
 
 The posterior of the observed data never goes down, and where it ends depends on where it
-begins: by default at the closed form, which is consistent under MAR.
+begins: by default at the closed form, which is consistent under MAR. What EM does with the
+problems is in `lacunet.estimate.em.fit`; here the data are brought to it.
 """
 
 from __future__ import annotations
@@ -18,24 +19,25 @@ from dataclasses import dataclass, replace
 from math import inf, nan
 from operator import index
 from time import monotonic
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from lacunet.deadline import NEVER, Deadline, OutOfTimeError
-from lacunet.estimate.em.climb import Climb, Limits, climb
-from lacunet.estimate.em.heldout import Followed, is_settled, put_aside, steps_supported
+from lacunet.data.table import EncodedTable
+from lacunet.deadline import Deadline, OutOfTimeError
+from lacunet.estimate.em.climb import Climb
+from lacunet.estimate.em.fit import AGREEMENT, Fit, Options, Seeds, Stop, fit
 from lacunet.estimate.em.report import family_reports
-from lacunet.estimate.em.start import Rows, random_cells, seed_cells
+from lacunet.estimate.em.start import Rows, cells_about, random_cells, tables_of
 from lacunet.estimate.errors import MethodError
 from lacunet.estimate.method import Ended, Learned, Task
-from lacunet.inference.engine import Engine, Inference, engine_of
-from lacunet.model.network import FloatArray, Network
+from lacunet.inference.engine import Inference, engine_of
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import Layout, layout_of
+from lacunet.statistics.split import split_weights
 
-Stop = Literal["converge", "heldout"] | int
-CUT_SHORT = ("time limit", "interrupted")
+SEED_PRIOR = 2.0  # smooths a seed where the prior itself does not: EM never leaves a zero
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class EM:
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
         steps; "heldout" makes as many as rows put aside support, then starts anew on all rows.
     restarts
-        The number of starts; those after the first are random. The best posterior wins.
+        The number of starts: the seed, perturbed seeds and random CPTs; the best posterior is
+        kept. None makes several where an iteration is cheap, one where it is not.
     time_limit
         Seconds after which the best parameters so far are returned.
     inference
@@ -58,6 +61,8 @@ class EM:
         "bp" all of them.
     heldout_share
         The share of the rows that "heldout" puts aside.
+    accelerate
+        Whether steps towards convergence are extrapolated (SQUAREM).
     """
 
     name: ClassVar[str] = "em"
@@ -65,10 +70,11 @@ class EM:
     stop: Stop = "converge"
     tolerance: float = 1e-4
     max_iterations: int = 500
-    restarts: int = 1
+    restarts: int | None = None
     time_limit: float | None = None
     inference: Inference = "exact"
     heldout_share: float = 0.2
+    accelerate: bool = True
 
     def __post_init__(self) -> None:
         if self.stop not in ("converge", "heldout"):
@@ -84,29 +90,86 @@ class EM:
             ("stop", steps, 0, inf),
             ("tolerance", self.tolerance, 0, inf),
             ("max_iterations", self.max_iterations, 0, inf),
-            ("restarts", self.restarts, 1, inf),
+            ("restarts", 1 if self.restarts is None else self.restarts, 1, inf),
             ("time_limit", self.time_limit or 0, 0, inf),
             ("heldout_share", self.heldout_share, 0.01, 0.99),
         ):
             if not least <= value <= most:
                 raise MethodError.out_of_range(option, value, least, most)
 
+    @property
+    def options(self) -> Options:
+        """How far EM goes."""
+        return Options(
+            self.stop, self.tolerance, self.max_iterations, self.restarts, self.accelerate
+        )
+
     def learn(self, task: Task) -> Learned:
         """Learn all CPTs; how it ended is in the result."""
         began = monotonic()
         deadline = Deadline.within(self.time_limit)
-        start, notes = seed_cells(self.seed, task)
-        curve: tuple[float, ...] = ()
+        whole, notes = self._seed(task)
+        hidden = never_shown(task.table) if self.seed != "random" else ()
+        layout = layout_of(task.network.with_tables(None))
+        redrawn = None
+        if hidden and isinstance(self.seed, str):
+            redrawn = cells_about(layout, hidden)
+            whole = np.where(redrawn, random_cells(Rows.of(layout), task.rng), whole)
+            notes += (f"no row shows {_listed(hidden)}: EM starts there at random",)
+        loopy: frozenset[str] = frozenset()
         try:
-            if self.stop == "heldout":
-                found, engine, curve = _as_supported(self, task, start, deadline)
-            else:
-                found, engine = _best_climb(self, task, start, deadline)
+            weights = self._split(task)
+            problems = compile_problems(
+                task.network, task.table, weights, memory=task.memory / 4, deadline=deadline
+            )
+            engine = engine_of(problems, task.memory, self.inference, task.progress, deadline)
+            loopy = engine.loopy_families
+            learning = whole
+            if weights is not None and isinstance(self.seed, str):
+                learning, _ = self._seed(replace(task, table=weighted(task.table, weights[:, 0])))
+            seeds = Seeds(whole, learning, redrawn).with_redrawn(whole)
+            found = fit(
+                engine,
+                seeds,
+                task.prior,
+                self.options,
+                rng=task.rng,
+                deadline=deadline,
+                progress=task.progress,
+            )
         except OutOfTimeError:
-            found, engine = Climb(start, None, "time limit", nan, ()), None
+            found = Fit(Climb.at_start(whole, "time limit"))
         except KeyboardInterrupt:
-            found, engine = Climb(start, None, "interrupted", nan, ()), None
-        return _learned(task, found, engine, (monotonic() - began, notes, curve))
+            found = Fit(Climb.at_start(whole, "interrupted"))
+        ended = _ended(self, found, monotonic() - began, notes, loopy)
+        reports = family_reports(task, _unseen(layout, found.climb.counts), loopy)
+        return Learned(layout.tables(found.climb.cells), reports, ended)
+
+    def _seed(self, task: Task) -> tuple[FloatArray, tuple[str, ...]]:
+        """The cells to start from, and what the user should know about them."""
+        from lacunet.estimate.registry import method_named
+
+        layout = layout_of(task.network.with_tables(None))
+        notes: tuple[str, ...] = ()
+        if isinstance(self.seed, Network):
+            return layout.flat(tables_of(self.seed, task.network)), ()
+        if self.seed == "random":
+            return random_cells(Rows.of(layout), task.rng), ()
+        if task.prior <= 1:
+            notes = (f"the seed was smoothed with prior {SEED_PRIOR:g}: EM never leaves a zero",)
+            task = replace(task, prior=SEED_PRIOR)
+        return layout.flat(method_named(self.seed).learn(task).tables), notes
+
+    def _split(self, task: Task) -> FloatArray | None:
+        """The weights of what is learned from and of what is put aside."""
+        if self.stop != "heldout":
+            return None
+        shares = np.array([1 - self.heldout_share, self.heldout_share])
+        seed = int(task.rng.integers(2**62))
+        weights = split_weights(task.network, task.table, shares, seed)
+        if not weights.any(axis=0).all():
+            raise MethodError.too_few_rows(task.table.rows)
+        return weights
 
 
 @dataclass(frozen=True)
@@ -125,114 +188,49 @@ class LoopyEM(EM):
     inference: Inference = "bp"
 
 
-def _as_supported(
-    method: EM, task: Task, start: FloatArray, deadline: Deadline
-) -> tuple[Climb, Engine | None, tuple[float, ...]]:
-    """As many steps on all rows as rows put aside support.
-
-    Cut short before that number is known, the parameters reached without these rows are the
-    best so far.
-    """
-    followed = followed_heldout(method, task, deadline)
-    curve = tuple(followed.rows * value for value in followed.heldout)
-    if followed.climb.reason in CUT_SHORT:
-        return _on_a_part(followed.climb, start), None, curve
-    steps = steps_supported(followed.heldout, followed.learned, followed.rows)
-    try:
-        found, engine = _best_climb(replace(method, stop=steps), task, start, deadline)
-    except OutOfTimeError:
-        return _on_a_part(replace(followed.climb, reason="time limit"), start), None, curve
-    except KeyboardInterrupt:
-        return _on_a_part(replace(followed.climb, reason="interrupted"), start), None, curve
-    if found.reason in CUT_SHORT and not found.iterations:
-        return _on_a_part(replace(followed.climb, reason=found.reason), start), None, curve
-    reason = "held-out peak" if found.reason == "steps done" else found.reason
-    return replace(found, reason=reason), engine, curve
+def never_shown(table: EncodedTable) -> Scope:
+    """The variables that no row shows."""
+    return tuple(name for name in table.variables if table.missing_of[name] == table.rows)
 
 
-def _on_a_part(found: Climb, start: FloatArray) -> Climb:
-    """What was reached without the rows put aside, or the seed of all rows if that is nothing.
-
-    Its likelihood is that of the part, and so not told.
-    """
-    if not found.iterations:
-        return Climb(start, None, found.reason, nan, ())
-    return replace(found, log_likelihood=nan, is_of_a_part=True)
+def weighted(table: EncodedTable, weights: FloatArray) -> EncodedTable:
+    """The rows that weigh anything, with these weights."""
+    return replace(table, weights=weights).take(weights > 0)
 
 
-def followed_heldout(method: EM, task: Task, deadline: Deadline = NEVER) -> Followed:
-    """Put rows aside, learn from the others, and follow the likelihood of both."""
-    rest, aside = put_aside(task.table, method.heldout_share, task.rng)
-    if not (rest.rows and aside.rows):
-        raise MethodError.too_few_rows(task.table.rows)
-    part = replace(task, table=rest)
-    start, _ = seed_cells(method.seed, part)
-    judge = _engine(method, replace(task, table=aside), deadline)
-    heldout: list[float] = []
-    learned: list[float] = []
-
-    def goes_on(at: Climb) -> bool:
-        heldout.append(judge.log_likelihood(at.cells, deadline) / aside.total)
-        learned.append(at.log_likelihood / rest.total)
-        return not is_settled(heldout, learned, aside.rows)
-
-    limits = Limits(0.0, method.max_iterations, deadline=deadline)
-    engine = _engine(method, part, deadline)
-    found = climb(engine, start, task.prior, limits, task.progress, goes_on)
-    return Followed(tuple(heldout), tuple(learned), aside.rows, found)
+def _listed(names: Scope) -> str:
+    return ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
 
 
-def _engine(method: EM, task: Task, deadline: Deadline) -> Engine:
-    task.progress("compile", 0, task.table.rows)
-    problems = compile_problems(task.network, task.table)
-    task.progress("compile", task.table.rows, task.table.rows)
-    return engine_of(problems, task.memory, method.inference, task.progress, deadline)
-
-
-def _best_climb(
-    method: EM, task: Task, start: FloatArray, deadline: Deadline
-) -> tuple[Climb, Engine]:
-    """The climb of highest posterior among all starts, which share one engine."""
-    engine = _engine(method, task, deadline)
-    rows = Rows.of(engine.problems.layout)
-    exactly = isinstance(method.stop, int)
-    most = method.stop if isinstance(method.stop, int) else method.max_iterations
-    limits = Limits(method.tolerance, most, exactly, deadline)
-    best = climb(engine, start, task.prior, limits, task.progress)
-    for _ in range(1, method.restarts):
-        if best.reason in CUT_SHORT:
-            break
-        other = climb(engine, random_cells(rows, task.rng), task.prior, limits, task.progress)
-        winner = other if other.log_posterior > best.log_posterior else best
-        best = replace(winner, reason=other.reason) if other.reason in CUT_SHORT else winner
-    return best, engine
-
-
-def _learned(
-    task: Task,
-    found: Climb,
-    engine: Engine | None,
-    account: tuple[float, tuple[str, ...], tuple[float, ...]],
-) -> Learned:
-    seconds, notes, heldout = account
-    layout = layout_of(task.network.with_tables(None))
-    loopy = engine.loopy_families if engine else frozenset()
+def _ended(
+    method: EM, found: Fit, seconds: float, notes: tuple[str, ...], loopy: frozenset[str]
+) -> Ended:
+    at = found.climb
     if found.is_of_a_part:
-        notes = (*notes, "it ended early: the rows put aside have no part in it")
+        notes += ("it ended early: the rows put aside have no part in it",)
     if loopy:
-        notes = (*notes, f"loopy belief propagation touched {len(loopy)} families")
-    ended = Ended(
-        found.reason,
-        found.iterations,
+        notes += (f"loopy belief propagation touched {len(loopy)} families",)
+    return Ended(
+        at.reason,
+        at.iterations,
         seconds,
-        found.log_likelihood,
-        nan if found.is_of_a_part else found.log_posterior,
-        found.trace,
-        notes,
-        heldout,
+        nan if found.is_of_a_part else float(at.log_likelihoods.sum()),
+        nan if found.is_of_a_part else at.log_posterior,
+        at.trace,
+        (*notes, *_starts_in_words(method, found)),
+        found.heldout,
     )
-    reports = family_reports(task, _unseen(layout, found.counts), loopy)
-    return Learned(layout.tables(found.cells), reports, ended)
+
+
+def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
+    if found.starts > 1:
+        return (
+            f"{found.starts} starts were made, {found.agreed} of them ended within "
+            f"{AGREEMENT:g} nats of the best posterior",
+        )
+    if method.restarts is None and not isinstance(method.stop, int) and found.climb.iterations:
+        return ("only one start was made, since an iteration is expensive: restarts= makes more",)
+    return ()
 
 
 def _unseen(layout: Layout, counts: FloatArray | None) -> dict[str, int]:
