@@ -37,10 +37,10 @@ MISSED = 0.1  # nats
 DRAWS = 200  # of the further starts among those made
 
 
-def main(repetitions: int, seconds: float) -> None:
+def main(repetitions: int, seconds: float, first: int = 0) -> None:
     found, began = [], perf_counter()
     for draw, name, (setting, missing), rows in product(
-        range(repetitions), NETWORKS, SETTINGS.items(), SIZES
+        range(first, first + repetitions), NETWORKS, SETTINGS.items(), SIZES
     ):
         if perf_counter() - began > seconds:
             break
@@ -113,4 +113,4 @@ def report(found: list[tuple]) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(word) for word in sys.argv[1:3] or (4, 900)))
+    main(*(int(word) for word in sys.argv[1:4] or (4, 900)))

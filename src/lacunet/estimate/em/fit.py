@@ -74,16 +74,17 @@ class Fit:
     """What EM found.
 
     ``heldout`` is the log-likelihood of what was put aside, at the seed and after each step.
-    ``agreed`` counts the starts that ended at the posterior of the best. ``is_of_a_part`` if
-    time was up before anything was learned from all rows.
+    ``agreed`` counts the starts that ended at the posterior of the best, which is ``gain`` nats
+    above that of the seed. ``is_of_a_part`` if time was up before anything was learned from all
+    rows.
     """
 
     climb: Climb
     heldout: tuple[float, ...] = ()
     starts: int = 1
     agreed: int = 1
+    gain: float = 0.0
     is_of_a_part: bool = False
-    notes: tuple[str, ...] = ()
 
 
 def fit(
@@ -179,7 +180,8 @@ class _Run:
             if other.reason in CUT_SHORT:
                 best = replace(best, reason=other.reason)
         agreed = sum(one >= max(found) - AGREEMENT for one in found)
-        return Fit(best, starts=len(found), agreed=agreed), best_start
+        gain = best.log_posterior - found[0]
+        return Fit(best, starts=len(found), agreed=agreed, gain=gain), best_start
 
     def as_supported(self, seeds: Seeds) -> Fit:
         """As many steps on all rows as the weight put aside supports.
@@ -204,6 +206,8 @@ class _Run:
                 rival = self.followed(other)
                 if rival.value > followed.value + AGREEMENT:
                     followed, start = rival, other
+                else:
+                    one = replace(one, gain=0.0)
         part = replace(one, climb=followed.climb, heldout=followed.curve, is_of_a_part=True)
         if "interrupted" in (one.climb.reason, followed.climb.reason):
             return replace(part, climb=replace(part.climb, reason="interrupted"))

@@ -224,10 +224,13 @@ def _ended(
 
 def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
     if found.starts > 1:
-        return (
+        words = (
             f"{found.starts} starts were made, {found.agreed} of them ended within "
-            f"{AGREEMENT:g} nats of the best posterior",
+            f"{AGREEMENT:g} nats of the best posterior"
         )
+        if found.gain > AGREEMENT:
+            words += f"; the seed alone would have ended {found.gain:.1f} nats lower"
+        return (words,)
     if method.restarts is None and not isinstance(method.stop, int) and found.climb.iterations:
         return ("only one start was made, since an iteration is expensive: restarts= makes more",)
     return ()

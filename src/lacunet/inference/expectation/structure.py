@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.inference.elimination.batched import eliminate
+from lacunet.inference.elimination.batched import improved
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, side_by_side
@@ -68,7 +68,7 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     members = _in_order_of_axes(layout, members)
     size = layout.cardinalities[members.items]
     slices = slices_of(layout, members, boundaries)
-    elimination = eliminate(members.lengths, _edges(members, slices), np.log(size))
+    elimination = improved(members.lengths, _edges(members, slices), np.log(size))
     rounds, scope = elimination.round, elimination.scope
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
