@@ -10,10 +10,13 @@ from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 
 
-def enumerated(network: Network, table: EncodedTable) -> tuple[dict[str, np.ndarray], float]:
+def enumerated(
+    network: Network, table: EncodedTable, prune: bool = True
+) -> tuple[dict[str, np.ndarray], float]:
     """Expected counts of every family, and the observed-data log-likelihood.
 
-    A row of probability zero gives minus infinity, and adds nothing to the counts.
+    A row of probability zero gives minus infinity, and adds nothing to the counts. A row adds
+    nothing to the families of the variables that are barren in it, unless ``prune`` is False.
     """
     counts = {name: np.zeros_like(network.cpt(name).table) for name in network.variables}
     log_likelihood = 0.0
@@ -28,11 +31,26 @@ def enumerated(network: Network, table: EncodedTable) -> tuple[dict[str, np.ndar
             log_likelihood = -np.inf
             continue
         log_likelihood += weight * np.log(total)
+        shown = {
+            name
+            for name in network.variables
+            if int(table.columns[name][row]) < network.cardinality(name)
+        }
+        enters = ancestral(network, shown) if prune else set(network.variables)
         for state_of, probability in completions:
-            for name in network.variables:
+            for name in enters:
                 cell = tuple(state_of[axis] for axis in network.family(name))
                 counts[name][cell] += weight * probability / total
     return counts, log_likelihood
+
+
+def ancestral(network: Network, shown: set[str]) -> set[str]:
+    """The variables shown, and everything that they descend from."""
+    found = set(shown)
+    for name in reversed(network.order):
+        if name in found:
+            found |= set(network.parents(name))
+    return found
 
 
 def _completions(network: Network, table: EncodedTable, row: int) -> list[dict[str, int]]:

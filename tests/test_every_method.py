@@ -27,6 +27,8 @@ def learned(
 ) -> Learned:
     if name.startswith("informed"):
         options["separator"] = table.fully_observed
+    if name in ITERATIVE and name != "auto":  # random starts know no order of states
+        options["restarts"] = 1
     if name == "mgraph" and not options:  # missing completely at random
         options["missingness"] = MissingnessGraph(
             network, dict.fromkeys(table.partially_observed, ())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from golden import golden
 from lacunet.estimate.auto import Auto
@@ -28,7 +27,7 @@ def test_without_holes_it_gives_the_frequencies() -> None:
     columns = {v: np.minimum(c, c.dtype.type(1)) for v, c in complete.columns.items()}
     table = type(complete).of(complete.cardinality_of, columns)
     learned = learned_by(Auto(), replace(TASK, table=table))
-    assert "no cell is missing" in learned.why
+    assert "no value is missing" in learned.why
     assert_same(learned, learned_by(DirectMCAR(), replace(TASK, table=table)))
 
 
@@ -41,22 +40,32 @@ def test_with_holes_it_makes_the_steps_that_rows_put_aside_support() -> None:
     assert f"{steps} EM step" in learned.why
 
 
-@pytest.mark.parametrize(
-    ("method", "task", "reason"),
-    [
-        (
-            Auto(),
-            replace(TASK, table=CASE.table.take(slice(0, 9))),
-            "of 9 rows none can be put aside",
-        ),
-        (Auto(), replace(TASK, memory=100), "beyond the memory budget"),
-        (Auto(time_limit=1e-6), TASK, "more than the time limit"),
-    ],
-)
-def test_where_em_is_beyond_the_budget_the_closed_form_stands(
-    method: Auto, task: Task, reason: str
-) -> None:
-    learned = learned_by(method, task)
-    assert learned.why.startswith("factored-mar alone: ")
-    assert reason in learned.why
-    assert_same(learned, learned_by(FactoredMAR(), task))
+def test_a_few_rows_are_left_to_the_closed_form() -> None:
+    few = replace(TASK, table=CASE.table.take(slice(0, 9)))
+    learned = learned_by(Auto(), few)
+    assert learned.why == "factored-mar alone: 9 rows are too few to put any aside"
+    assert_same(learned, learned_by(FactoredMAR(), few))
+
+
+def test_out_of_time_before_the_first_step_the_closed_form_stands() -> None:
+    learned = learned_by(Auto(time_limit=1e-6), TASK)
+    assert learned.why == "factored-mar alone: time limit before the first EM step"
+    assert_same(learned, learned_by(FactoredMAR(), TASK))
+
+
+def test_what_is_beyond_the_budget_is_loopy_and_the_rest_goes_on() -> None:
+    learned = learned_by(Auto(), replace(TASK, memory=64 * 100))
+    loopy = [name for name, report in learned.families.items() if report.warnings]
+    assert learned.ended.iterations > 0
+    assert 0 < len(loopy) < len(CASE.network.variables)
+
+
+def test_a_weighted_row_is_as_many_copies_of_it_bit_for_bit() -> None:
+    case = golden("asia-mar")
+    table = case.table.take(slice(0, 300))
+    copies = np.random.default_rng(2).integers(1, 6, 300)
+    weighted = replace(table, weights=copies.astype(float))
+    copied = table.take(np.random.default_rng(3).permutation(np.repeat(np.arange(300), copies)))
+    one, two = (learned_by(Auto(), Task(case.network, t, 2.0)) for t in (weighted, copied))
+    assert one.ended.heldout == two.ended.heldout
+    assert_same(one, two)

@@ -11,20 +11,27 @@ from hypothesis import strategies as st
 
 from enumeration import enumerated
 from examples import APPENDIX, appendix_table
-from golden import Golden, golden
+from golden import golden
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import posterior_mode
-from lacunet.estimate.em import method as em_module
-from lacunet.estimate.em.heldout import Followed, is_settled, steps_supported
-from lacunet.estimate.em.method import EM, LoopyEM, OneStep, followed_heldout
-from lacunet.estimate.em.start import Rows, maximise
-from lacunet.estimate.method import Ended, Learned, MethodError, Setting
-from lacunet.inference.engine import Engine
+from lacunet.estimate.em.climb import Limits, climb, extrapolated
+from lacunet.estimate.em.fit import Options, Seeds, fit
+from lacunet.estimate.em.heldout import is_settled, steps_supported
+from lacunet.estimate.em.method import EM, LoopyEM, OneStep
+from lacunet.estimate.em.start import Rows, maximise, random_cells
+from lacunet.estimate.method import Ended, Learned, MethodError
+from lacunet.evaluate.divergence import kl_divergence
+from lacunet.formats.catalogue import example
+from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
-from lacunet.statistics.gather import gather, put_aside
+from lacunet.simulation.at_random import MAR
+from lacunet.simulation.simulate import simulate
+from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import layout_of
+from lacunet.statistics.split import split_weights
 from learning import Task, learned_by
 from strategies import networks, tables
 
@@ -58,13 +65,44 @@ def tables_with_latents(draw: st.DrawFn, network: Network) -> EncodedTable:
 def test_the_log_posterior_never_goes_down(data: st.DataObject, prior: float) -> None:
     network = data.draw(networks())
     table = data.draw(tables_with_latents(network))
-    learned = learned_by(
-        EM(seed="random", tolerance=1e-8, max_iterations=60),
-        Task(network, table, prior, np.random.default_rng(0)),
+    engine = engine_of(compile_problems(network, table), 2**30)
+    start = random_cells(Rows.of(engine.problems.layout), np.random.default_rng(0))
+    for accelerate in (False, True):
+        limits = Limits(1e-8, 60, accelerate=accelerate)
+        trace = np.array(climb(engine, start, prior, limits).trace)
+        assert np.isfinite(trace).all()
+        assert (np.diff(trace) >= -1e-10 * np.abs(trace[:-1]) - 1e-10).all()
+
+
+def test_accelerated_em_ends_where_plain_em_does_in_a_quarter_of_the_expectations() -> None:
+    case = golden("alarm-mar")
+    plain, fast = (
+        learned_by(
+            EM(tolerance=1e-7, max_iterations=5000, restarts=1, accelerate=accelerate),
+            Task(case.network, case.table, 2.0),
+        )
+        for accelerate in (False, True)
     )
-    trace = np.array(ended(learned).trace)
-    assert np.isfinite(trace).all()
-    assert (np.diff(trace) >= -1e-10 * np.abs(trace[:-1]) - 1e-10).all()
+    assert ended(fast).iterations < ended(plain).iterations / 4
+    for name, table in plain.tables.items():
+        np.testing.assert_allclose(fast.tables[name], table, atol=1e-4)
+
+
+def test_an_extrapolation_goes_where_a_geometric_series_of_steps_ends() -> None:
+    # Logarithms of the odds 8, 4, 2 halve towards zero; the two cells of the row stay one.
+    rows = Rows(np.array([0]), np.array([2]))
+    cells = [1 / (1 + np.exp(-np.array([x, -x]))) for x in (8e-3, 4e-3, 2e-3)]
+    found, length = extrapolated(*cells, rows, 100.0)
+    assert length == pytest.approx(2.0, rel=1e-3)
+    np.testing.assert_allclose(found, [0.5, 0.5], atol=1e-6)
+
+
+def test_an_extrapolation_leaves_zeros_alone() -> None:
+    rows = Rows(np.array([0]), np.array([3]))
+    cells = [np.array([0.0, x, 1 - x]) for x in (0.2, 0.3, 0.35)]
+    found, _ = extrapolated(*cells, rows, 100.0)
+    assert found[0] == 0
+    assert found.sum() == pytest.approx(1)
 
 
 @settings(max_examples=30, deadline=None)
@@ -102,13 +140,14 @@ def test_em_on_the_appendix_table_converges_and_says_so() -> None:
     learned = learned_by(EM(), task())
     assert ended(learned).reason == "converged"
     assert ended(learned).log_posterior == ended(learned).trace[-1]
-    assert len(ended(learned).trace) == ended(learned).iterations + 1
+    plain = ended(learned_by(EM(accelerate=False), task()))
+    assert len(plain.trace) == plain.iterations + 1
     report = learned.families["Y"]
     assert (report.rows_shown, report.rows_used, report.effective_size) == (16, 36, None)
 
 
 def test_an_iteration_limit_is_named() -> None:
-    learned = learned_by(EM(tolerance=0.0, max_iterations=3), task())
+    learned = learned_by(EM(tolerance=0.0, max_iterations=3, restarts=1), task())
     assert (ended(learned).reason, ended(learned).iterations) == ("iteration limit", 3)
 
 
@@ -125,15 +164,73 @@ def test_steps_from_a_network_go_on_where_it_stopped() -> None:
     assert same_bits(three, learned_by(EM(seed=APPENDIX.with_tables(two.tables), stop=1), task()))
 
 
-def test_of_several_starts_the_best_posterior_wins() -> None:
-    # Few steps, so that starts end apart; one generator gives the starts one after the other.
-    random = EM(seed="random", stop=3)
-    one_generator = task(seed=9)
-    each = [ended(learned_by(random, one_generator)).log_posterior for _ in range(6)]
-    many = learned_by(replace(random, restarts=6), task(seed=9))
-    assert len(set(each)) == 6
-    assert max(each) > each[0]
-    assert ended(many).log_posterior == max(each)
+def multimodal() -> tuple[Network, EncodedTable]:
+    """A mixture of two classes that no row shows: the closed form knows nothing of them."""
+    network = Network({name: ["0", "1"] for name in "HABC"}, {name: ["H"] for name in "ABC"})
+    rng = np.random.default_rng(4)
+    state = rng.integers(0, 2, 400)
+    columns = {
+        name: np.where(rng.random(400) < 0.85, state, 1 - state).astype(np.uint8) for name in "ABC"
+    }
+    columns["H"] = np.full(400, 2, dtype=np.uint8)
+    return network, EncodedTable.of(dict.fromkeys("HABC", 2), columns)
+
+
+def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
+    network, table = multimodal()
+    engine = engine_of(compile_problems(network, table), 2**30)
+    rows = Rows.of(engine.problems.layout)
+    tie = np.full(engine.problems.layout.cells, 0.5)  # EM never leaves it by itself
+    one, ten = (
+        fit(
+            engine,
+            Seeds(tie, tie),
+            2.0,
+            Options(restarts=restarts),
+            rng=np.random.default_rng(0),
+        )
+        for restarts in (1, 10)
+    )
+    assert (one.starts, one.agreed, ten.starts) == (1, 1, 10)
+    assert ten.climb.log_posterior > one.climb.log_posterior + 100
+    assert 2 <= ten.agreed < 10  # those that broke the tie
+    assert rows.normalised(ten.climb.cells) == pytest.approx(ten.climb.cells)
+
+
+@pytest.mark.parametrize("method", [EM(), EM(stop="heldout")])
+def test_a_closed_form_that_leads_to_a_bad_optimum_is_left_for_a_better_start(method: EM) -> None:
+    # The paper's first setting; EM from the closed form alone ends 13.5 nats below the optimum.
+    truth = example("fire-alarm")
+    drawn = simulate(truth, 1000, MAR(0.3, 2, (1.0, 0.5)), np.random.default_rng(405))
+    problem = Task(truth, drawn.table, 2.0)
+    alone = learned_by(EM(restarts=1), problem)
+    learned = learned_by(method, problem)
+    assert ended(learned).log_posterior > ended(alone).log_posterior + 13
+    assert "nats lower" in ended(learned).notes[-1]
+    assert kl_divergence(truth, truth.with_tables(alone.tables)) > 8
+    assert kl_divergence(truth, truth.with_tables(learned.tables)) < 0.01
+
+
+def test_a_restart_redraws_only_what_hidden_variables_touch() -> None:
+    network = Network({name: ["0", "1"] for name in "HAXY"}, {"A": ["H"], "Y": ["X"]})
+    columns = {name: np.array([0, 1, 1], np.uint8) for name in "AXY"}
+    columns["H"] = np.full(3, 2, dtype=np.uint8)
+    table = EncodedTable.of(dict.fromkeys("HAXY", 2), columns)
+    starts = learned_by(EM(stop=0, restarts=3), Task(network, table, 2.0))
+    for name in "XY":  # as the closed form gives them
+        closed = learned_by(EM(stop=0, seed="factored-mar", restarts=1), Task(network, table, 2.0))
+        np.testing.assert_array_equal(starts.tables[name], closed.tables[name])
+
+
+def test_the_result_says_how_many_starts_agreed_or_that_one_was_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (note,) = ended(learned_by(EM(), task())).notes
+    assert note.startswith("10 starts were made, ")
+    assert note.endswith(" of them ended within 0.1 nats of the best posterior")
+    monkeypatch.setattr("lacunet.estimate.em.fit.CHEAP_READS", 1)
+    (note,) = ended(learned_by(EM(), task())).notes
+    assert note.startswith("only one start was made, since an iteration is expensive")
 
 
 def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
@@ -149,83 +246,61 @@ def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
     assert ended(runs[0]).heldout == ended(runs[1]).heldout
 
 
-def followed_rows(case: Golden, seed: int) -> Followed:
-    method = EM(stop="heldout")
-    plan = method.plan(case.network, case.table.partially_observed)
-    chosen = int(np.random.default_rng(seed).integers(2**63))
-    statistics = gather(plan.needs, case.network, [case.table], seed=chosen)
-    return followed_heldout(method, plan, statistics, Setting())
-
-
-def test_held_out_steps_are_those_that_the_curves_support() -> None:
+def test_the_held_out_curve_is_the_likelihood_of_the_weight_put_aside() -> None:
     case = golden("asia-mar")
-    one = Task(case.network, case.table, 2.0, np.random.default_rng(5))
-    learned = learned_by(EM(stop="heldout"), one)
-    followed = followed_rows(case, seed=5)
-    steps = steps_supported(followed.heldout, followed.learned, followed.rows)
-    assert followed.rows == round(0.2 * case.table.rows)
+    seed = int(np.random.default_rng(5).integers(2**62))  # as EM draws it
+    weights = split_weights(case.network, case.table, np.array([0.8, 0.2]), seed)
+    rest, aside = (
+        replace(case.table, weights=own).take(own > 0) for own in (weights[:, 0], weights[:, 1])
+    )
+    learned = learned_by(
+        EM(stop="heldout", restarts=1),
+        Task(case.network, case.table, 2.0, np.random.default_rng(5)),
+    )
+    assert len(ended(learned).heldout) > 1
+    for steps, value in enumerate(ended(learned).heldout):
+        part = learned_by(EM(stop=steps), Task(case.network, rest, 2.0))
+        network = case.network.with_tables(part.tables)
+        np.testing.assert_allclose(value, observed_log_likelihood(network, aside))
     assert ended(learned).reason == "held-out peak"
-    assert ended(learned).iterations == steps
-    assert ended(learned).heldout == tuple(followed.rows * value for value in followed.heldout)
-    assert same_bits(learned, learned_by(EM(stop=steps), Task(case.network, case.table, 2.0)))
+    again = learned_by(EM(stop=ended(learned).iterations), Task(case.network, case.table, 2.0))
+    for name, table in again.tables.items():
+        np.testing.assert_allclose(learned.tables[name], table, rtol=1e-10)
 
 
-def test_the_held_out_curve_is_the_likelihood_of_the_rows_put_aside() -> None:
-    case = golden("asia-mar")
-    followed = followed_rows(case, seed=5)
-    chosen = int(np.random.default_rng(5).integers(2**63))
-    rest, aside = put_aside(case.table, 0.2, np.random.default_rng(chosen))
-    for steps in (0, 1, 2):
-        learned = learned_by(EM(stop=steps), Task(case.network, rest, 2.0))
-        network = case.network.with_tables(learned.tables)
-        np.testing.assert_allclose(
-            followed.heldout[steps], observed_log_likelihood(network, aside) / aside.rows
-        )
-        np.testing.assert_allclose(
-            followed.learned[steps], observed_log_likelihood(network, rest) / rest.rows
-        )
+CURVES = [
+    ([-9.0], [-9.0], 1, 1),
+    ([-9.0, -10.0], [-9.0, -8.0], 0, 0),  # the first step loses
+    ([-9.0, -7.0, -6.0, -5.0], [-9.0, -7.0, -6.0, -5.0], 3, 3),
+    ([-9.0, -7.0, -6.0, -5.999, -5.0], [-9.0, -7.0, -6.0, -5.999, -5.0], 3, 3),  # 0.01 nats
+    ([-9.0, -7.0, -6.0, -6.001, -5.0], [-9.0, -7.0, -6.0, -6.1, -5.0], 2, 2),
+    ([-9.0, -7.0, -6.0, -5.8, -5.0], [-9.0, -7.0, -6.0, -5.0, -4.0], 2, 4),  # 20%, then 60% in all
+    ([-9.0, -7.0, -6.9, -6.8, -6.7], [-9.0, -7.0, -6.5, -6.0, -5.5], 1, 1),
+    ([-9.0, -7.0, -np.inf, -6.0], [-9.0, -7.0, -6.0, -5.0], 1, 1),
+    ([-np.inf, -np.inf, -np.inf, -6.0], [-9.0, -7.0, -6.0, -5.0], 1, 1),
+]
 
 
-@pytest.mark.parametrize(
-    ("heldout", "learned", "steps"),
-    [
-        ([-9.0], [-9.0], 1),
-        ([-9.0, -10.0], [-9.0, -8.0], 1),
-        ([-9.0, -7.0, -6.0, -5.0], [-9.0, -7.0, -6.0, -5.0], 3),
-        ([-9.0, -7.0, -6.0, -5.999, -5.0], [-9.0, -7.0, -6.0, -5.999, -5.0], 3),  # 0.01 nats
-        ([-9.0, -7.0, -6.0, -6.001, -5.0], [-9.0, -7.0, -6.0, -6.1, -5.0], 2),
-        ([-9.0, -7.0, -6.0, -5.8, -5.0], [-9.0, -7.0, -6.0, -5.0, -4.0], 2),  # 20% of the gain
-        ([-9.0, -7.0, -np.inf, -6.0], [-9.0, -7.0, -6.0, -5.0], 1),
-        ([-np.inf, -np.inf, -np.inf, -6.0], [-9.0, -7.0, -6.0, -5.0], 1),
-    ],
-)
+@pytest.mark.parametrize(("heldout", "learned", "few", "many"), CURVES)
 def test_steps_go_on_while_they_gain_enough(
-    heldout: list[float], learned: list[float], steps: int
+    heldout: list[float], learned: list[float], few: int, many: int
 ) -> None:
-    assert steps_supported(heldout, learned, 10) == steps
+    assert steps_supported(heldout, learned, 10, 50) == few
+    assert steps_supported(heldout, learned, 10, 1000) == many
 
 
+@pytest.mark.parametrize("rows", [50, 1000])
 @given(st.lists(st.tuples(st.floats(-100, 0), st.floats(-100, 0)), min_size=1, max_size=8))
-def test_once_settled_further_steps_change_nothing(curves: list[tuple[float, float]]) -> None:
+def test_once_settled_further_steps_change_nothing(
+    rows: int, curves: list[tuple[float, float]]
+) -> None:
     heldout, learned = [pair[0] for pair in curves], [pair[1] for pair in curves]
+    whole = steps_supported(heldout, learned, 10, rows)
     for length in range(1, len(curves) + 1):
-        if is_settled(heldout[:length], learned[:length], 10):
-            assert steps_supported(heldout[:length], learned[:length], 10) == steps_supported(
-                heldout, learned, 10
-            )
+        if is_settled(heldout[:length], learned[:length], 10, rows):
+            assert steps_supported(heldout[:length], learned[:length], 10, rows) == whole
             return
-    assert steps_supported(heldout, learned, 10) == max(len(curves) - 1, 1)
-
-
-def test_the_scale_of_the_weights_does_not_change_the_steps() -> None:
-    case = golden("asia-mar")
-    table = replace(case.table, weights=np.ones(case.table.rows))
-    heavy = replace(case.table, weights=np.full(case.table.rows, 1000.0))
-    curves = [
-        ended(learned_by(EM(stop="heldout", seed="random"), Task(case.network, one, 1.0))).heldout
-        for one in (table, heavy)
-    ]
-    np.testing.assert_allclose(curves[0], curves[1], rtol=1e-9)
+    assert whole == max(len(curves) - 1, 1)
 
 
 def test_cut_short_while_following_rows_put_aside_the_others_are_the_best_so_far(
@@ -235,6 +310,27 @@ def test_cut_short_while_following_rows_put_aside_the_others_are_the_best_so_far
     monkeypatch.setattr(Engine, "expect", interrupted_after(2, KeyboardInterrupt))
     learned = learned_by(EM(stop="heldout"), Task(case.network, case.table, 2.0))
     assert (ended(learned).reason, ended(learned).iterations) == ("interrupted", 1)
+    assert np.isnan(ended(learned).log_likelihood)
+    assert any("rows put aside have no part" in note for note in ended(learned).notes)
+
+
+def test_out_of_time_while_following_the_steps_made_so_far_are_made_on_all_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = golden("alarm-mcar")
+    expect, done = Engine.expect, 0
+
+    def patched(self, cells, parts=None, deadline=None):  # type: ignore[no-untyped-def]
+        nonlocal done
+        done += 1
+        if done == 3:
+            raise OutOfTimeError
+        return expect(self, cells, parts)
+
+    monkeypatch.setattr(Engine, "expect", patched)
+    learned = learned_by(EM(stop="heldout", restarts=1), Task(case.network, case.table, 2.0))
+    assert (ended(learned).reason, ended(learned).iterations) == ("time limit", 1)
+    assert np.isfinite(ended(learned).log_likelihood)
 
 
 def test_one_row_cannot_be_put_aside() -> None:
@@ -256,26 +352,26 @@ def interrupted_after(expectations: int, error: type[BaseException]):  # type: i
     expect = Engine.expect
     done = 0
 
-    def patched(self, cells, deadline):  # type: ignore[no-untyped-def]
+    def patched(self, cells, parts=None, deadline=None):  # type: ignore[no-untyped-def]
         nonlocal done
         done += 1
         if done > expectations:
             raise error
-        return expect(self, cells, deadline)
+        return expect(self, cells, parts)
 
     return patched
 
 
 @pytest.mark.parametrize(
     ("error", "reason"),
-    [(KeyboardInterrupt, "interrupted"), (em_module.OutOfTimeError, "time limit")],
+    [(KeyboardInterrupt, "interrupted"), (OutOfTimeError, "time limit")],
 )
 def test_cut_short_the_best_so_far_is_returned(
     monkeypatch: pytest.MonkeyPatch, error: type[BaseException], reason: str
 ) -> None:
     three = learned_by(EM(stop=3), task())
     monkeypatch.setattr(Engine, "expect", interrupted_after(4, error))
-    learned = learned_by(EM(tolerance=0.0), task())
+    learned = learned_by(EM(tolerance=0.0, accelerate=False), task())
     assert ended(learned).reason == reason
     assert same_bits(learned, three)  # four expectations: that of the seed, and of three steps
     np.testing.assert_allclose(ended(learned).trace, ended(three).trace, rtol=1e-12)
@@ -335,14 +431,14 @@ def test_em_bp_names_the_families_it_touched() -> None:
     learned = learned_by(LoopyEM(), task())
     touched = {name for name, report in learned.families.items() if report.warnings}
     assert touched == {"X", "Y"}
-    assert ended(learned).notes == ("loopy belief propagation touched 2 families",)
+    assert "loopy belief propagation touched 2 families" in ended(learned).notes
 
 
-def test_within_a_small_budget_only_large_components_are_loopy_and_the_result_says_so() -> None:
-    # {X} and {Y} have 2 states each, {X, Y} cliques of 4 and 2; 192 bytes hold 3.
-    learned = learned_by(EM(), replace(task(), memory=192))
+def test_a_component_beyond_the_budget_is_loopy_and_the_result_says_so() -> None:
+    # {X} has 2 states, 64 bytes hold 1. (Y is barren wherever it is missing.)
+    learned = learned_by(EM(restarts=1), replace(task(), memory=64))
     assert ended(learned).notes == ("loopy belief propagation touched 2 families",)
-    exact = learned_by(EM(), task())
+    exact = learned_by(EM(restarts=1), task())
     assert ended(exact).notes == ()
     np.testing.assert_allclose(  # a tree: loopy propagation is exact up to its tolerance
         learned.tables["Y"], exact.tables["Y"], atol=1e-3
@@ -355,7 +451,7 @@ def test_progress_tells_iteration_and_log_posterior() -> None:
     def listen(stage: str, done: float, total: float | None, note: str = "") -> None:
         told.append((stage, done, total, note))
 
-    learned = learned_by(EM(), replace(task(), progress=listen))
+    learned = learned_by(EM(restarts=1, accelerate=False), replace(task(), progress=listen))
     climbs = [item for item in told if item[0] == "em"]
     assert [item[1] for item in climbs] == list(range(ended(learned).iterations + 1))
     assert f"log-posterior {ended(learned).log_posterior:,.4f}" in climbs[-1][3]

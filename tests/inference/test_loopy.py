@@ -42,7 +42,7 @@ def test_on_trees_loopy_propagation_is_exact(data: st.DataObject, weighted: bool
         patch.setattr(loopy, "TOLERANCE", 0.0)
         engine = engine_of(compile_problems(network, table), MEMORY, "bp")
         found = engine.expect(cells_of(network))
-    np.testing.assert_allclose(found.log_likelihood, log_likelihood, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.log_likelihoods.sum(), log_likelihood, rtol=1e-9, atol=1e-9)
     for name, cells in engine.problems.layout.tables(found.counts).items():
         np.testing.assert_allclose(cells, counts[name], rtol=1e-9, atol=1e-9)
 
@@ -108,7 +108,7 @@ def test_with_loops_the_beliefs_are_those_of_passing_message_by_message(
     network = smoothed(data.draw(networks(max_variables=6)))
     # One row: problems of one row stop together, those of several when all have settled.
     table = data.draw(tables(network, max_rows=1))
-    engine = engine_of(compile_problems(network, table), MEMORY, "bp")
+    engine = engine_of(compile_problems(network, table, prune=False), MEMORY, "bp")
     found = engine.problems.layout.tables(engine.expect(cells_of(network)).counts)
     state_of = {name: int(table.columns[name][0]) for name in network.variables}
     for name, belief in one_row_propagated(network, state_of).items():
@@ -116,23 +116,24 @@ def test_with_loops_the_beliefs_are_those_of_passing_message_by_message(
 
 
 def test_only_components_beyond_the_budget_are_loopy_and_the_families_are_named() -> None:
-    # A - B - C - D all hidden together, Y hidden alone; a tiny budget fits Y only.
+    # A - B - C - D all hidden together, Z hidden alone; a tiny budget fits Z only.
     network = Network(
-        {name: ["0", "1"] for name in "ABCDXY"},
-        {"B": ["A"], "C": ["A", "B"], "D": ["A", "B", "C"], "Y": ["X"]},
+        {name: ["0", "1"] for name in "ABCDEYZ"},
+        {"B": ["A"], "C": ["A", "B"], "D": ["A", "B", "C"], "E": ["D"], "Y": ["Z"]},
         {
             "A": np.full(2, 0.5),
             "B": np.full((2, 2), 0.5),
             "C": np.full((2, 2, 2), 0.5),
             "D": np.full((2, 2, 2, 2), 0.5),
-            "X": np.full(2, 0.5),
+            "E": np.full((2, 2), 0.5),
+            "Z": np.full(2, 0.5),
             "Y": np.full((2, 2), 0.5),
         },
     )
-    columns = {name: np.array([0 if name == "X" else 2], np.uint8) for name in network.variables}
-    problems = compile_problems(network, EncodedTable.of(dict.fromkeys("ABCDXY", 2), columns))
+    columns = {name: np.array([0 if name in "EY" else 2], np.uint8) for name in network.variables}
+    problems = compile_problems(network, EncodedTable.of(dict.fromkeys("ABCDEYZ", 2), columns))
     engine = engine_of(problems, 64 * 10)
-    assert engine.loopy_families == frozenset("ABCD")
+    assert engine.loopy_families == frozenset("ABCDE")
     assert engine_of(problems, MEMORY).loopy_families == frozenset()
 
 
@@ -144,3 +145,19 @@ def test_a_row_that_cannot_happen_is_refused() -> None:
     problems = compile_problems(network, EncodedTable.of({"A": 2, "B": 2}, columns))
     with pytest.raises(ImpossibleDataError, match=r"miss \['A'\] and show B=1"):
         engine_of(problems, MEMORY, "bp").expect(cells_of(network))
+
+
+def test_two_thousand_effects_of_one_hidden_cause_do_not_underflow() -> None:
+    effects = [f"E{place}" for place in range(2000)]
+    network = Network(
+        {name: ["0", "1"] for name in ["H", *effects]},
+        {name: ["H"] for name in effects},
+        {"H": [0.5, 0.5], **{name: [[0.6, 0.4], [0.4, 0.6]] for name in effects}},
+    )
+    columns = {name: np.array([place % 2], np.uint8) for place, name in enumerate(effects)}
+    columns["H"] = np.array([2], np.uint8)
+    table = EncodedTable.of(dict.fromkeys(network.variables, 2), columns)
+    found = engine_of(compile_problems(network, table), MEMORY, "bp").expect(cells_of(network))
+    # As many effects speak for either state: the cause is as likely as before.
+    np.testing.assert_allclose(found.counts[:2], [0.5, 0.5], rtol=1e-9)
+    np.testing.assert_allclose(found.log_likelihoods, [1000 * np.log(0.24)], rtol=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enumeration import ancestral
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.model.network import Network
 from lacunet.statistics.problems import compile as problems
 from lacunet.statistics.problems.compile import Problems, compile_problems, merged
@@ -24,7 +27,7 @@ def listed(found: Problems) -> Listed:
     """The problems by what they are: component, boundary value -> weight."""
     names = found.layout.network.variables
     weights: Counter = Counter()
-    for problem, weight in enumerate(found.weights):
+    for problem, weight in enumerate(found.weights.sum(axis=1)):
         component = found.component[problem : problem + 1]
         members = frozenset(names[place] for place in found.members.take(component).items)
         boundary = [names[place] for place in found.boundaries.take(component).items]
@@ -35,20 +38,28 @@ def listed(found: Problems) -> Listed:
     return dict(weights)
 
 
-def row_by_row(network: Network, table: EncodedTable) -> tuple[Listed, dict[str, np.ndarray]]:
-    """The same by looking at one row after the other."""
+def moral_graph(network: Network, variables: set[str]) -> nx.Graph:
     moral = nx.Graph()
-    moral.add_nodes_from(network.variables)
-    for name in network.variables:
+    moral.add_nodes_from(variables)
+    for name in variables:
         family = network.family(name)
         moral.add_edges_from((one, two) for one in family for two in family if one != two)
+    return moral
+
+
+def row_by_row(
+    network: Network, table: EncodedTable, prune: bool
+) -> tuple[Listed, dict[str, np.ndarray]]:
+    """The same by looking at one row after the other."""
     found: Counter = Counter()
     fixed = {v: np.zeros(network.shape(network.family(v))) for v in network.variables}
     for row in range(table.rows):
         weight = 1.0 if table.weights is None else float(table.weights[row])
         state_of = {name: int(table.columns[name][row]) for name in network.variables}
         hidden = [name for name in state_of if state_of[name] == network.cardinality(name)]
-        for component in nx.connected_components(moral.subgraph(hidden)):
+        kept = ancestral(network, set(state_of) - set(hidden)) if prune else set(state_of)
+        moral = moral_graph(network, kept)
+        for component in nx.connected_components(moral.subgraph(set(hidden) & kept)):
             near = {n for member in component for n in moral[member]} - component
             found[frozenset(component), tuple(sorted((n, state_of[n]) for n in near))] += weight
         for name in network.variables:
@@ -67,22 +78,62 @@ def assert_same(one: Listed, two: Listed) -> None:
 @pytest.mark.parametrize("many_rows", [1, 4, 1000])
 @pytest.mark.parametrize("direct_key", [0, 62])
 @settings(max_examples=40, deadline=None)
-@given(st.data(), st.booleans())
+@given(st.data(), st.booleans(), st.booleans())
 def test_compiling_finds_what_looking_at_every_row_finds(
-    many_rows: int, direct_key: int, data: st.DataObject, weighted: bool
+    many_rows: int, direct_key: int, data: st.DataObject, weighted: bool, prune: bool
 ) -> None:
     network = data.draw(networks(max_variables=6))
     table = data.draw(tables(network, weighted=weighted))
     with pytest.MonkeyPatch.context() as patch:  # every way of counting, on small data
         patch.setattr(problems, "MANY_ROWS", many_rows)
         patch.setattr(problems, "LONGEST_DIRECT_KEY", direct_key)
-        found = compile_problems(network, table)
-    expected, fixed = row_by_row(network, table)
+        found = compile_problems(network, table, prune=prune)
+    expected, fixed = row_by_row(network, table, prune)
     assert_same(listed(found), expected)
-    for name, counts in found.layout.tables(found.fixed).items():
+    for name, counts in found.layout.tables(found.fixed[:, 0]).items():
         np.testing.assert_allclose(counts, fixed[name], rtol=1e-12)
     assert found.rows == table.rows
-    np.testing.assert_allclose(found.total, table.total)
+    np.testing.assert_allclose(found.totals, [table.total])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_each_part_of_the_weights_is_compiled_as_if_it_were_alone(data: st.DataObject) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    weights = rng.integers(1, 4, (table.rows, 2)).astype(float)
+    both = compile_problems(network, table, weights)
+    for part in (0, 1):
+        alone = compile_problems(network, replace(table, weights=weights[:, part]))
+        np.testing.assert_array_equal(both.weights[:, part], alone.weights[:, 0])
+        np.testing.assert_array_equal(both.fixed[:, part], alone.fixed[:, 0])
+        assert both.totals[part] == alone.totals[0]
+
+
+def test_a_row_that_shows_nothing_leaves_no_problem() -> None:
+    network = Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["A", "B"]})
+    columns = {name: np.array([2], np.uint8) for name in "ABC"}
+    table = EncodedTable.of(dict.fromkeys("ABC", 2), columns)
+    assert len(compile_problems(network, table)) == 0
+    assert len(compile_problems(network, table, prune=False)) == 1
+
+
+def test_parents_of_a_child_that_nothing_shown_depends_on_are_apart() -> None:
+    # A -> C <- B, A -> D: with C barren, A is known through D, and B through itself.
+    network = Network({name: ["0", "1"] for name in "ABCD"}, {"C": ["A", "B"], "D": ["A"]})
+    columns = {
+        name: np.array([code], np.uint8) for name, code in zip("ABCD", [2, 1, 2, 0], strict=True)
+    }
+    found = compile_problems(network, EncodedTable.of(dict.fromkeys("ABCD", 2), columns))
+    assert listed(found) == {(frozenset("A"), (("D", 0),)): 1.0}
+
+
+def test_compiling_gives_up_when_its_time_is_up() -> None:
+    network = Network({"A": ["0", "1"]})
+    table = EncodedTable.of({"A": 2}, {"A": np.array([0, 2], np.uint8)})
+    with pytest.raises(OutOfTimeError):
+        compile_problems(network, table, deadline=Deadline(0.0))
 
 
 @settings(max_examples=60, deadline=None)
@@ -110,6 +161,7 @@ def test_rows_compiled_a_few_at_a_time_give_the_same(monkeypatch: pytest.MonkeyP
     table = EncodedTable.of(dict.fromkeys("ABC", 2), columns)
     whole = compile_problems(network, table)
     monkeypatch.setattr(problems, "CELLS_AT_A_TIME", 40)
+    monkeypatch.setattr(problems, "LEAST_ROWS", 1)
     assert listed(compile_problems(network, table)) == listed(whole)
 
 
@@ -144,7 +196,7 @@ def test_complete_rows_leave_no_problem() -> None:
     table = EncodedTable.of({"A": 2}, {"A": np.array([0, 1, 1], np.uint8)})
     found = compile_problems(network, table)
     assert len(found) == 0
-    assert found.fixed.tolist() == [1.0, 2.0]
+    assert found.fixed.tolist() == [[1.0], [2.0]]
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(0, 3), max_size=4))))

@@ -15,7 +15,6 @@ from lacunet.data.table import EncodedTable
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
 from lacunet.statistics.problems.compile import (
     Problems,
-    boundaries_of,
     components_of,
     patterns_of,
 )
@@ -51,8 +50,8 @@ def in_batches(table: EncodedTable) -> Iterator[tuple[slice, EncodedTable]]:
 def row_problems(layout: Layout, table: EncodedTable) -> RowProblems:
     """The problems of each row."""
     patterns = patterns_of(table)
-    components = components_of(patterns, layout)
-    boundaries = boundaries_of(components.members, layout)
+    components = components_of(patterns, layout, prune=False)
+    boundaries = components.boundaries
     rows = patterns.rows.take(components.pattern)
     component = components.component[rows.owners]
     places = boundaries.places(component)
@@ -64,16 +63,16 @@ def row_problems(layout: Layout, table: EncodedTable) -> RowProblems:
     first, problem = _distinct(layout, boundaries, component, places, states)
     problems = Problems(
         layout=layout,
-        fixed=np.zeros(0),
+        fixed=np.zeros((0, 1)),
         members=components.members,
         boundaries=boundaries,
         component=component[first],
         states=Ragged.of_lengths(
             states.lengths_of(first), shown[states.places(first)].astype(np.int64)
         ),
-        weights=np.bincount(problem, minlength=len(first)).astype(np.float64),
+        weights=np.bincount(problem, minlength=len(first)).astype(np.float64)[:, None],
         rows=table.rows,
-        total=float(table.rows),
+        totals=np.array([float(table.rows)]),
     )
     return RowProblems(problems, rows.items, problem)
 

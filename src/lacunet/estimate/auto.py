@@ -1,37 +1,31 @@
 """The method that needs no choosing: the closed form, then as many EM steps as pay.
 
-Without holes the CPTs are plain frequencies. Otherwise factored deletion for MAR is followed
-by exact EM steps, as many as the observed-data likelihood of rows put aside supports
-(`lacunet.estimate.em.heldout`), if what they will cost is within the budget of time and memory;
-if it is not, the closed form stands.
+Without missing values the CPTs are plain frequencies. Otherwise factored deletion for MAR is
+followed by EM steps, as many as the observed-data likelihood of rows put aside supports
+(`lacunet.estimate.em.heldout`) and the time limit allows: exact where the memory budget allows
+it, by loopy belief propagation elsewhere. If not even one step fits, the closed form stands.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from time import monotonic
 from typing import ClassVar
 
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.method import Learned, Plan, Setting, check_options, option
-from lacunet.inference.expectation.forecast import Forecast, forecast
+from lacunet.estimate.method import Ended, Learned, Plan, Setting, check_options, option
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.gather import Statistics
 from lacunet.wording import counted
 
-# What the held-out search and the final run took together, in iterations on all rows, in most
-# of the cases that the rule was measured on.
-USUAL_ITERATIONS = 40
 FEWEST_ROWS = 10
-LATENT_RESTARTS = 5
 
 
 @dataclass(frozen=True)
 class Auto:
     """Frequencies, factored-mar, or factored-mar followed by EM steps: whichever the data ask for.
 
-    ``time_limit`` is the number of seconds that EM may take, the forecast of it included.
+    ``time_limit`` is the number of seconds that learning may take.
     """
 
     name: ClassVar[str] = "auto"
@@ -51,55 +45,37 @@ class Auto:
         """The plan of EM stopped by rows put aside; of frequencies where nothing is missing."""
         if partially is not None and not partially:
             plan = DirectMCAR().plan(network, partially)
-            return replace(plan, method=self.name, intention="no cell is missing")
+            return replace(plan, method=self.name, intention="no value is missing")
         plan = EM(stop="heldout").plan(network, partially)
         intention = "auto starts from factored-mar, by the estimands below, and will go on with EM"
         return replace(plan, method=self.name, intention=intention)
 
     def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
         """Every CPT, and in a sentence what was chosen and why."""
-        if statistics.problems is None or plan.start is None:
+        if plan.start is None:
             learned = DirectMCAR().estimate(plan, statistics, setting)
-            return replace(learned, why="no cell is missing: the CPTs are the plain frequencies")
-        began = monotonic()
-        reason = self.too_costly(forecast(statistics.problems, setting.memory))
-        if statistics.rows < FEWEST_ROWS:
-            reason = f"of {counted(statistics.rows, 'row')} none can be put aside"
-        if reason:
+            return replace(learned, why="no value is missing: the CPTs are the plain frequencies")
+        if statistics.total < FEWEST_ROWS or statistics.learning is None:
             learned = FactoredMAR().estimate(plan.start, statistics, setting)
+            reason = f"{counted(statistics.rows, 'row')} are too few to put any aside"
             return replace(learned, why=f"factored-mar alone: {reason}")
-        left = max(self.time_limit - (monotonic() - began), 0.0)
-        if hidden := statistics.never_shown:
-            em = EM(restarts=LATENT_RESTARTS, time_limit=left)
-            learned = em.estimate(plan, statistics, setting)
-            return replace(learned, why=_what_latent_variables_need(hidden))
-        learned = EM(stop="heldout", time_limit=left).estimate(plan, statistics, setting)
-        return replace(learned, why=_what_the_rows_said(learned))
-
-    def too_costly(self, cost: Forecast) -> str:
-        """Why EM is beyond the budget; empty if it is not."""
-        if cost.loopy_problems:
-            return f"{cost.loopy_problems:,} problems of exact EM are beyond the memory budget"
-        seconds = cost.seconds * USUAL_ITERATIONS
-        if seconds > self.time_limit:
-            return (
-                f"EM would take about {seconds:,.2g} s, more than the time limit of "
-                f"{self.time_limit:g} s"
-            )
-        return ""
+        em = EM(stop="heldout", time_limit=self.time_limit)
+        learned = em.estimate(plan, statistics, setting)
+        assert learned.ended is not None
+        return replace(learned, why=_why(learned.ended, statistics.never_shown))
 
 
-def _what_latent_variables_need(hidden: Scope) -> str:
-    return (
-        f"EM to convergence, the best of {LATENT_RESTARTS} starts: no row shows "
-        f"{', '.join(hidden)}, about which a closed form knows nothing"
+def _why(ended: Ended, hidden: Scope) -> str:
+    if not ended.iterations and ended.reason != "held-out peak":
+        return f"factored-mar alone: {ended.reason} before the first EM step"
+    if not ended.iterations:
+        return "factored-mar alone: an EM step made held-out rows less likely"
+    words = f"factored-mar and {counted(ended.iterations, 'EM step')}: "
+    words += (
+        "stopped where held-out rows stopped gaining"
+        if ended.reason == "held-out peak"
+        else ended.reason
     )
-
-
-def _what_the_rows_said(learned: Learned) -> str:
-    ended = learned.ended
-    assert ended is not None
-    if ended.reason != "held-out peak":
-        return f"factored-mar and {counted(ended.iterations, 'EM step')}: {ended.reason}"
-    steps = counted(ended.iterations, "EM step")
-    return f"factored-mar and {steps}: stopped where the likelihood of held-out rows peaked"
+    if hidden:
+        words += f"; no row shows {', '.join(hidden[:5])}, learned from several random starts"
+    return words

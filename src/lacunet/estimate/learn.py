@@ -12,6 +12,7 @@ import numpy as np
 
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import Deadline
 from lacunet.estimate.deletion.forms import check_size
 from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
 from lacunet.estimate.registry import method_named
@@ -163,9 +164,17 @@ def learn(
 
 def carry_out(method: Method, network: Network, table: EncodedTable, setting: Setting) -> Learned:
     """Plan, count, estimate."""
+    setting = replace(setting, deadline=Deadline.within(getattr(method, "time_limit", None)))
     plan = method.plan(network, table.partially_observed)
-    seed = int(setting.rng.integers(2**63)) if plan.needs.heldout else 0
-    statistics = gather(plan.needs, network, [table], setting.progress, seed)
+    statistics = gather(
+        plan.needs,
+        network,
+        [table],
+        progress=setting.progress,
+        deadline=setting.deadline,
+        memory=setting.memory / 4,
+        seed=int(setting.rng.integers(2**62)) if plan.needs.heldout else 0,
+    )
     learned = method.estimate(plan, statistics, setting)
     return replace(learned, notes=(*plan.notes, *learned.notes))
 

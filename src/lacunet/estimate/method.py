@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
@@ -87,13 +88,14 @@ class Setting:
     r"""What every estimate needs beside the statistics.
 
     ``prior`` is the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one;
-    ``memory`` the budget in bytes.
+    ``memory`` the budget in bytes, ``deadline`` when the best so far is wanted.
     """
 
     prior: float = 2.0
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     memory: int = field(default_factory=memory_budget)
     progress: Progress = silent
+    deadline: Deadline = NEVER
 
 
 @dataclass(frozen=True, eq=False)

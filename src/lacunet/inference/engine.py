@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
-from lacunet.inference.expectation.expect import Expectation, expect, log_likelihood
+from lacunet.inference.expectation.expect import Expectation, expect, log_likelihoods
 from lacunet.inference.expectation.plan import Plan, plan_of
+from lacunet.inference.expectation.structure import touching
 from lacunet.inference.loopy import LoopyPlan, loopy_expect, loopy_plan_of
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -31,21 +32,32 @@ class Engine:
     loopy_families: frozenset[str]
 
     @property
+    def reads(self) -> float:
+        """The cells that an expectation multiplies: what it costs."""
+        return self.plan.reads + self.loopy.reads
+
+    @property
     def problems(self) -> Problems:
         """What the engine was made for."""
         return self.plan.problems
 
-    def expect(self, cells: FloatArray, deadline: Deadline = NEVER) -> Expectation:
-        """The expectation given the cells of all CPTs, end to end."""
-        exact = expect(self.plan, cells, deadline)
-        return exact + loopy_expect(self.loopy, cells, deadline) if self.loopy.graphs else exact
-
-    def log_likelihood(self, cells: FloatArray, deadline: Deadline = NEVER) -> float:
-        """The observed-data log-likelihood, approximate where the expectation is."""
-        exact = log_likelihood(self.plan, cells, deadline)
+    def expect(
+        self, cells: FloatArray, parts: FloatArray | None = None, deadline: Deadline = NEVER
+    ) -> Expectation:
+        """The expectation given the cells of all CPTs; ``parts`` says how much each part counts."""
+        parts = np.ones(self.problems.parts) if parts is None else parts
+        exact = expect(self.plan, cells, parts, deadline)
         if not self.loopy.graphs:
             return exact
-        return exact + loopy_expect(self.loopy, cells, deadline).log_likelihood
+        return exact + loopy_expect(self.loopy, cells, parts, deadline)
+
+    def log_likelihoods(self, cells: FloatArray, deadline: Deadline = NEVER) -> FloatArray:
+        """The observed-data log-likelihood of each part, approximate where the expectation is."""
+        exact = log_likelihoods(self.plan, cells, deadline)
+        if not self.loopy.graphs:
+            return exact
+        none = np.zeros(self.problems.parts)
+        return exact + loopy_expect(self.loopy, cells, none, deadline).log_likelihoods
 
 
 def engine_of(
@@ -60,13 +72,13 @@ def engine_of(
         plan = Plan(problems, (), np.arange(len(problems)))
     else:
         plan = plan_of(problems, memory, progress, deadline)
-    loopy = loopy_plan_of(problems, plan.left_out)
+    loopy = loopy_plan_of(problems, plan.left_out, deadline)
     return Engine(plan, loopy, _families(problems, plan.left_out))
 
 
 def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
     """The families that touch the components of the chosen problems."""
-    layout = problems.layout
-    members = problems.members.take(np.unique(problems.component[chosen]))
-    touched = np.unique(layout.families_of().take(np.unique(members.items)).items)
-    return frozenset(layout.network.variables[place] for place in touched)
+    layout, components = problems.layout, np.unique(problems.component[chosen])
+    members, boundaries = problems.members.take(components), problems.boundaries.take(components)
+    _, family = touching(layout, members, boundaries)
+    return frozenset(layout.network.variables[place] for place in np.unique(family))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from lacunet.data.reading import Unknown
 from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.expectation.expect import log_likelihood as of_problems
+from lacunet.inference.expectation.expect import log_likelihoods
 from lacunet.inference.expectation.plan import plan_of
 from lacunet.statistics.problems.compile import compile_problems
 
@@ -171,12 +171,12 @@ def observed_log_likelihood(
     >>> float(np.exp(observed_log_likelihood(chain, table)).round(6))  # 0.05 * 0.5
     0.025
     """
-    problems = compile_problems(network, table)
     budget = memory_budget(memory)
+    problems = compile_problems(network, table, memory=budget)
     plan = plan_of(problems, budget)
     if len(plan.left_out):
         component = problems.component[plan.left_out[:1]]
         names = [network.variables[place] for place in problems.members.take(component).items]
         raise OverBudgetError.component(names, budget)
     cells = problems.layout.flat({name: network.cpt(name).table for name in network.variables})
-    return of_problems(plan, cells)
+    return float(log_likelihoods(plan, cells).sum())

@@ -48,12 +48,20 @@ class LoopyPlan:
     problems: Problems
     graphs: tuple[FactorGraph, ...]
 
+    @property
+    def reads(self) -> float:
+        """The cells that an expectation multiplies at most."""
+        blocks = (block for graph in self.graphs for block in graph.factors)
+        return float(sum(SWEEPS * len(block.edges) * block.cells.size for block in blocks))
 
-def loopy_plan_of(problems: Problems, chosen: Integers) -> LoopyPlan:
+
+def loopy_plan_of(problems: Problems, chosen: Integers, deadline: Deadline = NEVER) -> LoopyPlan:
     """Lay out the chosen problems for loopy propagation."""
-    return LoopyPlan(
-        problems, tuple(factor_graph_of(problems, part) for part in _parts(problems, chosen))
-    )
+    graphs = []
+    for part in _parts(problems, chosen):
+        deadline.check()
+        graphs.append(factor_graph_of(problems, part))
+    return LoopyPlan(problems, tuple(graphs))
 
 
 def _parts(problems: Problems, chosen: Integers) -> Iterator[Integers]:
@@ -64,26 +72,39 @@ def _parts(problems: Problems, chosen: Integers) -> Iterator[Integers]:
             yield places
 
 
-def loopy_expect(plan: LoopyPlan, cells: FloatArray, deadline: Deadline = NEVER) -> Expectation:
+def loopy_expect(
+    plan: LoopyPlan, cells: FloatArray, parts: FloatArray, deadline: Deadline = NEVER
+) -> Expectation:
     """The approximate expectation over the planned problems.
+
+    Parameters
+    ----------
+    parts
+        How much each part of the data counts.
 
     Raises
     ------
     ImpossibleDataError
         A message is zero everywhere: the CPTs rule the problem out.
     """
-    found = Expectation(np.zeros_like(cells), 0.0)
+    found = Expectation(np.zeros_like(cells), np.zeros(len(parts)))
     for graph in plan.graphs:
-        deadline.check()
-        found = found + _propagate(plan.problems, graph, cells)
+        found = found + _propagate(plan.problems, graph, cells, parts, deadline)
     return found
 
 
-def _propagate(problems: Problems, graph: FactorGraph, cells: FloatArray) -> Expectation:
+def _propagate(
+    problems: Problems,
+    graph: FactorGraph,
+    cells: FloatArray,
+    parts: FloatArray,
+    deadline: Deadline,
+) -> Expectation:
     tables = [cells[block.cells] for block in graph.factors]
     to_variables = 1 / np.repeat(graph.states, graph.states).astype(np.float64)
     to_factors = to_variables.copy()
     for _ in range(SWEEPS):
+        deadline.check()
         before = to_variables.copy()
         _send_to_factors(graph, to_variables, to_factors)
         for block, table in zip(graph.factors, tables, strict=True):
@@ -92,16 +113,17 @@ def _propagate(problems: Problems, graph: FactorGraph, cells: FloatArray) -> Exp
             break
     _send_to_factors(graph, to_variables, to_factors)
     counts = np.zeros_like(cells)
-    logs = 0.0
+    logs = np.zeros(len(parts))
     for block, table in zip(graph.factors, tables, strict=True):
         belief = _belief(problems, block, table, to_factors)
         shown = np.where(belief > 0, belief, 1)
         # The difference of logarithms: the quotient overflows where a belief nearly vanishes.
         energy = (np.log(np.where(belief > 0, table, 1)) - np.log(shown)) * belief
-        logs += float(block.weight @ energy.reshape(len(belief), -1).sum(axis=1))
-        weighted = belief * _along(block.weight, belief.ndim)
+        logs += energy.reshape(len(belief), -1).sum(axis=1) @ block.weights
+        weighted = belief * _along(block.weights @ parts, belief.ndim)
         np.add.at(counts, block.cells.ravel(), weighted.ravel())
-    logs += sum(_variable_part(block, to_variables) for block in graph.variables)
+    for variables in graph.variables:
+        logs += _variable_part(variables, to_variables)
     return Expectation(counts, logs)
 
 
@@ -112,12 +134,21 @@ def _along(rows: FloatArray, dimensions: int) -> FloatArray:
 def _send_to_factors(graph: FactorGraph, to_variables: FloatArray, to_factors: FloatArray) -> None:
     """Each variable tells each factor the product of what the other factors say."""
     for block in graph.variables:
-        said = to_variables.take(block.edges)  # variable, factor, state
-        others = np.ones_like(said)
-        others[:, 1:] = np.cumprod(said[:, :-1], axis=1)
-        others[:, :-1] *= np.cumprod(said[:, :0:-1], axis=1)[:, ::-1]
-        sums = others.sum(axis=2, keepdims=True)
-        to_factors[block.edges] = others / np.where(sums > 0, sums, 1)
+        with np.errstate(divide="ignore"):  # in logarithms: a thousand factors would underflow
+            said = np.log(to_variables.take(block.edges))  # variable, factor, state
+        others = np.zeros_like(said)
+        others[:, 1:] = np.cumsum(said[:, :-1], axis=1)
+        others[:, :-1] += np.cumsum(said[:, :0:-1], axis=1)[:, ::-1]
+        to_factors[block.edges] = _distribution(others)
+
+
+def _distribution(logs: FloatArray) -> FloatArray:
+    """Numbers in proportion to those whose logarithms are given, summing to one, or all zero."""
+    peaks = logs.max(axis=-1, keepdims=True)
+    weights = np.exp(logs - np.where(np.isfinite(peaks), peaks, 0))
+    sums = weights.sum(axis=-1, keepdims=True)
+    found: FloatArray = weights / np.where(sums > 0, sums, 1)
+    return found
 
 
 def _send_to_variables(
@@ -163,17 +194,18 @@ def _refuse_zeros(problems: Problems, block: Factors, sums: FloatArray) -> None:
         raise impossible(problems, int(block.problem[np.argmin(sums)]))
 
 
-def _variable_part(block: Variables, to_variables: FloatArray) -> float:
+def _variable_part(block: Variables, to_variables: FloatArray) -> FloatArray:
     r"""The part :math:`(d - 1) \sum b \log b` of Bethe's approximation, weighted."""
-    product = to_variables.take(block.edges).prod(axis=1)
-    belief = product / product.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        belief = _distribution(np.log(to_variables.take(block.edges)).sum(axis=1))
     entropy = (belief * np.log(np.where(belief > 0, belief, 1))).sum(axis=1)
-    return float((block.edges.shape[1] - 1) * (block.weight @ entropy))
+    part: FloatArray = (block.edges.shape[1] - 1) * (entropy @ block.weights)
+    return part
 
 
 @dataclass(frozen=True)
 class Factors:
-    """Factors of one shape, factor ``i`` of the problem ``problem[i]`` with ``weight[i]``.
+    """Factors of one shape, factor ``i`` of the problem ``problem[i]`` with ``weights[i]``.
 
     ``cells[i, ...]`` are places in the CPTs, ``edges[a][i]`` those of the messages along
     axis ``a``, a place for each state.
@@ -181,7 +213,7 @@ class Factors:
 
     cells: Integers
     edges: tuple[Integers, ...]
-    weight: FloatArray
+    weights: FloatArray
     problem: Integers
 
 
@@ -190,7 +222,7 @@ class Variables:
     """Variables alike: ``edges[i, f]`` are the places of the messages with factor ``f``."""
 
     edges: Integers
-    weight: FloatArray
+    weights: FloatArray
 
 
 @dataclass(frozen=True)
@@ -216,10 +248,10 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     states = layout.cardinalities[members.items[axes.items]]
     begins = np.cumsum(states) - states
     edges = _Edges(axes, states, slices.missing_stride[slices.missing.places(kind)], begins)
-    weight = problems.weights[chosen][problem]
+    weights = problems.weights[chosen][problem]
     return FactorGraph(
-        tuple(_factors(edges, starts, chosen[problem], weight)),
-        tuple(_variables(edges, _variable_of(edges, members, component, problem), weight)),
+        tuple(_factors(edges, starts, chosen[problem], weights)),
+        tuple(_variables(edges, _variable_of(edges, members, component, problem), weights)),
         states,
     )
 
@@ -245,7 +277,7 @@ def _variable_of(
 
 
 def _factors(
-    edges: _Edges, starts: Integers, problem: Integers, weight: FloatArray
+    edges: _Edges, starts: Integers, problem: Integers, weights: FloatArray
 ) -> Iterator[Factors]:
     """Blocks of factors with the same numbers of states along their axes."""
     first, shape = distinct_rows(Ragged(edges.axes.starts, edges.states))
@@ -260,17 +292,17 @@ def _factors(
         places = tuple(
             edges.begins[along[:, axis], None] + np.arange(size) for axis, size in enumerate(sizes)
         )
-        yield Factors(cells, places, weight[factors], problem[factors])
+        yield Factors(cells, places, weights[factors], problem[factors])
 
 
-def _variables(edges: _Edges, variable: Integers, weight: FloatArray) -> Iterator[Variables]:
+def _variables(edges: _Edges, variable: Integers, weights: FloatArray) -> Iterator[Variables]:
     """Blocks of variables with the same numbers of factors and of states."""
     of_variable = Ragged.of_lengths(np.bincount(variable), np.argsort(variable, kind="stable"))
     first = of_variable.items[of_variable.starts[:-1]]
     alike, block = np.unique(
         np.stack([of_variable.lengths, edges.states[first]], axis=1), axis=0, return_inverse=True
     )
-    weights = weight[edges.axes.owners][first]
+    weights = weights[edges.axes.owners][first]
     for kind, (degree, states) in enumerate(alike.tolist()):
         variables = np.flatnonzero(block.ravel() == kind)
         along = of_variable.take(variables).items.reshape(len(variables), degree)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
+from math import inf
 from operator import add
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
@@ -25,6 +27,7 @@ from lacunet.statistics.counts import Counts
 from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.statistics.split import split_weights
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,9 @@ class Needs:
 class Statistics:
     """What was counted; see `Needs`.
 
-    ``learning`` and ``aside`` are the statistics of the rows learned from and of those put
-    aside, where rows are put aside; the others are of all rows.
+    ``learning`` are those of what is learned from, where a share is put aside; the problems
+    then have two weights, of what is learned from and of what is put aside. ``cut`` says why
+    problems were not compiled, where they should have been.
     """
 
     rows: int
@@ -103,7 +107,7 @@ class Statistics:
     problems: Problems | None = None
     distinct: Mapping[Scope, Rows] = field(default_factory=dict)
     learning: Statistics | None = None
-    aside: Statistics | None = None
+    cut: str = ""
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(
@@ -115,7 +119,9 @@ class Statistics:
             complete_rows=self.complete_rows + other.complete_rows,
             reduced=_added(self.reduced, other.reduced),
             distinct=_added(self.distinct, other.distinct),
-            problems=self.problems + other.problems if self.problems and other.problems else None,
+            problems=_both(self.problems, other.problems),
+            learning=_both(self.learning, other.learning),
+            cut=self.cut or other.cut,
         )
 
     @property
@@ -128,24 +134,44 @@ def gather(
     needs: Needs,
     network: Network,
     parts: Iterable[EncodedTable],
+    *,
     progress: Progress = silent,
+    deadline: Deadline = NEVER,
+    memory: float = inf,
     seed: int = 0,
 ) -> Statistics:
-    """Count what is needed, part by part, and add it up; the seed chooses the rows put aside."""
-    return reduce(add, (_of_part(needs, network, part, progress, seed) for part in parts))
+    """Count what is needed, part by part, and add it up.
+
+    Parameters
+    ----------
+    deadline
+        When to leave problems uncompiled; all else is counted whatever the time.
+    memory
+        The bytes that compiling problems may take beside its result.
+    seed
+        Chooses what is put aside.
+    """
+    count_part = partial(_of_part, needs, network, progress, deadline, memory, seed)
+    return reduce(add, map(count_part, parts))
 
 
 def _of_part(
-    needs: Needs, network: Network, table: EncodedTable, progress: Progress, seed: int
+    needs: Needs,
+    network: Network,
+    progress: Progress,
+    deadline: Deadline,
+    memory: float,
+    seed: int,
+    table: EncodedTable,
 ) -> Statistics:
-    groups: dict[Scope, tuple[Groups, NDArray[np.intp]]] = {}
-    reduced: dict[Scope, Reduced] = {}
-    for done, asked in enumerate(needs.groupings):
-        progress("grouping", done, len(needs.groupings), asked.family[-1])
-        if asked.given not in groups:
-            groups[asked.given] = group_rows(table, asked.given)
-        cells = count_in_groups(table, *groups[asked.given], asked.hidden, asked.whole)
-        reduced[asked.family] = asked.within(cells, asked.family, network.shape(asked.family))
+    weights = learning = None
+    if needs.heldout is not None:
+        shares = np.array([1 - needs.heldout, needs.heldout])
+        weights = split_weights(network, table, shares, seed)
+        if weights.any(axis=0).all():
+            rest = replace(table, weights=weights[:, 0]).take(weights[:, 0] > 0)
+            without = replace(needs, problems=False, heldout=None)
+            learning = _of_part(without, network, silent, deadline, memory, seed, rest)
     whole = table.take(table.is_shown(table.variables)) if needs.complete else None
     found = Statistics(
         rows=table.rows,
@@ -154,29 +180,38 @@ def _of_part(
         counts=count(table, needs.families, progress),
         complete={} if whole is None else count(whole, needs.families, progress),
         complete_rows=0 if whole is None else whole.rows,
-        reduced=reduced,
-        problems=compile_problems(network, table) if needs.problems else None,
+        reduced=_reduced(needs, network, table, progress),
         distinct={columns: distinct_rows(table, columns) for columns in needs.rows},
+        learning=learning,
     )
-    if needs.heldout is None:
+    if not needs.problems:
         return found
-    rest, aside = put_aside(table, needs.heldout, np.random.default_rng(seed))
-    without = replace(needs, heldout=None)
-    return replace(
-        found,
-        learning=_of_part(without, network, rest, silent, seed),
-        aside=_of_part(Needs((), problems=True), network, aside, silent, seed),
-    )
+    try:
+        problems = compile_problems(network, table, weights, memory=memory, deadline=deadline)
+        return replace(found, problems=problems)
+    except OutOfTimeError:
+        return replace(found, cut="time limit")
+    except KeyboardInterrupt:
+        return replace(found, cut="interrupted")
 
 
-def put_aside(
-    table: EncodedTable, share: float, rng: np.random.Generator
-) -> tuple[EncodedTable, EncodedTable]:
-    """Split the rows at random: those to learn from, and a share put aside."""
-    aside = np.zeros(table.rows, dtype=bool)
-    aside[rng.permutation(table.rows)[: round(share * table.rows)]] = True
-    return table.take(np.flatnonzero(~aside)), table.take(np.flatnonzero(aside))
+def _reduced(
+    needs: Needs, network: Network, table: EncodedTable, progress: Progress
+) -> dict[Scope, Reduced]:
+    groups: dict[Scope, tuple[Groups, NDArray[np.intp]]] = {}
+    reduced: dict[Scope, Reduced] = {}
+    for done, asked in enumerate(needs.groupings):
+        progress("grouping", done, len(needs.groupings), asked.family[-1])
+        if asked.given not in groups:
+            groups[asked.given] = group_rows(table, asked.given)
+        cells = count_in_groups(table, *groups[asked.given], asked.hidden, asked.whole)
+        reduced[asked.family] = asked.within(cells, asked.family, network.shape(asked.family))
+    return reduced
 
 
 def _added(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:
     return {scope: value + two[scope] for scope, value in one.items()}
+
+
+def _both(one: Any, two: Any) -> Any:
+    return None if one is None or two is None else one + two

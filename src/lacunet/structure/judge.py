@@ -78,7 +78,8 @@ def judge(
         raise OutOfTimeError
     penalty = log(max(table.total, 2.0)) / 2 * free_parameters(network)
     found = network.with_tables(layout.tables(reached.cells))
-    return Judged(found, reached.log_likelihood - penalty, reached.log_likelihood)
+    likelihood = float(reached.log_likelihoods.sum())
+    return Judged(found, likelihood - penalty, likelihood)
 
 
 def tables_from(rows: Rows, network: Network) -> dict[str, FloatArray]:

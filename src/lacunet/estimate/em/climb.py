@@ -1,4 +1,15 @@
-"""The iteration of EM from one start: expect, maximise, until something says stop."""
+r"""The iteration of EM from one start: expect, maximise, until something says stop.
+
+Plain EM slows down near the optimum, the more so the more is missing. So it is accelerated by
+SQUAREM (Varadhan and Roland, 2008), on :math:`x = \log \theta`: from two plain steps,
+:math:`r = x_1 - x_0` and :math:`v = (x_2 - x_1) - r`, a longer one is made,
+
+.. math::
+    x' = x_0 + 2 a r + a^2 v, \qquad a = \lVert r \rVert / \lVert v \rVert,
+
+every row of every CPT scaled to sum to one. It is kept only if the log-posterior does not fall;
+otherwise the plain step stands. What is zero stays zero.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +23,27 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.start import Rows, log_prior, maximise
 from lacunet.inference.engine import Engine
-from lacunet.inference.expectation.expect import Expectation
+from lacunet.inference.errors import ImpossibleDataError
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
+
+CUT_SHORT = ("time limit", "interrupted")
+LONGEST_AT_FIRST = 4.0  # extrapolation allowed
+GROWTH = 4.0  # of that, after one so long was kept; it shrinks likewise
+LONGEST_LOG = 10.0  # that an extrapolation may move the logarithm of a cell
 
 
 @dataclass(frozen=True)
 class Limits:
     """When to stop: a change below ``tolerance``, ``iterations``, or the deadline.
 
-    ``exactly`` asks for that many iterations whatever the change.
+    ``exactly`` asks for that many plain iterations whatever the change.
     """
 
     tolerance: float
     iterations: int
     exactly: bool = False
+    accelerate: bool = True
     deadline: Deadline = NEVER
 
 
@@ -34,23 +51,27 @@ class Limits:
 class Climb:
     """Where EM came to from one start, and how.
 
-    ``counts`` are the expected counts that ``cells`` were made from, None at the start.
-    ``trace`` holds the log-posterior of the start and after each iteration; its last value is
-    that of ``cells``. It is empty if the climb was cut short before any was known.
-    ``is_of_a_part`` if rows that were put aside have no part in it.
+    ``counts`` are the expected counts that the last plain step was made from, None at the
+    start; ``expected`` those at ``cells``, None where they were not computed.
+    ``log_likelihoods`` has the value at ``cells`` for each part of the data. ``trace`` holds the
+    log-posterior (of the parts that count) of the start and of all that was kept since; its last
+    value is that of ``cells``. It is empty if the climb was cut short before any was known.
+    ``iterations`` counts the expectations after the first, those of extrapolations that were
+    not kept among them.
     """
 
     cells: FloatArray
     counts: FloatArray | None
+    expected: FloatArray | None
     reason: str
-    log_likelihood: float
+    iterations: int
+    log_likelihoods: FloatArray
     trace: tuple[float, ...]
-    is_of_a_part: bool = False
 
-    @property
-    def iterations(self) -> int:
-        """How many iterations were done."""
-        return max(len(self.trace) - 1, 0)
+    @classmethod
+    def at_start(cls, cells: FloatArray, reason: str = "") -> Climb:
+        """Before the first expectation."""
+        return cls(cells, None, None, reason, 0, np.full(1, nan), ())
 
     @property
     def log_posterior(self) -> float:
@@ -63,6 +84,8 @@ def climb(
     start: FloatArray,
     prior: float,
     limits: Limits,
+    *,
+    parts: FloatArray | None = None,
     progress: Progress = silent,
     goes_on: Callable[[Climb], bool] | None = None,
 ) -> Climb:
@@ -75,14 +98,17 @@ def climb(
     ----------
     start
         The cells of all CPTs, end to end.
+    parts
+        How much each part of the data counts; all of them fully if None.
     goes_on
         Called with where the climb is, at the start and after each iteration; False ends it.
     """
     report = _Report(limits, progress)
-    found = Climb(start, None, "", nan, ())
+    found = Climb.at_start(start)
     reason = ""
+    parts = np.ones(engine.problems.parts) if parts is None else parts
     try:
-        for at in _iterates(engine, start, prior, limits):
+        for at in _Climbing(engine, prior, limits, parts).iterates(start):
             found, reason = at, at.reason
             report(at)
             if goes_on is not None and not goes_on(at):
@@ -95,23 +121,86 @@ def climb(
     return replace(found, reason=reason)
 
 
-def _iterates(engine: Engine, start: FloatArray, prior: float, limits: Limits) -> Iterator[Climb]:
-    """The climb after each iteration; the last has a reason."""
-    rows = Rows.of(engine.problems.layout)
-    cells, counts, change, reason = start, None, np.inf, ""
-    trace: tuple[float, ...] = ()
-    while not reason:
-        reason = _reason(limits, len(trace), change)
-        if reason:  # nothing will be made of the expected counts
-            found = Expectation(cells, engine.log_likelihood(cells, limits.deadline))
+@dataclass(frozen=True)
+class _Climbing:
+    """What stays the same from one iteration to the next."""
+
+    engine: Engine
+    prior: float
+    limits: Limits
+    parts: FloatArray
+
+    def iterates(self, start: FloatArray) -> Iterator[Climb]:
+        """The climb after each iteration; the last has a reason."""
+        limits, rows = self.limits, Rows.of(self.engine.problems.layout)
+        done, longest = 0, LONGEST_AT_FIRST
+        here = self._look(Climb.at_start(start, _reason(limits, 0, np.inf)))
+        yield here
+        while not here.reason:
+            done += 1
+            before, here = here, self._look(self._stepped(here, rows, done))
+            yield here
+            may_jump = limits.accelerate and not limits.exactly and done + 1 < limits.iterations
+            if here.reason or not may_jump:
+                continue
+            second = self._stepped(here, rows, done + 1)
+            if second.reason:
+                continue
+            jump, length = extrapolated(before.cells, here.cells, second.cells, rows, longest)
+            if length > 1:
+                done += 1
+                trial = self._look_if_possible(replace(here, cells=jump, iterations=done))
+                is_kept = trial is not None and trial.log_posterior >= here.log_posterior
+                if length == longest:
+                    longest = max(longest * (GROWTH if is_kept else 1 / GROWTH), LONGEST_AT_FIRST)
+                if is_kept and trial is not None:
+                    here = trial
+                    yield here
+
+    def _stepped(self, here: Climb, rows: Rows, done: int) -> Climb:
+        """One plain step on, not yet looked at."""
+        assert here.expected is not None
+        after = maximise(here.expected, rows, self.prior)
+        reason = _reason(self.limits, done, float(np.abs(after - here.cells).max()))
+        return replace(here, cells=after, counts=here.expected, reason=reason, iterations=done)
+
+    def _look(self, at: Climb) -> Climb:
+        """The expectation there; only the likelihood if the climb ends there."""
+        expected = None
+        if at.reason:
+            logs = self.engine.log_likelihoods(at.cells, self.limits.deadline)
         else:
-            found = engine.expect(cells, limits.deadline)
-        trace = (*trace, found.log_likelihood + log_prior(cells, prior))
-        yield Climb(cells, counts, reason, found.log_likelihood, trace)
-        counts = found.counts
-        after = maximise(counts, rows, prior)
-        change = float(np.abs(after - cells).max())
-        cells = after
+            found = self.engine.expect(at.cells, self.parts, self.limits.deadline)
+            logs, expected = found.log_likelihoods, found.counts
+        counted = self.parts > 0
+        likelihood = float(logs[counted] @ self.parts[counted])
+        trace = (*at.trace, likelihood + log_prior(at.cells, self.prior))
+        return replace(at, expected=expected, log_likelihoods=logs, trace=trace)
+
+    def _look_if_possible(self, at: Climb) -> Climb | None:
+        try:
+            return self._look(at)
+        except ImpossibleDataError:  # it went too far: below what floating point holds
+            return None
+
+
+def extrapolated(
+    zeroth: FloatArray, first: FloatArray, second: FloatArray, rows: Rows, longest: float
+) -> tuple[FloatArray, float]:
+    """The cells that two plain steps point at, and the length; no longer than one: the second."""
+    moves = (zeroth > 0) & (first > 0) & (second > 0)
+    start, middle, end = (np.log(cells[moves]) for cells in (zeroth, first, second))
+    step = middle - start
+    bend = (end - middle) - step
+    bending = float(bend @ bend)
+    length = longest if bending == 0 else min(float(np.sqrt(step @ step / bending)), longest)
+    if length <= 1:
+        return second, length
+    logs = start + 2 * length * step + length**2 * bend
+    logs = np.clip(logs, end - LONGEST_LOG, end + LONGEST_LOG)
+    cells = second.copy()
+    cells[moves] = np.exp(logs)
+    return rows.normalised(cells), length
 
 
 def _reason(limits: Limits, done: int, change: float) -> str:

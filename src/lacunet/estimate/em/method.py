@@ -9,7 +9,8 @@ the problems, and the line that turns counts into CPTs:
     \theta'(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
 
 The posterior of the observed data never goes down, and where it ends depends on where it
-begins: by default at the closed form, which is consistent under MAR.
+begins: by default at the closed form, which is consistent under MAR. What EM does with the
+problems is in `lacunet.estimate.em.fit`; here the data are brought to it.
 """
 
 from __future__ import annotations
@@ -18,18 +19,26 @@ from dataclasses import InitVar, dataclass, replace
 from math import nan
 from operator import index
 from time import monotonic
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from lacunet.deadline import NEVER, Deadline, OutOfTimeError
+from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import shows_any
-from lacunet.estimate.em.climb import Climb, Limits, climb
-from lacunet.estimate.em.heldout import Followed, is_settled, steps_supported
-from lacunet.estimate.em.start import Rows, random_cells, start_cells, starting_form
+from lacunet.estimate.em.climb import Climb
+from lacunet.estimate.em.fit import AGREEMENT, Fit, Options, Seeds, Stop, fit
+from lacunet.estimate.em.start import (
+    START_PRIOR,
+    Rows,
+    cells_about,
+    random_cells,
+    start_cells,
+    starting_form,
+)
 from lacunet.estimate.method import (
     Ended,
+    FamilyReport,
     Learned,
     MethodError,
     Plan,
@@ -37,14 +46,12 @@ from lacunet.estimate.method import (
     check_options,
     option,
 )
-from lacunet.inference.engine import Engine, Inference, engine_of
+from lacunet.inference.engine import Inference, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.problems.layout import Layout, layout_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
-Stop = Literal["converge", "heldout"] | int
-CUT_SHORT = ("time limit", "interrupted")
 
 
 def steps(stop: object) -> Stop:
@@ -68,13 +75,15 @@ class EM:
 
     Parameters
     ----------
-    seed
-        Where to start: the name of a method, a network with CPTs, or "random".
+    start
+        Where to start: the name of a closed form, a network with CPTs, or "random". ``seed=``
+        is accepted for it.
     stop
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
         steps; "heldout" makes as many as rows put aside support, then starts anew on all rows.
     restarts
-        The number of starts; those after the first are random. The best posterior wins.
+        The number of starts: the first, perturbed and random ones; the best posterior is kept.
+        None makes several where an iteration is cheap, one where it is not.
     time_limit
         Seconds after which the best parameters so far are returned.
     inference
@@ -82,12 +91,14 @@ class EM:
         "bp" all of them.
     heldout_share
         The share of the rows that "heldout" puts aside.
+    accelerate
+        Whether steps towards convergence are extrapolated (SQUAREM).
     """
 
     name: ClassVar[str] = "em"
     start: str | Network = option(
         "factored-mar",
-        "where EM starts: a closed form (factored-mar), a network file, or 'random'",
+        "where EM starts: a closed form, a network file, or 'random'",
         metavar="S",
     )
     stop: Stop = option(
@@ -97,7 +108,12 @@ class EM:
         1e-4, "converged below this change of a parameter", kind=float, least=0
     )
     max_iterations: int = option(500, "maximum number of iterations", kind=int, least=0)
-    restarts: int = option(1, "number of starts; the best posterior wins", kind=int, least=1)
+    restarts: int | None = option(
+        None,
+        "number of starts, the best posterior wins; several where they are cheap by default",
+        kind=int,
+        least=1,
+    )
     time_limit: float | None = option(
         None, "seconds after which the best so far is returned", kind=float, least=0
     )
@@ -107,6 +123,7 @@ class EM:
     heldout_share: float = option(
         0.2, "share of the rows that 'heldout' puts aside", kind=float, least=0.01, most=0.99
     )
+    accelerate: bool = True
     seed: InitVar[str | Network | None] = None
 
     def __post_init__(self, seed: str | Network | None) -> None:
@@ -114,8 +131,7 @@ class EM:
             object.__setattr__(self, "start", seed)
         object.__setattr__(self, "stop", steps(self.stop))
         check_options(self)
-        if isinstance(self.start, str) and self.start != "random":
-            starting_form(self.start)
+        starting_form(self.start)  # refuses what cannot be started from
 
     @property
     def bytes_per_cell(self) -> int:
@@ -147,22 +163,56 @@ class EM:
     def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
         """All CPTs; how it ended is in the result."""
         began = monotonic()
-        deadline = Deadline.within(self.time_limit)
-        start, notes = start_cells(self.start, plan, statistics, setting)
-        curve: tuple[float, ...] = ()
+        layout = layout_of(plan.network.with_tables(None))
+        whole = start_cells(self.start, plan, statistics, setting)
+        notes: tuple[str, ...] = ()
+        if isinstance(self.start, str) and self.start != "random" and setting.prior <= 1:
+            notes = (f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero",)
+        redrawn = None
+        hidden = statistics.never_shown
+        if hidden and isinstance(self.start, str) and self.start != "random":
+            redrawn = cells_about(layout, hidden)
+            whole = np.where(redrawn, random_cells(Rows.of(layout), setting.rng), whole)
+            notes += (f"no row shows {_listed(hidden)}: EM starts there at random",)
+        loopy: frozenset[str] = frozenset()
         try:
+            if statistics.problems is None:  # cut short while they were compiled
+                raise KeyboardInterrupt if statistics.cut == "interrupted" else OutOfTimeError
+            learning = whole
             if self.stop == "heldout":
-                found, engine, curve = _as_supported(
-                    self, plan, statistics, setting, start, deadline
-                )
-            else:
-                found, engine = _best_climb(self, statistics, setting, start, deadline)
+                learning = self._without_held_out(plan, statistics, setting)
+            deadline, progress = setting.deadline, setting.progress
+            engine = engine_of(
+                statistics.problems, setting.memory, self.inference, progress, deadline
+            )
+            loopy = engine.loopy_families
+            found = fit(
+                engine,
+                Seeds(whole, learning, redrawn).with_redrawn(whole),
+                setting.prior,
+                Options(
+                    self.stop, self.tolerance, self.max_iterations, self.restarts, self.accelerate
+                ),
+                rng=setting.rng,
+                deadline=deadline,
+                progress=progress,
+            )
         except OutOfTimeError:
-            found, engine = Climb(start, None, "time limit", nan, ()), None
+            found = Fit(Climb.at_start(whole, "time limit"))
         except KeyboardInterrupt:
-            found, engine = Climb(start, None, "interrupted", nan, ()), None
-        account = (monotonic() - began, notes, curve)
-        return _learned(plan, statistics, setting, found, engine, account)
+            found = Fit(Climb.at_start(whole, "interrupted"))
+        ended = _ended(self, found, monotonic() - began, notes, loopy)
+        reports = _reports(plan, statistics, setting, _unseen(layout, found.climb.counts), loopy)
+        return Learned(layout.tables(found.climb.cells), reports, ended)
+
+    def _without_held_out(self, plan: Plan, statistics: Statistics, setting: Setting) -> FloatArray:
+        """The cells to start from where held-out rows have no part."""
+        if statistics.learning is None:
+            raise MethodError(
+                f"{statistics.rows} rows are too few to put any aside.",
+                'choose stop="converge" or a number of steps.',
+            )
+        return start_cells(self.start, plan, statistics.learning, setting)
 
 
 @dataclass(frozen=True)
@@ -181,144 +231,65 @@ class LoopyEM(EM):
     inference: Inference = "bp"
 
 
-def _as_supported(
-    method: EM,
-    plan: Plan,
-    statistics: Statistics,
-    setting: Setting,
-    start: FloatArray,
-    deadline: Deadline,
-) -> tuple[Climb, Engine | None, tuple[float, ...]]:
-    """As many steps on all rows as rows put aside support.
-
-    Cut short before that number is known, the parameters reached without these rows are the
-    best so far.
-    """
-    followed = followed_heldout(method, plan, statistics, setting, deadline)
-    curve = tuple(followed.rows * value for value in followed.heldout)
-    if followed.climb.reason in CUT_SHORT:
-        return _on_a_part(followed.climb, start), None, curve
-    number = steps_supported(followed.heldout, followed.learned, followed.rows)
-    try:
-        found, engine = _best_climb(
-            replace(method, stop=number), statistics, setting, start, deadline
-        )
-    except OutOfTimeError:
-        return _on_a_part(replace(followed.climb, reason="time limit"), start), None, curve
-    except KeyboardInterrupt:
-        return _on_a_part(replace(followed.climb, reason="interrupted"), start), None, curve
-    if found.reason in CUT_SHORT and not found.iterations:
-        return _on_a_part(replace(followed.climb, reason=found.reason), start), None, curve
-    reason = "held-out peak" if found.reason == "steps done" else found.reason
-    return replace(found, reason=reason), engine, curve
+def _listed(names: Scope) -> str:
+    return ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
 
 
-def _on_a_part(found: Climb, start: FloatArray) -> Climb:
-    """What was reached without the rows put aside, or the seed of all rows if that is nothing.
-
-    Its likelihood is that of the part, and so not told.
-    """
-    if not found.iterations:
-        return Climb(start, None, found.reason, nan, ())
-    return replace(found, log_likelihood=nan, is_of_a_part=True)
-
-
-def followed_heldout(
-    method: EM,
-    plan: Plan,
-    statistics: Statistics,
-    setting: Setting,
-    deadline: Deadline = NEVER,
-) -> Followed:
-    """Learn without the rows put aside, and follow the likelihood of both."""
-    rest, aside = statistics.learning, statistics.aside
-    if rest is None or aside is None or not (rest.rows and aside.rows):
-        raise MethodError(
-            f"{statistics.rows} rows are too few to put any aside.",
-            'choose stop="converge" or a number of steps.',
-        )
-    start, _ = start_cells(method.start, plan, rest, setting)
-    judge = _engine(method, aside, setting, deadline)
-    heldout: list[float] = []
-    learned: list[float] = []
-
-    def goes_on(at: Climb) -> bool:
-        heldout.append(judge.log_likelihood(at.cells, deadline) / aside.total)
-        learned.append(at.log_likelihood / rest.total)
-        return not is_settled(heldout, learned, aside.rows)
-
-    limits = Limits(0.0, method.max_iterations, deadline=deadline)
-    engine = _engine(method, rest, setting, deadline)
-    found = climb(engine, start, setting.prior, limits, setting.progress, goes_on)
-    return Followed(tuple(heldout), tuple(learned), aside.rows, found)
-
-
-def _engine(method: EM, statistics: Statistics, setting: Setting, deadline: Deadline) -> Engine:
-    assert statistics.problems is not None
-    memory, progress = setting.memory, setting.progress
-    return engine_of(statistics.problems, memory, method.inference, progress, deadline)
-
-
-def _best_climb(
-    method: EM, statistics: Statistics, setting: Setting, start: FloatArray, deadline: Deadline
-) -> tuple[Climb, Engine]:
-    """The climb of highest posterior among all starts, which share one engine."""
-    engine = _engine(method, statistics, setting, deadline)
-    rows = Rows.of(engine.problems.layout)
-    exactly = isinstance(method.stop, int)
-    most = method.stop if isinstance(method.stop, int) else method.max_iterations
-    limits = Limits(method.tolerance, most, exactly, deadline)
-    best = climb(engine, start, setting.prior, limits, setting.progress)
-    for _ in range(1, method.restarts):
-        if best.reason in CUT_SHORT:
-            break
-        cells = random_cells(rows, setting.rng)
-        other = climb(engine, cells, setting.prior, limits, setting.progress)
-        winner = other if other.log_posterior > best.log_posterior else best
-        best = replace(winner, reason=other.reason) if other.reason in CUT_SHORT else winner
-    return best, engine
-
-
-def _learned(
-    plan: Plan,
-    statistics: Statistics,
-    setting: Setting,
-    found: Climb,
-    engine: Engine | None,
-    account: tuple[float, tuple[str, ...], tuple[float, ...]],
-) -> Learned:
-    seconds, notes, heldout = account
-    network = plan.network
-    layout = layout_of(network.with_tables(None))
-    loopy = engine.loopy_families if engine else frozenset()
+def _ended(
+    method: EM, found: Fit, seconds: float, notes: tuple[str, ...], loopy: frozenset[str]
+) -> Ended:
+    at = found.climb
     if found.is_of_a_part:
-        notes = (*notes, "it ended early: the rows put aside have no part in it")
+        notes += ("it ended early: the rows put aside have no part in it",)
     if loopy:
-        notes = (*notes, f"loopy belief propagation touched {len(loopy)} families")
-    ended = Ended(
-        found.reason,
-        found.iterations,
+        notes += (f"loopy belief propagation touched {len(loopy)} families",)
+    return Ended(
+        at.reason,
+        at.iterations,
         seconds,
-        found.log_likelihood,
-        nan if found.is_of_a_part else found.log_posterior,
-        found.trace,
-        notes,
-        heldout,
+        nan if found.is_of_a_part else float(at.log_likelihoods.sum()),
+        nan if found.is_of_a_part else at.log_posterior,
+        at.trace,
+        (*notes, *_starts_in_words(method, found)),
+        found.heldout,
     )
-    unseen = _unseen(layout, found.counts)
+
+
+def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
+    if found.starts > 1:
+        words = (
+            f"{found.starts} starts were made, {found.agreed} of them ended within "
+            f"{AGREEMENT:g} nats of the best posterior"
+        )
+        if found.gain > AGREEMENT:
+            words += f"; the first start alone would have ended {found.gain:.1f} nats lower"
+        return (words,)
+    if method.restarts is None and not isinstance(method.stop, int) and found.climb.iterations:
+        return ("only one start was made, since an iteration is expensive: restarts= makes more",)
+    return ()
+
+
+def _reports(
+    plan: Plan,
+    statistics: Statistics,
+    setting: Setting,
+    unseen_of: dict[str, int],
+    loopy: frozenset[str],
+) -> dict[str, FamilyReport]:
+    """A row enters the estimate of a family if it shows any of the family's variables."""
     reports = {}
-    for name in network.variables:
-        counts = statistics.counts[network.family(name)]
+    for name in plan.network.variables:
+        counts = statistics.counts[plan.network.family(name)]
         reports[name] = family_report(
             plan.families[name],
             counts,
-            network,
+            plan.network,
             setting.prior,
             rows_used=int(counts.tally.take(shows_any(counts)).rows.sum()),
-            unseen=unseen[name],
+            unseen=unseen_of[name],
             warnings=[LOOPY] if name in loopy else [],
         )
-    return Learned(layout.tables(found.cells), reports, ended)
+    return reports
 
 
 def _unseen(layout: Layout, counts: FloatArray | None) -> dict[str, int]:

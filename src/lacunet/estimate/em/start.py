@@ -1,18 +1,17 @@
-r"""Where EM starts: a closed form, a network, or chance.
+r"""Where EM starts: a closed form, a network, or chance; and the line that ends each step.
 
 A variable that no row shows is known to a closed form only by the prior: all its states are
 alike, and so they stay, for EM never breaks a tie. The CPTs that such a variable has a part
-in are therefore drawn at random, whatever the seed.
-
-The maximisation: the posterior mode given expected counts, for all families at once.
+in are therefore drawn at random, whatever the seed, and only they are drawn anew at a restart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
 from lacunet.estimate.method import MethodError, Plan, Setting
@@ -22,60 +21,8 @@ from lacunet.statistics.gather import Statistics
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.statistics.problems.ragged import Integers
 
-START_PRIOR = 2.0  # smooths a seed where the prior itself does not: EM never leaves a zero
-
-
-def starting_form(start: str | Network) -> Deletion:
-    """The closed form that EM starts from; direct deletion where it starts from something else."""
-    if not isinstance(start, str) or start == "random":
-        return DirectMCAR()
-    known = {kind.name: kind for kind in FORMS if not issubclass(kind, Informed)}
-    if start not in known:
-        raise MethodError(
-            f"start is {start!r}, but must be 'random', a network, or one of {', '.join(known)}."
-        )
-    return known[start]()
-
-
-def start_cells(
-    start: str | Network, plan: Plan, statistics: Statistics, setting: Setting
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """The cells to start from, and what the user should know about them."""
-    network = plan.network
-    layout = layout_of(network.with_tables(None))
-    if isinstance(start, Network):
-        return layout.flat(_tables_of(start, network)), ()
-    if start == "random":
-        return random_cells(Rows.of(layout), setting.rng), ()
-    assert plan.start is not None
-    notes: tuple[str, ...] = ()
-    if setting.prior <= 1:
-        setting = replace(setting, prior=START_PRIOR)
-        notes = (f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero",)
-    tables = starting_form(start).estimate(plan.start, statistics, setting).tables
-    hidden = statistics.never_shown
-    if hidden:
-        drawn = layout.tables(random_cells(Rows.of(layout), setting.rng))
-        touched = [v for v in network.variables if set(network.family(v)) & set(hidden)]
-        tables = {**tables, **{name: drawn[name] for name in touched}}
-        words = ", ".join(hidden[:5]) + (" and others" if len(hidden) > 5 else "")
-        notes += (f"no row shows {words}: EM starts there at random, and restarts may pay",)
-    return layout.flat(tables), notes
-
-
-def _tables_of(start: Network, network: Network) -> Mapping[str, FloatArray]:
-    """The CPTs of another network over the same variables, states and edges, in any order."""
-    try:
-        found = matched(network, start) if start.has_cpts else None
-    except ComparisonError:
-        found = None
-    if found is None or found.parents_of != network.parents_of:
-        raise MethodError(
-            "the network to start from has other variables, states or parents than the one to "
-            "learn.",
-            "it gives CPTs only; its structure must be the same.",
-        )
-    return {name: found.cpt(name).table for name in network.variables}
+START_PRIOR = 2.0  # smooths a start where the prior itself does not: EM never leaves a zero
+SHAKE = 1.0  # standard deviation of the logarithm of a cell of a perturbed start
 
 
 @dataclass(frozen=True)
@@ -109,8 +56,6 @@ def maximise(counts: FloatArray, rows: Rows, prior: float) -> FloatArray:
     .. math::
         \theta(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
 
-    The same line as `lacunet.estimate.cpts.posterior_mode`, for all families end to end.
-
     Examples
     --------
     >>> one_variable = Rows(np.array([0]), np.array([2]))
@@ -135,3 +80,57 @@ def log_prior(cells: FloatArray, prior: float) -> float:
 def random_cells(rows: Rows, rng: np.random.Generator) -> FloatArray:
     """CPTs whose rows are drawn uniformly from all distributions."""
     return rows.normalised(rng.standard_exponential(int(rows.lengths.sum())))
+
+
+def perturbed_cells(cells: FloatArray, rows: Rows, rng: np.random.Generator) -> FloatArray:
+    """CPTs around others: every cell multiplied by a factor of lognormal distribution."""
+    return rows.normalised(cells * rng.lognormal(0.0, SHAKE, len(cells)))
+
+
+def cells_about(layout: Layout, variables: Iterable[str]) -> NDArray[np.bool_]:
+    """Which cells are those of families that some variables have a part in."""
+    names, network = set(variables), layout.network
+    touched = [not names.isdisjoint(network.family(name)) for name in network.variables]
+    return np.repeat(np.array(touched, dtype=bool), np.diff(layout.offsets))
+
+
+def starting_form(start: str | Network) -> Deletion:
+    """The closed form that EM starts from; direct deletion where it starts from something else."""
+    if not isinstance(start, str) or start == "random":
+        return DirectMCAR()
+    known = {kind.name: kind for kind in FORMS if not issubclass(kind, Informed)}
+    if start not in known:
+        raise MethodError(
+            f"start is {start!r}, but must be 'random', a network, or one of {', '.join(known)}."
+        )
+    return known[start]()
+
+
+def start_cells(
+    start: str | Network, plan: Plan, statistics: Statistics, setting: Setting
+) -> FloatArray:
+    """The cells to start from; smoothed where the prior itself does not."""
+    network = plan.network
+    layout = layout_of(network.with_tables(None))
+    if isinstance(start, Network):
+        return layout.flat(tables_of(start, network))
+    if start == "random":
+        return random_cells(Rows.of(layout), setting.rng)
+    assert plan.start is not None
+    setting = replace(setting, prior=START_PRIOR) if setting.prior <= 1 else setting
+    return layout.flat(starting_form(start).estimate(plan.start, statistics, setting).tables)
+
+
+def tables_of(start: Network, network: Network) -> Mapping[str, FloatArray]:
+    """The CPTs of another network over the same variables, states and edges, in any order."""
+    try:
+        found = matched(network, start) if start.has_cpts else None
+    except ComparisonError:
+        found = None
+    if found is None or found.parents_of != network.parents_of:
+        raise MethodError(
+            "the network to start from has other variables, states or parents than the one to "
+            "learn.",
+            "it gives CPTs only; its structure must be the same.",
+        )
+    return {name: found.cpt(name).table for name in network.variables}

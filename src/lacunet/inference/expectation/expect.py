@@ -29,74 +29,80 @@ from lacunet.statistics.problems.compile import Problems
 
 @dataclass(frozen=True)
 class Expectation:
-    """Expected counts of all families, laid out end to end, and the log-likelihood."""
+    """Expected counts of all families, laid out end to end.
+
+    ``log_likelihoods`` has the observed-data log-likelihood of each part of the data.
+    """
 
     counts: FloatArray
-    log_likelihood: float
+    log_likelihoods: FloatArray
 
     def __add__(self, other: Expectation) -> Expectation:
-        return Expectation(self.counts + other.counts, self.log_likelihood + other.log_likelihood)
+        return Expectation(self.counts + other.counts, self.log_likelihoods + other.log_likelihoods)
 
 
-def expect(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> Expectation:
+def expect(
+    plan: Plan, cells: FloatArray, parts: FloatArray | None = None, deadline: Deadline = NEVER
+) -> Expectation:
     r"""The expectation over all planned problems and the complete families.
 
     Parameters
     ----------
     cells
         The cells of all CPTs, end to end: :math:`\theta`.
+    parts
+        How much each part of the data counts; all of them fully if None.
 
     Raises
     ------
     ImpossibleDataError
-        The CPTs give a problem the probability zero: nothing can be expected of it.
+        The CPTs give a problem that counts the probability zero: nothing can be expected of it.
     """
-    found = complete(plan.problems, cells)
+    problems = plan.problems
+    parts = np.ones(problems.parts) if parts is None else parts
+    counts = problems.fixed @ parts
+    logs = complete(problems, cells)
+    weights = problems.weights @ parts
     for shard in plan.shards:
         deadline.check()
-        found = found + _evaluate(shard, plan.problems, cells)
-    return found
+        values, products = _forward(shard, cells, logs)
+        own = weights[shard.problems]
+        ruled_out = (values[shard.roots] == 0) & (own > 0)
+        if ruled_out.any():
+            raise impossible(problems, int(shard.problems[np.argmax(ruled_out)]))
+        mass = np.zeros(shard.cells)
+        np.add.at(mass, shard.roots, own)
+        for group in reversed(shard.groups):
+            group.backward(products.pop(), values, mass)
+        counts += mass[: len(cells)]
+    return Expectation(counts, logs)
 
 
-def complete(problems: Problems, cells: FloatArray) -> Expectation:
-    """What the families that rows show completely add: their counts, and n log theta."""
-    seen = problems.fixed > 0
+def complete(problems: Problems, cells: FloatArray) -> FloatArray:
+    r"""What the families that rows show completely add: :math:`n \log \theta`, part by part."""
     with np.errstate(divide="ignore"):
-        logs = np.log(cells[seen])
-    return Expectation(problems.fixed, float(problems.fixed[seen] @ logs))
+        logs = np.log(cells)[:, None]
+    found: FloatArray = np.zeros_like(problems.fixed)
+    np.multiply(problems.fixed, logs, out=found, where=problems.fixed > 0)
+    return np.asarray(found.sum(axis=0))
 
 
-def log_likelihood(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> float:
-    """The observed-data log-likelihood of all planned problems; minus infinity if impossible."""
-    total = complete(plan.problems, cells).log_likelihood
+def log_likelihoods(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> FloatArray:
+    """The observed-data log-likelihood of each part; minus infinity if impossible."""
+    logs = complete(plan.problems, cells)
     for shard in plan.shards:
         deadline.check()
-        total += _forward(shard, cells)[2]
-    return total
+        _forward(shard, cells, logs)
+    return logs
 
 
-def _evaluate(shard: Shard, problems: Problems, cells: FloatArray) -> Expectation:
-    values, products, logs = _forward(shard, cells)
-    ruled_out = values[shard.roots] == 0
-    if ruled_out.any():
-        raise impossible(problems, int(shard.problems[np.argmax(ruled_out)]))
-    mass = np.zeros(shard.cells)
-    np.add.at(mass, shard.roots, problems.weights[shard.problems])
-    for group, product in zip(reversed(shard.groups), reversed(products), strict=True):
-        group.backward(product, values, mass)
-    return Expectation(mass[: len(cells)], logs)
-
-
-def _forward(shard: Shard, cells: FloatArray) -> tuple[FloatArray, list[list[FloatArray]], float]:
-    """The values of all messages, the products behind them, and the log-likelihood."""
+def _forward(
+    shard: Shard, cells: FloatArray, logs: FloatArray
+) -> tuple[FloatArray, list[list[FloatArray]]]:
+    """The values of all messages and the products behind them; adds to the log-likelihoods."""
     values = np.empty(shard.cells)
     values[: len(cells)] = cells
-    products, logs = [], 0.0
-    for group in shard.groups:
-        product, part = group.forward(values)
-        logs += part
-        products.append(product)
-    return values, products, logs
+    return values, [group.forward(values, logs) for group in shard.groups]
 
 
 def impossible(problems: Problems, problem: int) -> ImpossibleDataError:

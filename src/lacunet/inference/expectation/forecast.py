@@ -1,9 +1,7 @@
-"""What an exact expectation will cost, told before the first one.
+"""What an exact expectation will cost, known once it is planned.
 
-The numbers of components, problems and states follow from the data. The seconds come from
+The numbers of components, problems and states are those of the plan. The seconds come from
 timing, on this machine and at this moment, the operations that an expectation is made of.
-Equal sub-expressions of different problems are computed once, which the forecast does not
-foresee: on the benchmark networks it was right or up to twice too high.
 """
 
 from __future__ import annotations
@@ -13,16 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from lacunet.inference.expectation.plan import (
-    BYTES_OF_A_CELL,
-    BYTES_OF_AN_INDEX,
-    CELLS_OF_A_SHARD,
-    Run,
-    cells_within,
-    runs_of,
-)
-from lacunet.inference.expectation.shards import DENSE_CLIQUE
-from lacunet.model.network import FloatArray
+from lacunet.inference.expectation.plan import BYTES_OF_A_CELL, CELLS_OF_A_SHARD, Plan, plan_of
 from lacunet.statistics.problems.compile import Problems
 
 # Measured on Alarm, Water, Munin1, Barley and the 20 x 20 grid, 30% and 90% of the variables
@@ -37,8 +26,9 @@ TRIES = 5
 class Forecast:
     """The size of one expectation.
 
-    ``states`` counts the cells of all cliques, ``reads`` those times the tables multiplied
-    in each. ``loopy_problems`` are beyond the budget and left to loopy propagation.
+    ``states`` counts the cells of all cliques, equal ones once, ``reads`` those times the
+    tables multiplied in each. ``loopy_problems`` are beyond the budget and left to loopy
+    propagation.
     """
 
     components: int
@@ -47,7 +37,6 @@ class Forecast:
     loopy_problems: int
     states: float
     reads: float
-    largest_clique: float
     bytes_needed: float
     seconds: float
 
@@ -59,7 +48,6 @@ class Forecast:
             f"(the largest joins {self.largest_component} variables)",
             f"problems (boundary values)        {self.problems:,}",
             f"states an iteration               {self.states:,.0f}",
-            f"largest clique                    {self.largest_clique:,.0f} states",
             f"memory                            {self.bytes_needed / 2**20:,.0f} MiB",
             f"time an iteration                 about {_time(self.seconds)}",
         ]
@@ -74,40 +62,22 @@ def _time(seconds: float) -> str:
 
 def forecast(problems: Problems, memory: float) -> Forecast:
     """What the exact expectation over the problems will cost, within a budget of bytes."""
-    parts = [_of_run(run, memory) for run in runs_of(problems)]
-    states, reads, kept, loopy, groups, _ = np.sum([np.zeros(6), *parts], axis=0).tolist()
-    evaluated = min(states, CELLS_OF_A_SHARD) * BYTES_OF_A_CELL
+    return forecast_of(plan_of(problems, memory))
+
+
+def forecast_of(plan: Plan) -> Forecast:
+    """What an expectation by this plan will cost."""
+    problems = plan.problems
+    groups = sum(len(shard.groups) for shard in plan.shards)
     return Forecast(
         components=len(problems.members),
         largest_component=int(problems.members.lengths.max(initial=0)),
         problems=len(problems),
-        loopy_problems=int(loopy),
-        states=states,
-        reads=reads,
-        largest_clique=max((float(part[5]) for part in parts), default=0.0),
-        bytes_needed=min(kept * BYTES_OF_AN_INDEX, memory / 2) + evaluated,
-        seconds=READ_FACTOR * reads * seconds_a_read() + groups * SECONDS_OF_A_GROUP,
-    )
-
-
-def _of_run(run: Run, memory: float) -> FloatArray:
-    """States, reads, those by a kept index, loopy problems, groups and the largest clique."""
-    structure = run.structure
-    times = np.bincount(run.component, minlength=len(structure.of_component) - 1)
-    fits = run.cells <= cells_within(memory)
-    counted = np.repeat(np.where(fits, times, 0), np.diff(structure.of_component))
-    cells = structure.cells * counted
-    reads = cells * structure.inputs.lengths
-    kinds = (structure.level * 64 + structure.inputs.lengths) * 1024 + structure.size
-    return np.array(
-        [
-            cells.sum(),
-            reads.sum(),
-            reads[structure.cells <= DENSE_CLIQUE].sum(),
-            times[~fits].sum(),
-            len(np.unique(kinds)),
-            structure.cells[counted > 0].max(initial=0),
-        ]
+        loopy_problems=len(plan.left_out),
+        states=plan.states,
+        reads=plan.reads,
+        bytes_needed=plan.kept + min(plan.states, CELLS_OF_A_SHARD) * BYTES_OF_A_CELL,
+        seconds=READ_FACTOR * plan.reads * seconds_a_read() + groups * SECONDS_OF_A_GROUP,
     )
 
 

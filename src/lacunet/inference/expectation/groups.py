@@ -9,12 +9,14 @@ Messages over large cliques, each computed with whole tables.
 
 The axes of a clique that the same inputs have are merged into one, the longest last: tables
 with ten or more axes of a few states each become tables with three or four long ones, which
-multiply and add up at the speed of memory, and without any index.
+multiply and add up at the speed of memory. Inputs are read through strided views, without any
+index.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.ragged import Integers
 
 SMALLEST_SUM = float(np.finfo(np.float64).tiny)
+BYTES = np.dtype(np.float64).itemsize
 CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
 
 
@@ -73,16 +76,16 @@ def _steps(moves: Integers, sizes: tuple[int, ...], axes: range) -> Integers:
 class Scaling:
     """Messages of a group that are divided by their sums, so that products never underflow.
 
-    ``begins`` and ``lengths`` are those of each message within the group's cells, ``mass`` is
-    the weight of the problems that it serves: the sums' logarithms, weighted by it, add up to
-    the log-likelihood.
+    ``begins`` and ``lengths`` are those of each message within the group's cells, ``mass`` has
+    the weights of the problems that it serves: the sums' logarithms, weighted by it, add up to
+    the log-likelihood of each part of the data.
     """
 
     begins: Integers
     lengths: Integers
     mass: FloatArray
 
-    def scale(self, product: FloatArray, message: FloatArray) -> float:
+    def scale(self, product: FloatArray, message: FloatArray) -> FloatArray:
         """Divide products and messages by the messages' sums; the sums' logarithms, weighted.
 
         A sum too small to divide by counts as zero: the message becomes zero, and so do those
@@ -93,7 +96,10 @@ class Scaling:
         inverse = np.repeat(possible / np.where(possible, sums, 1), self.lengths)
         message *= inverse
         product *= inverse
-        return float(self.mass @ np.log(sums)) if possible.all() else -np.inf
+        logs: FloatArray = np.log(np.where(possible, sums, 1)) @ self.mass
+        if not possible.all():
+            logs[(self.mass[~possible] > 0).any(axis=0)] = -np.inf
+        return logs
 
 
 @dataclass(frozen=True)
@@ -113,11 +119,10 @@ class Gathered:
         """Where the values of the inputs are."""
         return self.source.index() if isinstance(self.source, Recipe) else self.source
 
-    def forward(self, values: FloatArray) -> tuple[list[FloatArray], float]:
-        """Write the messages; the products behind them, and the log-likelihood's part."""
+    def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
+        """Write the messages and add to the log-likelihoods; the products behind them."""
         index = self.index()
         product: FloatArray = values.take(index[0])
-        logs = 0.0
         for done, places in enumerate(index[1:], start=1):
             if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
                 logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
@@ -126,7 +131,7 @@ class Gathered:
         np.add.reduce(product, axis=0, out=message)
         if self.scaling is not None:
             logs += self.scaling.scale(product, message)
-        return [product], logs
+        return [product]
 
     def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the messages on to what they were made of."""
@@ -144,46 +149,62 @@ def shares(message: FloatArray, mass: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
+class View:
+    """How one input of a large clique is read: a view of its cells, shaped to multiply others.
+
+    ``shape`` and ``strides`` (in bytes) are those of its own axes, ``merged`` is the shape
+    after axes are merged, with length one along the axes that the input does not have.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    merged: tuple[int, ...]
+
+    def of(self, values: FloatArray, begin: int) -> FloatArray:
+        """The cells, not copied."""
+        offset = begin * values.itemsize
+        return np.ndarray(self.shape, values.dtype, values, offset, self.strides)
+
+
+@dataclass(frozen=True)
 class Dense:
     """Messages with the same strides over a large clique, computed one after the other.
 
-    ``begins[i, q]`` is where input ``q`` of message ``i`` begins, ``places[q]`` where its
-    cells are from there, shaped to multiply the others. ``sizes`` and ``order`` are the
-    message's axes in that shape, and the way back to their own order. ``mass`` is the weight
-    of the problems each message serves, None where the messages are not scaled.
+    ``begins[i, q]`` is where input ``q`` of message ``i`` begins, ``views[q]`` how its cells
+    are read from there. ``sizes`` and ``order`` are the message's axes in the merged shape,
+    and the way back to their own order. ``mass`` has the weights of the problems each message
+    serves, None where the messages are not scaled.
     """
 
     start: int
     stop: int
     begins: Integers
-    places: tuple[Integers, ...]
+    views: tuple[View, ...]
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     mass: FloatArray | None
 
-    def forward(self, values: FloatArray) -> tuple[list[FloatArray], float]:
-        """Write the messages; the products behind them, and the log-likelihood's part."""
-        products, logs = [], 0.0
+    def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
+        """Write the messages and add to the log-likelihoods; the products behind them."""
+        products = []
         messages = values[self.start : self.stop].reshape(len(self.begins), -1)
-        for row, (begins, message) in enumerate(zip(self.begins, messages, strict=True)):
-            weight = None if self.mass is None else float(self.mass[row])
-            product, scaled = self._product(begins, values, weight)
+        for row, (begins, message) in enumerate(zip(self.begins.tolist(), messages, strict=True)):
+            weights = None if self.mass is None else self.mass[row]
+            first = np.array(self.views[0].of(values, begins[0]), order="C")
+            product = first.reshape(self.views[0].merged)
+            for done in range(1, len(begins)):
+                if weights is not None and done % INPUTS_BEFORE_SCALING == 0:
+                    logs += _scaled(product, product, weights)
+                view = self.views[done]
+                table = view.of(values, begins[done]).reshape(view.merged)
+                fits = np.broadcast_shapes(product.shape, table.shape) == product.shape
+                product = np.multiply(product, table, out=product if fits else None)
             whole = np.add.reduce(product, axis=0, keepdims=True)
-            logs += scaled + _scaled(product, whole, weight)
+            if weights is not None:
+                logs += _scaled(product, whole, weights)
             message[:] = whole.reshape(self.sizes).transpose(self.order).reshape(-1)
             products.append(product)
-        return products, logs
-
-    def _product(
-        self, begins: Integers, values: FloatArray, weight: float | None
-    ) -> tuple[FloatArray, float]:
-        product = values.take(begins[0] + self.places[0])
-        logs = 0.0
-        for done in range(1, len(begins)):
-            if done % INPUTS_BEFORE_SCALING == 0:
-                logs += _scaled(product, product, weight)
-            product = product * values.take(begins[done] + self.places[done])
-        return product, logs
+        return products
 
     def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the messages on to what they were made of."""
@@ -191,45 +212,47 @@ class Dense:
         back = tuple(np.argsort(self.order))
         own = tuple(self.sizes[axis] for axis in self.order)
         for begins, product, part in zip(
-            self.begins, products, share.reshape(len(self.begins), *own), strict=True
+            self.begins.tolist(), products, share.reshape(len(self.begins), *own), strict=True
         ):
-            cells = product * part.transpose(back).reshape(product.shape[1:])
-            for begin, places in zip(begins, self.places, strict=True):
+            cells = np.multiply(
+                product, part.transpose(back).reshape(product.shape[1:]), out=product
+            )
+            for begin, view in zip(begins, self.views, strict=True):
                 summed = tuple(
-                    axis for axis, size in enumerate(places.shape) if size < cells.shape[axis]
+                    axis for axis, size in enumerate(view.merged) if size < cells.shape[axis]
                 )
-                mass[begin + places] += np.add.reduce(cells, axis=summed, keepdims=True)
+                target = view.of(mass, begin)
+                target += np.add.reduce(cells, axis=summed).reshape(view.shape)
 
 
-def _scaled(product: FloatArray, message: FloatArray, weight: float | None) -> float:
-    """Divide a product and its message by the message's sum, if it is to be scaled."""
-    if weight is None:
-        return 0.0
+def _scaled(product: FloatArray, message: FloatArray, weights: FloatArray) -> FloatArray:
+    """Divide a product and its message by the message's sum."""
     total = float(message.sum())
     if total < SMALLEST_SUM:
         product[...] = message[...] = 0
-        return -np.inf
+        return np.where(weights > 0, -np.inf, 0.0)
     product /= total
     if message is not product:
         message /= total
-    return weight * float(np.log(total))
+    logs: FloatArray = weights * np.log(total)
+    return logs
 
 
 def dense_of(start: int, stop: int, recipe: Recipe, mass: FloatArray | None) -> Dense:
     """Merge the axes of messages whose strides are all those of the first."""
     strides, sizes = recipe.strides[0], recipe.sizes
     holds = strides != 0  # input, axis
-    axes = _merged(holds, sizes)
-    order = [axis for block in axes[1:] for axis in block]  # the first is the eliminated one
-    places = tuple(
-        _places(own, sizes, [block if held[block[0]] else [] for block in axes])
+    blocks = _merged(holds, sizes)
+    order = [axis for block in blocks[1:] for axis in block]  # the first is the eliminated one
+    views = tuple(
+        _view(own, sizes, [block if held[block[0]] else [] for block in blocks])
         for own, held in zip(strides, holds, strict=True)
     )
     return Dense(
         start,
         stop,
         recipe.begins,
-        places,
+        views,
         tuple(sizes[axis] for axis in order),
         tuple(np.argsort(order).tolist()),
         mass,
@@ -245,14 +268,10 @@ def _merged(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> list[list[int]]
     return [[0], *found]
 
 
-def _places(strides: Integers, sizes: tuple[int, ...], blocks: list[list[int]]) -> Integers:
-    """Where the cells of one input are from its beginning, an axis for each block."""
-    places = np.zeros(1, dtype=np.int64)
-    for block in blocks:
-        places = places[..., None]
-        for axis in block:
-            places = (places[..., None] + strides[axis] * np.arange(sizes[axis])).reshape(
-                *places.shape[:-1], -1
-            )
-    from_begin: Integers = places[0]
-    return from_begin
+def _view(strides: Integers, sizes: tuple[int, ...], blocks: list[list[int]]) -> View:
+    axes = [axis for block in blocks for axis in block]
+    return View(
+        tuple(sizes[axis] for axis in axes),
+        tuple(int(strides[axis]) * BYTES for axis in axes),
+        tuple(prod(sizes[axis] for axis in block) for block in blocks),
+    )

@@ -26,7 +26,8 @@ class Messages:
 
     Message ``i`` is that of step ``step[i]`` of the structure; ``inputs`` lists where in the
     CPT cells each slice begins, or ``~j`` for message ``j``. ``last`` is the message that holds
-    the probability of each problem, ``mass`` the weight of the problems a message serves.
+    the probability of each problem, ``mass`` the weights of the problems a message serves, a
+    column for each part of the data.
     """
 
     step: Integers
@@ -57,7 +58,8 @@ def messages_of(
     slice_shift = np.repeat(slice_begins - structure.slices.of_component[component], lengths)
     places = _Places(step, step_shift, slice_shift, starts, names)
     kept, inputs, number = _interned(structure, places)
-    mass = np.bincount(number, np.repeat(problems.weights[chosen], lengths)).astype(np.float64)
+    served = (np.repeat(weights[chosen], lengths) for weights in problems.weights.T)
+    mass = np.stack([np.bincount(number, weights) for weights in served], axis=1).astype(np.float64)
     return Messages(kept, inputs, number[begins + _last_step(structure, component)], mass)
 
 

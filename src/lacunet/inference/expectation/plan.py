@@ -33,6 +33,9 @@ BYTES_OF_AN_INDEX = 8
 class Plan:
     """The problems laid out for evaluation; ``left_out`` are those beyond the budget.
 
+    ``states`` counts the cells of all cliques, equal ones once, ``reads`` those times the tables
+    multiplied in each, ``kept`` the bytes of the indices.
+
     Shards are evaluated one after the other: threads were measured, and gain nothing, because
     gathering and scattering hold the interpreter's lock.
     """
@@ -40,6 +43,9 @@ class Plan:
     problems: Problems
     shards: tuple[Shard, ...]
     left_out: Integers
+    states: float = 0.0
+    reads: float = 0.0
+    kept: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -104,18 +110,18 @@ def plan_of(
     """
     shards: list[Shard] = []
     left_out: list[Integers] = []
-    spare = memory / 2
+    cost = np.zeros(3)
     for run in runs_of(problems):
         too_large = (run.cells > cells_within(memory))[run.component]
         left_out.append(run.problems[too_large])
         for part in _parts(run, np.flatnonzero(~too_large), memory):
             deadline.check()
-            shard, kept = _shard(problems, run, part, spare)
-            spare -= kept
+            shard, own = _shard(problems, run, part, memory / 2 - float(cost[2]))
             shards.append(shard)
+            cost += own
         progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
     none = np.zeros(0, dtype=np.int64)
-    return Plan(problems, tuple(shards), np.concatenate([none, *left_out]))
+    return Plan(problems, tuple(shards), np.concatenate([none, *left_out]), *cost.tolist())
 
 
 def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
@@ -128,11 +134,12 @@ def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
             yield places
 
 
-def _shard(problems: Problems, run: Run, part: Integers, spare: float) -> tuple[Shard, float]:
-    """The shard of some problems of a run, and the bytes that its indices take."""
+def _shard(problems: Problems, run: Run, part: Integers, spare: float) -> tuple[Shard, FloatArray]:
+    """The shard of some problems of a run; its states, its reads and the bytes of its indices."""
     messages = messages_of(problems, run.structure, run.problems[part], run.component[part])
     cells = run.structure.cells[messages.step]
-    indices = (cells * messages.inputs.lengths)[cells <= DENSE_CLIQUE].sum() * BYTES_OF_AN_INDEX
+    reads = cells * messages.inputs.lengths
+    indices = reads[cells <= DENSE_CLIQUE].sum() * BYTES_OF_AN_INDEX
     keep = bool(indices <= spare)
     shard = shard_of(messages, run.structure, run.problems[part], problems.layout.cells, keep)
-    return shard, float(indices) if keep else 0.0
+    return shard, np.array([cells.sum(), reads.sum(), indices if keep else 0.0])

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.inference.elimination.batched import eliminate
+from lacunet.inference.elimination.batched import improved
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.layout import Layout
-from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
+from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, side_by_side
 
 # A message is scaled to sum to one when this many slices went into it, and a product after
 # every so many inputs: at most 32 slices are multiplied before something is scaled, so that
@@ -68,7 +68,7 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     members = _in_order_of_axes(layout, members)
     size = layout.cardinalities[members.items]
     slices = slices_of(layout, members, boundaries)
-    elimination = eliminate(members.lengths, _edges(layout, members), np.log(size))
+    elimination = improved(members.lengths, _edges(members, slices), np.log(size))
     rounds, scope = elimination.round, elimination.scope
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
@@ -104,15 +104,13 @@ def _shapes(scope: Ragged, size: Integers, inputs: Ragged) -> Integers:
     return distinct_rows(sizes, size * (1 + int(inputs.lengths.max(initial=0))) + inputs.lengths)[1]
 
 
-def _edges(layout: Layout, members: Ragged) -> Ragged:
-    """The neighbours of each step's variable within its component."""
-    place = places_of(layout, members)
-    near = Ragged.of_matrix(layout.neighbours).take(members.items)
-    owner = near.owners
-    other = place[members.owners[owner], near.items]
-    inside = other >= 0
-    lengths = np.bincount(owner[inside], minlength=len(members.items))
-    return Ragged.of_lengths(lengths, other[inside].astype(np.int64))
+def _edges(members: Ragged, slices: Slices) -> Ragged:
+    """The variables that each step's variable shares a slice with, by their steps."""
+    beside = slices.missing.take(slices.missing.owners)  # for each axis, all axes of its slice
+    one, two = np.repeat(slices.missing.items, beside.lengths), beside.items
+    steps = len(members.items)
+    keys = np.unique((one * steps + two)[one != two])
+    return Ragged.of_lengths(np.bincount(keys // steps, minlength=steps), keys % steps)
 
 
 def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
@@ -221,7 +219,7 @@ def places_of(layout: Layout, rows: Ragged) -> NDArray[np.int32]:
 
 def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     """The slices of all components."""
-    component, family = _touching(layout, members)
+    component, family = touching(layout, members, boundaries)
     axes = layout.axes.take(family)
     strides = layout.strides[layout.axes.places(family)]
     whose = axes.owners
@@ -243,11 +241,15 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     )
 
 
-def _touching(layout: Layout, members: Ragged) -> tuple[Integers, Integers]:
-    """Every component with each family that touches it, in that order."""
+def touching(layout: Layout, members: Ragged, boundaries: Ragged) -> tuple[Integers, Integers]:
+    """Every component with each family that touches it, in that order.
+
+    A family whose child is neither missing here nor observed is that of a barren variable.
+    """
     families = layout.families_of().take(members.items)
     touches = np.zeros((len(members), len(layout.cardinalities)), dtype=bool)
     touches[members.owners[families.owners], families.items] = True
+    touches &= side_by_side(members, boundaries).matrix(len(layout.cardinalities))
     component, family = np.nonzero(touches)
     return component, family
 

@@ -1,25 +1,24 @@
 r"""Incomplete data, compiled once for EM: fixed counts and the problems that are left.
 
-Fix the pattern of one row: :math:`O` observed, :math:`M` missing. Given the observed values
-the posterior over :math:`M` factorises over the connected components of the moral graph
-restricted to :math:`M`. A component :math:`c` enters only the families that touch it, and
-these mention, besides :math:`c`, only its neighbours in the moral graph, the observed
-*boundary* :math:`b(c)`. So the posterior over :math:`c` depends on nothing but the value of
-its boundary, and a row adds to EM
+Fix the pattern of one row: :math:`O` observed, :math:`M` missing. A missing variable without
+an observed descendant is *barren*: summed out, its CPT is one, so the row says nothing about
+it and it is left out. Given the observed values the posterior over the rest of :math:`M`
+factorises over the connected components of its moral graph. A component :math:`c` enters only
+the families that touch it, and these mention, besides :math:`c`, only its neighbours in the
+moral graph, the observed *boundary* :math:`b(c)`. So the posterior over :math:`c` depends on
+nothing but the value of its boundary, and a row adds to EM
 
 - a count for each family that it shows completely, once and for all, and
 - its weight for each of its components, at the boundary value that it has.
 
 Equal components with equal boundary values are one problem, whatever rows they come from.
-From then on EM never sees a row.
-
-The patterns of what rows show, and the connected components of what they do not.
+From then on EM never sees a row. Leaving barren variables out changes neither the likelihood
+nor its optima, but the way there: EM that fills them in counts what its own CPTs say, and moves
+the slower for it.
 
 One graph holds all patterns at once: a node for each (pattern, missing variable), an edge
-where two missing variables of one pattern are neighbours in the moral graph. Its connected
-components are the components of all patterns.
-
-The values of each component's boundary, with the weight of the rows that have them.
+where two missing variables of one pattern are in one family whose child is not barren. Its
+connected components are the components of all patterns.
 
 Components that many rows have are counted one by one, like any table of counts. Those that
 few rows have may be thousands: all of them are handled at once, their values end to end.
@@ -29,18 +28,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from itertools import combinations
+from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import LARGEST_KEY, distinct, pack, unpack
 from lacunet.statistics.problems.layout import Layout, layout_of
-from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, joined
+from lacunet.statistics.problems.ragged import (
+    Integers,
+    Ragged,
+    distinct_rows,
+    joined,
+    side_by_side,
+)
 
 CELLS_AT_A_TIME = 2**24  # rows x partially observed variables compiled in one go
+BYTES_A_CELL = 160  # what compiling takes for each of these cells, measured on Alarm and the grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +57,10 @@ class Problems:
 
     ``fixed`` counts the families that rows show completely, laid out as ``layout`` says.
     ``members`` and ``boundaries`` are the distinct components; problem ``i`` has the component
-    ``component[i]``, the boundary in ``states[i]`` and the weight ``weights[i]``. ``total`` is
-    the weight of all rows. The order of components and problems depends on the data's
-    content, not on the order of the rows.
+    ``component[i]``, the boundary in ``states[i]`` and the weights ``weights[i]``. ``totals`` is
+    the weight of all rows. The data may be in several *parts* (such as one to learn from and
+    one put aside): ``fixed``, ``weights`` and ``totals`` have a column for each. The order of
+    components and problems depends on the data's content, not on the order of the rows.
     """
 
     layout: Layout
@@ -62,7 +71,7 @@ class Problems:
     states: Ragged
     weights: FloatArray
     rows: int
-    total: float
+    totals: FloatArray
 
     def __add__(self, other: Problems) -> Problems:
         return merged([self, other])
@@ -70,8 +79,21 @@ class Problems:
     def __len__(self) -> int:
         return len(self.weights)
 
+    @property
+    def parts(self) -> int:
+        """How many parts the data are in."""
+        return len(self.totals)
 
-def compile_problems(network: Network, table: EncodedTable) -> Problems:
+
+def compile_problems(
+    network: Network,
+    table: EncodedTable,
+    weights: FloatArray | None = None,
+    *,
+    prune: bool = True,
+    memory: float = inf,
+    deadline: Deadline = NEVER,
+) -> Problems:
     """Read the data once.
 
     Parameters
@@ -80,51 +102,73 @@ def compile_problems(network: Network, table: EncodedTable) -> Problems:
         The structure; CPTs are not looked at.
     table
         Its columns may be in any order; those that are no variables are not looked at.
+    weights
+        The weights of each row, a column for each part of the data; those of the table if None.
+    prune
+        Whether barren variables are left out. With them, EM makes the steps of the textbook.
+    memory
+        The bytes that compiling may take beside its result; more rows at a time are faster.
+    deadline
+        When to give up.
 
     Examples
     --------
-    Of three rows, one misses A and one misses B: two problems, and one complete row.
+    Of three rows, one misses A and one misses B, which nothing observed depends on: one
+    problem, and one complete row.
 
     >>> chain = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     >>> columns = {"A": np.array([0, 2, 1], np.uint8), "B": np.array([0, 1, 2], np.uint8)}
     >>> problems = compile_problems(chain, EncodedTable.of({"A": 2, "B": 2}, columns))
-    >>> len(problems), problems.layout.tables(problems.fixed)["B"].tolist()
-    (2, [[1.0, 0.0], [0.0, 0.0]])
-    >>> problems.layout.tables(problems.fixed)["A"].tolist()
+    >>> len(problems), problems.layout.tables(problems.fixed[:, 0])["B"].tolist()
+    (1, [[1.0, 0.0], [0.0, 0.0]])
+    >>> problems.layout.tables(problems.fixed[:, 0])["A"].tolist()
     [1.0, 1.0]
     """
     layout = layout_of(network.with_tables(None))
     table = replace(table, columns={name: table.columns[name] for name in network.variables})
-    size = max(1, CELLS_AT_A_TIME // (1 + len(table.partially_observed)))
-    if table.rows <= size:
-        return _compiled(layout, table)
-    starts = range(0, table.rows, size)
-    return merged([_compiled(layout, table.take(slice(at, at + size))) for at in starts])
+    if weights is None and table.weights is not None:
+        weights = table.weights[:, None]
+    cells = min(CELLS_AT_A_TIME, memory / BYTES_A_CELL)
+    size = max(LEAST_ROWS, int(cells // (1 + len(table.partially_observed))))
+    parts = []
+    for start in range(0, max(table.rows, 1), size):
+        deadline.check()
+        chunk = table if table.rows <= size else table.take(slice(start, start + size))
+        own = None if weights is None else weights[start : start + size]
+        parts.append(_compiled(layout, chunk, own, prune))
+        if len(parts) == 8:  # what is merged already is small
+            parts = [merged(parts)]
+    return parts[0] if len(parts) == 1 else merged(parts)
 
 
-def _compiled(layout: Layout, table: EncodedTable) -> Problems:
+LEAST_ROWS = 256
+
+
+def _compiled(
+    layout: Layout, table: EncodedTable, weights: FloatArray | None, prune: bool
+) -> Problems:
     patterns = patterns_of(table)
-    components = components_of(patterns, layout)
-    boundaries = boundaries_of(components.members, layout)
-    values = boundary_values(table, patterns, components, boundaries)
+    components = components_of(patterns, layout, prune)
+    values = boundary_values(table, weights, patterns, components)
     return Problems(
         layout,
-        _complete_counts(layout, table),
+        _complete_counts(layout, table, weights),
         components.members,
-        boundaries,
+        components.boundaries,
         values.component,
         values.states,
         values.weights,
         table.rows,
-        table.total,
+        np.array([float(table.rows)]) if weights is None else weights.sum(axis=0),
     )
 
 
 def merged(parts: Sequence[Problems]) -> Problems:
-    """The problems of all parts, equal ones made one."""
+    """The problems of all batches, equal ones made one."""
     members = joined([part.members for part in parts])
+    boundaries = joined([part.boundaries for part in parts])
     starts = np.concatenate([[0], np.cumsum([len(part.members) for part in parts])])
-    first, group = distinct_rows(members)
+    first, group = distinct_rows(side_by_side(members, boundaries), members.lengths)
     component = group[
         np.concatenate([part.component + at for part, at in zip(parts, starts, strict=False)])
     ]
@@ -135,31 +179,38 @@ def merged(parts: Sequence[Problems]) -> Problems:
         parts[0].layout,
         np.sum([part.fixed for part in parts], axis=0),
         members.take(first),
-        joined([part.boundaries for part in parts]).take(first),
+        boundaries.take(first),
         component[first_value],
         states.take(first_value),
-        np.bincount(value, weights, minlength=len(first_value)).astype(np.float64),
+        _sums(value, weights, len(first_value)),
         sum(part.rows for part in parts),
-        float(np.sum([part.total for part in parts])),
+        np.sum([part.totals for part in parts], axis=0),
     )
 
 
-def _complete_counts(layout: Layout, table: EncodedTable) -> FloatArray:
+def _sums(group: Integers, weights: FloatArray | None, length: int) -> FloatArray:
+    """The weight of each group, a column for each part."""
+    columns = [None] if weights is None else weights.T
+    sums = [np.bincount(group, column, minlength=length) for column in columns]
+    return np.stack(sums, axis=1).astype(np.float64)
+
+
+def _complete_counts(layout: Layout, table: EncodedTable, weights: FloatArray | None) -> FloatArray:
     """The counts of each family among the rows that show all of it, end to end."""
-    names = layout.network.variables
-    return np.concatenate([_family_counts(table, layout.network.family(name)) for name in names])
+    families = [layout.network.family(name) for name in layout.network.variables]
+    return np.concatenate([_family_counts(table, weights, family) for family in families])
 
 
-def _family_counts(table: EncodedTable, family: Sequence[str]) -> FloatArray:
+def _family_counts(
+    table: EncodedTable, weights: FloatArray | None, family: Sequence[str]
+) -> FloatArray:
     sizes = [table.cardinality_of[name] for name in family]
     columns = [table.columns[name] for name in family]
-    weights = table.weights
     if any(table.missing_of[name] for name in family):
         shown = np.flatnonzero(table.is_shown(family))
         columns = [column[shown] for column in columns]
         weights = None if weights is None else weights[shown]
-    keys = pack(columns, sizes, len(columns[0]))
-    return np.bincount(keys, weights, minlength=prod(sizes)).astype(np.float64)
+    return _sums(pack(columns, sizes, len(columns[0])), weights, prod(sizes))
 
 
 LONGEST_DIRECT_KEY = 62  # variables whose pattern fits one non-negative integer
@@ -175,9 +226,10 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Components:
-    """The distinct components, and every occurrence of one in a pattern."""
+    """The distinct components with their boundaries, and every occurrence in a pattern."""
 
     members: Ragged
+    boundaries: Ragged
     component: Integers
     pattern: Integers
 
@@ -220,40 +272,66 @@ def _hashed_patterns(table: EncodedTable) -> tuple[NDArray[np.bool_], Integers]:
     return missing[first], group
 
 
-def components_of(patterns: Patterns, layout: Layout) -> Components:
-    """The connected components of the moral graph restricted to each pattern's variables."""
-    pattern, variable = np.nonzero(patterns.missing)
-    label, labels = _labels(patterns.missing, layout)
+def components_of(patterns: Patterns, layout: Layout, prune: bool) -> Components:
+    """The connected components of what each pattern misses, with their boundaries."""
+    barren = _barren(patterns.missing, layout) if prune else np.zeros_like(patterns.missing)
+    missing = np.asfortranarray(patterns.missing & ~barren)
+    pattern, variable = np.nonzero(missing)
+    label, labels = _labels(missing, barren, layout)
     order = np.argsort(label, kind="stable")  # by component; its variables ascending
     members = Ragged.of_lengths(np.bincount(label, minlength=labels), variable[order])
-    first, group = distinct_rows(members)
-    return Components(members.take(first), group, pattern[order[members.starts[:-1]]])
+    pattern = pattern[order[members.starts[:-1]]]
+    children = layout.children.take(members.items)  # whose families touch the component
+    owner = members.owners[children.owners]
+    enters = np.logical_not(barren[pattern[owner], children.items])
+    touching = Ragged.of_lengths(
+        np.bincount(owner[enters], minlength=labels), children.items[enters]
+    )
+    first, group = distinct_rows(side_by_side(members, touching), members.lengths)
+    members = members.take(first)
+    families = side_by_side(members, touching.take(first))
+    return Components(members, _boundaries(members, families, layout), group, pattern)
 
 
-def _labels(missing: NDArray[np.bool_], layout: Layout) -> tuple[Integers, int]:
+def _barren(missing: NDArray[np.bool_], layout: Layout) -> NDArray[np.bool_]:
+    """Which missing variables have no observed descendant, for each pattern."""
+    barren = np.array(missing, order="F")
+    place_of = {name: place for place, name in enumerate(layout.network.variables)}
+    for name in reversed(layout.network.order):
+        for parent in layout.network.parents(name):
+            barren[:, place_of[parent]] &= barren[:, place_of[name]]
+    return barren
+
+
+def _labels(
+    missing: NDArray[np.bool_], barren: NDArray[np.bool_], layout: Layout
+) -> tuple[Integers, int]:
     """The component of each (pattern, missing variable), and how many there are."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    sometimes = np.flatnonzero(missing.any(axis=0))
-    missing = missing[:, sometimes]
-    one, two = np.nonzero(np.triu(layout.neighbours[np.ix_(sometimes, sometimes)]))
-    pattern, edge = np.nonzero(missing[:, one] & missing[:, two])
     nodes = int(np.count_nonzero(missing))
     node = np.zeros(missing.shape, dtype=np.int32 if nodes < 2**31 else np.int64)
     node[missing] = np.arange(nodes)
-    ends = (node[pattern, one[edge]], node[pattern, two[edge]])
-    graph = coo_array((np.ones(len(edge), dtype=np.int8), ends), shape=(nodes, nodes))
+    sometimes = np.flatnonzero(missing.any(axis=0))
+    one, two = [node[:0, 0]], [node[:0, 0]]
+    for child in range(len(layout.axes)):
+        family = layout.axes.row(child)
+        for left, right in combinations(np.intersect1d(family, sometimes), 2):
+            both = np.flatnonzero(missing[:, left] & missing[:, right] & ~barren[:, child])
+            one.append(node[both, left])
+            two.append(node[both, right])
+    ends = (np.concatenate(one), np.concatenate(two))
+    graph = coo_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(nodes, nodes))
     labels, label = connected_components(graph, directed=False)
     return label.astype(np.int64), int(labels)
 
 
-def boundaries_of(members: Ragged, layout: Layout) -> Ragged:
-    """The neighbours of each component in the moral graph, ascending."""
-    touching = Ragged.of_matrix(layout.neighbours)
-    near = touching.take(members.items)
+def _boundaries(members: Ragged, families: Ragged, layout: Layout) -> Ragged:
+    """What the families of each component mention besides it, ascending."""
+    mentioned = layout.axes.take(families.items)
     holds = np.zeros((len(members), len(layout.cardinalities)), dtype=bool)
-    holds[np.repeat(members.owners, near.lengths), near.items] = True
+    holds[families.owners[mentioned.owners], mentioned.items] = True
     holds[members.owners, members.items] = False
     return Ragged.of_matrix(holds)
 
@@ -271,7 +349,7 @@ class Values:
 
 
 def boundary_values(
-    table: EncodedTable, patterns: Patterns, components: Components, boundaries: Ragged
+    table: EncodedTable, weights: FloatArray | None, patterns: Patterns, components: Components
 ) -> Values:
     """The distinct values of every component's boundary, with their weights."""
     rows_of_pattern = patterns.rows.lengths
@@ -283,7 +361,7 @@ def boundary_values(
     has_many = rows_of_component >= MANY_ROWS
     parts = []
     if not has_many.all():
-        parts.append(_of_rare(table, patterns, components, boundaries, ~has_many))
+        parts.append(_of_rare(table, weights, patterns, components, ~has_many))
     occurrences = np.argsort(components.component, kind="stable")
     of_component = Ragged.of_lengths(
         np.bincount(components.component, minlength=len(has_many)),
@@ -291,15 +369,13 @@ def boundary_values(
     )
     for component in np.flatnonzero(has_many):
         rows = patterns.rows.take(of_component.take(np.array([component])).items).items
-        boundary = boundaries.take(np.array([component])).items
-        parts.append(_of_common(table, int(component), rows, boundary))
-    return _joined(parts)
-
-
-def _joined(parts: list[Values]) -> Values:
+        own = None if weights is None else weights[rows]
+        boundary = components.boundaries.row(int(component))
+        parts.append(_of_common(table, own, int(component), rows, boundary))
     if not parts:
         none = np.zeros(0, dtype=np.int64)
-        return Values(none, Ragged(np.zeros(1, dtype=np.int64), none), np.zeros(0))
+        columns = 1 if weights is None else weights.shape[1]
+        return Values(none, Ragged(np.zeros(1, dtype=np.int64), none), np.zeros((0, columns)))
     return Values(
         np.concatenate([part.component for part in parts]),
         joined([part.states for part in parts]),
@@ -307,7 +383,13 @@ def _joined(parts: list[Values]) -> Values:
     )
 
 
-def _of_common(table: EncodedTable, component: int, rows: Integers, boundary: Integers) -> Values:
+def _of_common(
+    table: EncodedTable,
+    weights: FloatArray | None,
+    component: int,
+    rows: Integers,
+    boundary: Integers,
+) -> Values:
     """Count the values of one boundary among the rows that have the component."""
     names = [table.variables[place] for place in boundary]
     sizes = [table.cardinality_of[name] for name in names]
@@ -319,8 +401,8 @@ def _of_common(table: EncodedTable, component: int, rows: Integers, boundary: In
         flat = np.stack(columns, axis=1).astype(np.int64)
         first, group = distinct_rows(_rectangle(flat))
         states = flat[first]
-    weights = np.bincount(group, None if table.weights is None else table.weights[rows])
-    return Values(np.full(len(states), component), _rectangle(states), weights.astype(np.float64))
+    sums = _sums(group, weights, len(states))
+    return Values(np.full(len(states), component), _rectangle(states), sums)
 
 
 def _rectangle(states: NDArray[np.int64]) -> Ragged:
@@ -329,19 +411,19 @@ def _rectangle(states: NDArray[np.int64]) -> Ragged:
 
 def _of_rare(
     table: EncodedTable,
+    weights: FloatArray | None,
     patterns: Patterns,
     components: Components,
-    boundaries: Ragged,
     is_rare: NDArray[np.bool_],
 ) -> Values:
     """Every row's value of the boundaries of its rare components, made distinct."""
     chosen = np.flatnonzero(is_rare[components.component])
     rows = patterns.rows.take(components.pattern[chosen])
     component = components.component[chosen][rows.owners]
-    variables = boundaries.take(component)
+    variables = components.boundaries.take(component)
     codes = np.stack([table.columns[name] for name in table.variables], axis=1)
     found = codes[rows.items[variables.owners], variables.items]
     states = Ragged(variables.starts, found.astype(np.int64))
     first, group = distinct_rows(states, component)
-    weights = np.bincount(group, None if table.weights is None else table.weights[rows.items])
-    return Values(component[first], states.take(first), weights.astype(np.float64))
+    sums = _sums(group, None if weights is None else weights[rows.items], len(first))
+    return Values(component[first], states.take(first), sums)

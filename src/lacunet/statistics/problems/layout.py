@@ -1,4 +1,4 @@
-"""Where things are: all CPTs end to end in one array of cells, and the moral graph."""
+"""Where things are: all CPTs end to end in one array of cells, and the graph beside them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.problems.ragged import Integers, Ragged
@@ -19,7 +18,7 @@ class Layout:
 
     Variables and families go by their place in ``network.variables``. The cell of family
     ``f`` at states :math:`x` is ``offsets[f] + sum(stride * x)`` over its ``axes`` (parents,
-    then the child) with the ``strides`` beside them. ``neighbours`` is the moral graph.
+    then the child) with the ``strides`` beside them. ``children`` are those of each variable.
     """
 
     network: Network
@@ -27,7 +26,7 @@ class Layout:
     offsets: Integers
     axes: Ragged
     strides: Integers
-    neighbours: NDArray[np.bool_]
+    children: Ragged
 
     @property
     def cells(self) -> int:
@@ -62,17 +61,16 @@ def layout_of(network: Network) -> Layout:
     ]
     shapes = [network.shape(network.family(variable)) for variable in network.variables]
     sizes = [int(np.prod(shape)) for shape in shapes]
-    neighbours = np.zeros((len(families), len(families)), dtype=bool)
-    for family in families:
-        neighbours[np.ix_(family, family)] = True
-    np.fill_diagonal(neighbours, val=False)
+    is_child = np.zeros((len(families), len(families)), dtype=bool)
+    for child, family in enumerate(families):
+        is_child[family[:-1], child] = True
     return Layout(
         network=network,
         cardinalities=np.array(network.shape(network.variables), dtype=np.int64),
         offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         axes=Ragged.of_lengths(np.array([len(f) for f in families]), np.concatenate(families)),
         strides=np.concatenate([_strides(shape) for shape in shapes]),
-        neighbours=neighbours,
+        children=Ragged.of_matrix(is_child),
     )
 
 

@@ -77,6 +77,20 @@ def joined(parts: list[Ragged]) -> Ragged:
     )
 
 
+def side_by_side(one: Ragged, two: Ragged) -> Ragged:
+    """Each row of one followed by the same row of the other.
+
+    Examples
+    --------
+    >>> one = Ragged.of_lengths(np.array([1, 2]), np.array([5, 6, 7]))
+    >>> side_by_side(one, one).items.tolist()
+    [5, 5, 6, 7, 6, 7]
+    """
+    order = np.argsort(np.concatenate([one.owners, two.owners]), kind="stable")
+    items = np.concatenate([one.items, two.items])[order]
+    return Ragged.of_lengths(one.lengths + two.lengths, items)
+
+
 def ranges(starts: Integers, lengths: Integers) -> Integers:
     """The numbers ``start, start + 1, ...`` of each range, range after range.
 
