@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 5.0  # of the processor, for one file
-PATIENCE = 60.0  # seconds of waiting, for one file or for the child to begin
+PATIENCE = 60.0  # seconds of waiting for one file; ten times that for the child to begin
 KINDS = {"networks": "networks", "data": "tables"}  # the module of each kind
 
 
@@ -80,7 +80,7 @@ def findings(
     number, end = first, first + files
     while number < end:
         child, lines = _started(kind, seed, number, end)
-        if lines.get(timeout=PATIENCE) != "ready":
+        if lines.get(timeout=10 * PATIENCE) != "ready":
             raise RuntimeError("the child does not begin")
         while number < end:
             try:

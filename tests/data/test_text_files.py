@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +99,17 @@ def test_a_dash_is_the_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         read_table(TextFiles("-", delimiter=";"), PAIR)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"A,B\nyes,1\n")))
     assert columns("-") == {"A": [1], "B": [1]}
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
+def test_a_pipe_is_read_to_its_end(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    content = b"A,B\n" + b"yes,1\n" * 50_000
+    packed = gzip.compress(content) if name.endswith(".gz") else content
+    writer = threading.Thread(target=lambda: (tmp_path / name).write_bytes(packed))
+    writer.start()
+    assert read_table(tmp_path / name, PAIR).rows == 50_000
+    writer.join(10)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 from lacunet.data.errors import DataError, listed
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
@@ -86,7 +87,8 @@ def _part(path: Path, options: TextFiles) -> Part:
     import pyarrow as pa
 
     if str(path) == STDIN:
-        return _text(",", _saved_stdin(), "the standard input", options)
+        saved = _saved(sys.stdin.buffer, "rows.csv")
+        return _text(",", saved, "the standard input", options)
     label, opened = repr(str(path)), _format_of(path)
     if opened is None:
         foreign = FOREIGN.get(path.suffix.lower())
@@ -99,18 +101,21 @@ def _part(path: Path, options: TextFiles) -> Part:
             else f"rename it to end in one of {', '.join(FORMATS)}.",
         )
     try:
+        if not path.is_file():  # a pipe
+            with path.open("rb") as pipe:
+                path = _saved(pipe, path.name)
         return opened(path, label, options)
     except (OSError, UnicodeError, pa.ArrowException) as error:
         raise DataError.unreadable(label, error) from None
 
 
-def _saved_stdin() -> Path:
-    """The standard input as a file, for it is read more than once; gone when the program ends."""
+def _saved(stream: IO[bytes], name: str) -> Path:
+    """What comes only once as a file, for it is read more often; gone when the program ends."""
     folder = tempfile.mkdtemp(prefix="lacunet-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = Path(folder) / "rows.csv"
+    path = Path(folder) / name
     with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        shutil.copyfileobj(stream, file)
     return path
 
 
