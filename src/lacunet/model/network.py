@@ -55,8 +55,9 @@ class Cpt:
     states: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        numbered = tuple(tuple(map(str, range(size))) for size in self.table.shape)
-        object.__setattr__(self, "states", self.states or numbered)
+        if not self.states:
+            numbered = tuple(tuple(map(str, range(size))) for size in self.table.shape)
+            object.__setattr__(self, "states", numbered)
 
     @property
     def title(self) -> str:
