@@ -134,6 +134,32 @@ def test_a_number_that_no_row_has_is_still_a_number(library: Any) -> None:
     assert list(whole["N"]) == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict"])
+def test_a_text_that_no_row_has_is_still_a_text(kind: str) -> None:
+    network = lc.Network({"T": ["a", "b"]}, tables={"T": [0.1, 0.9]})
+    rows = {"T": ["a", None]}
+    frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
+    whole = lc.impute(network, frame[kind](rows))
+    assert type(whole) is type(frame[kind](rows))
+    assert as_lists(whole) == {"T": ["a", "b"]}
+    if kind == "pandas":
+        assert whole["T"].dtype == pd.DataFrame(rows)["T"].dtype
+
+
+def test_a_column_that_the_network_cuts_is_filled_with_intervals() -> None:
+    network = lc.Network(
+        {"Age": ["[0,40)", "[40,99]"], "Ill": ["no", "yes"]},
+        {"Ill": ["Age"]},
+        {"Age": [0.5, 0.5], "Ill": [[1, 0], [0, 1]]},
+        cuts={"Age": [0, 40, 99]},
+    )
+    whole = lc.impute(network, pd.DataFrame({"Age": [30, 50, None], "Ill": [None, "yes", "yes"]}))
+    assert whole["Age"].tolist() == ["[0,40)", "[40,99]", "[40,99]"]
+    assert whole["Ill"].tolist() == ["no", "yes", "yes"]
+    untouched = lc.impute(network, pd.DataFrame({"Age": [30, 50], "Ill": [None, "yes"]}))
+    assert untouched["Age"].tolist() == [30, 50]
+
+
 def test_files_become_arrow_tables(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("Day,Rain,Wet,Sprinkler\n1,,yes,on\n2,yes,?,off\n")

@@ -13,7 +13,7 @@ from lacunet.completion.posterior import Posteriors, row_posteriors
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import filled, held, made_like
+from lacunet.data.whole import filled, held, made_like, replaced
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.model.network import Network
 from lacunet.wording import counted
@@ -163,7 +163,9 @@ def impute(
     Returns
     -------
     A frame of the data's kind (an Arrow table for files), or a list of them. Rows keep their
-    order; cells that are shown and columns that are not the network's stay as they are.
+    order; cells that are shown and columns that are not the network's stay as they are. Only a
+    column of numbers that the network cuts becomes one of intervals, as by `lacunet.discretise`:
+    an interval is all that is known of its missing cells.
 
     Raises
     ------
@@ -195,12 +197,12 @@ def impute(
 
 
 def _completed(network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable) -> Any:
-    columns = {
-        name: (
-            shown.columns[name] == network.cardinality(name),
-            (whole.columns[name], network.states(name)),
-        )
-        for name in network.variables
-        if shown.missing_of[name]
+    partly = [name for name in network.variables if shown.missing_of[name]]
+    codes = {name: (whole.columns[name], network.states(name)) for name in partly}
+    cut = {name: own for name, own in codes.items() if name in network.cuts_of}
+    kept = {
+        name: (shown.columns[name] == network.cardinality(name), own)
+        for name, own in codes.items()
+        if name not in cut
     }
-    return filled(frame, columns)
+    return replaced(filled(frame, kept), cut)

@@ -92,7 +92,8 @@ def filled(frame: Any, columns: Mapping[str, tuple[NDArray[np.bool_], States]]) 
 
     For each column: whether each row is to be filled, and the states. A state takes the value
     that another row of the column has for it, so that the column's type stays. Where no row has
-    it, a column of numbers gets the number, any other becomes one of ordered categories.
+    it, a column of numbers gets the number, one of texts the text; any other becomes a column of
+    ordered categories.
     """
     for name, (missing, (codes, states)) in columns.items():
         if missing.any():
@@ -103,33 +104,63 @@ def filled(frame: Any, columns: Mapping[str, tuple[NDArray[np.bool_], States]]) 
 def _filled(
     frame: Any, name: str, missing: NDArray[np.bool_], codes: NDArray[Any], states: Sequence[str]
 ) -> Any:
+    if name not in _names(frame):
+        return replaced(frame, {name: (codes, tuple(states))})
     donor = np.full(len(states), -1)
     shown = np.flatnonzero(~missing)
     donor[codes[shown][::-1]] = shown[::-1]
     rows = np.where(missing, donor[codes], np.arange(len(codes)))
-    names = frame if isinstance(frame, Mapping) else getattr(frame, "column_names", None)
-    has_column = name in (frame.columns if names is None else names)
-    if not has_column:
-        return replaced(frame, {name: (codes, tuple(states))})
     if (rows >= 0).all():
         return _taken(frame, name, rows)
+    kind = _kind(frame, name)
     numbers = [number_of(state) for state in states]
-    if None in numbers or not _holds_numbers(frame, name):
-        return replaced(frame, {name: (codes, tuple(states))})
-    values = np.array(numbers, dtype=np.float64)[codes]
-    if _library(frame) == "pandas":
-        return frame.assign(**{name: frame[name].where(~missing, values)})
-    import polars as pl
-
-    column = pl.Series(name, values).cast(frame[name].dtype)
-    return frame.with_columns(frame[name].zip_with(pl.Series(~missing), column))
+    if kind == "numbers" and None not in numbers:
+        return _spliced(frame, name, missing, np.array(numbers, dtype=np.float64)[codes])
+    if kind == "texts":
+        return _spliced(frame, name, missing, np.array(states, dtype=object)[codes])
+    return replaced(frame, {name: (codes, tuple(states))})
 
 
-def _holds_numbers(frame: Any, name: str) -> bool:
-    """Whether a column of pandas or Polars is one of numbers."""
+def _names(frame: Any) -> Sequence[str]:
+    if isinstance(frame, Mapping):
+        return list(frame)
+    return list(frame.columns) if _library(frame) != "pyarrow" else list(frame.column_names)
+
+
+def _kind(frame: Any, name: str) -> str:
+    """Whether a column holds numbers, texts, or something else."""
+    if isinstance(frame, Mapping):
+        return "texts"
+    if _library(frame) == "pyarrow":
+        kind = str(frame.schema.field(name).type)
+        return {"string": "texts", "large_string": "texts", "null": "texts"}.get(kind, kind)
     if _library(frame) == "polars":
-        return bool(frame[name].dtype.is_numeric())
-    return _library(frame) == "pandas" and frame[name].dtype.kind in "iuf"
+        dtype = frame[name].dtype
+        return "numbers" if dtype.is_numeric() else "texts" if str(dtype) == "String" else ""
+    dtype = frame[name].dtype
+    return "numbers" if dtype.kind in "iuf" else "texts" if str(dtype) in ("str", "object") else ""
+
+
+def _spliced(frame: Any, name: str, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+    """The frame with new values in the missing cells of one column."""
+    library = "dict" if isinstance(frame, Mapping) else _library(frame)
+    if library == "pandas":
+        return frame.assign(**{name: frame[name].where(~missing, values)})
+    if library == "polars":
+        import polars as pl
+
+        new = pl.Series(name, values.tolist()).cast(frame[name].dtype)
+        return frame.with_columns(frame[name].zip_with(pl.Series(~missing), new))
+    old = frame[name].to_pylist() if library == "pyarrow" else list(frame[name])
+    cells = [
+        new if fill else cell
+        for fill, new, cell in zip(missing.tolist(), values.tolist(), old, strict=True)
+    ]
+    if library == "dict":
+        return {**frame, name: cells}
+    import pyarrow as pa
+
+    return _set_column(frame, name, pa.array(cells, pa.string()))
 
 
 def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:

@@ -3,8 +3,6 @@
 A network is a value: it is checked once, when it is made, and never changes. Names and
 states are arbitrary texts; the order of the states is the order of the axes of every table.
 A CPT has one axis for each parent, in the order of the parents, and the child's axis last.
-
-What makes a network: checked once, when it is made.
 """
 
 from __future__ import annotations
@@ -58,8 +56,9 @@ class Cpt:
     states: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        numbered = tuple(tuple(map(str, range(size))) for size in self.table.shape)
-        object.__setattr__(self, "states", self.states or numbered)
+        if not self.states:
+            numbered = tuple(tuple(map(str, range(size))) for size in self.table.shape)
+            object.__setattr__(self, "states", numbered)
 
     @property
     def title(self) -> str:
@@ -116,7 +115,7 @@ class Network:
     Raises
     ------
     NetworkError
-        What is given is no Bayesian network; the message names the variable.
+        What is given is not a Bayesian network; the message names the variable.
 
     Examples
     --------
@@ -193,7 +192,10 @@ class Network:
         """The CPT of a variable."""
         self.known(variable)
         if self.tables_of is None:
-            raise NetworkError.without_cpts(variable)
+            raise NetworkError(
+                f"the network has no CPT for {variable!r}: it was given without parameters.",
+                "learn them from data with lacunet.learn(network, data).",
+            )
         states = tuple(self.states_of[name] for name in self.family(variable))
         return Cpt(variable, self.parents_of[variable], self.tables_of[variable], states)
 
@@ -205,7 +207,11 @@ class Network:
     def known(self, variable: str) -> str:
         """The variable itself, if the network has it."""
         if variable not in self.states_of:
-            raise NetworkError.no_such_variable(variable, self.variables)
+            from difflib import get_close_matches
+
+            close = get_close_matches(str(variable), self.variables, 3)
+            hint = f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise NetworkError(f"the network has no variable {variable!r}.", hint)
         return variable
 
     def state_index(self, variable: str, state: str) -> int:
@@ -311,19 +317,29 @@ ROW_SUM_TOLERANCE = 1e-12
 
 def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """The states of each variable, if they are proper and distinct texts."""
+    if not isinstance(states, Mapping):
+        raise NetworkError(
+            f"the states of a network are a dict, not {type(states).__name__}.",
+            "Network.from_data(data, edges) makes a network of edges and data; by hand: "
+            "Network({'A': ['no', 'yes'], 'B': ['no', 'yes']}, {'B': ['A']}).",
+        )
     if not states:
-        raise NetworkError.empty()
+        raise NetworkError("a network needs at least one variable.")
     checked = {}
     for name, own in states.items():
-        if not isinstance(name, str) or not name:
-            raise NetworkError.not_text("the name of a variable", name)
-        for state in own:
-            if not isinstance(state, str) or not state:
-                raise NetworkError.not_text(f"a state of variable {name!r}", state)
+        for what, text in (
+            ("the name of a variable", name),
+            *((f"a state of {name!r}", t) for t in own),
+        ):
+            if not isinstance(text, str) or not text:
+                raise NetworkError(
+                    f"{what} must be a non-empty string, not {text!r}.",
+                    f"write {str(text)!r}." if str(text) else "give it a name.",
+                )
         if not own:
-            raise NetworkError.no_states(name)
+            raise NetworkError(f"variable {name!r} has no states.")
         if twice := _twice(own):
-            raise NetworkError.duplicate_states(name, twice)
+            raise NetworkError(f"variable {name!r} has the states {sorted(twice)} more than once.")
         checked[name] = tuple(own)
     return checked
 
@@ -333,12 +349,14 @@ def checked_parents(
 ) -> dict[str, Scope]:
     """The parents of each variable, if they are distinct variables."""
     if nobody := set(parents) - set(states_of):
-        raise NetworkError.parents_of_nobody(nobody)
+        raise NetworkError(f"parents are given for {sorted(nobody)}, which are not variables.")
     for name, own in parents.items():
         if unknown := {parent for parent in own if parent not in states_of}:
-            raise NetworkError.unknown_parents(name, unknown)
+            raise NetworkError(
+                f"variable {name!r} has parents that are not variables: {sorted(unknown)}."
+            )
         if twice := _twice(own):
-            raise NetworkError.duplicate_parents(name, twice)
+            raise NetworkError(f"variable {name!r} names a parent more than once: {sorted(twice)}.")
     return {name: tuple(parents.get(name, ())) for name in states_of}
 
 
@@ -371,7 +389,10 @@ def topological_order(parents_of: Mapping[str, Scope]) -> Scope:
     try:
         return tuple(TopologicalSorter(parents_of).static_order())
     except CycleError as error:
-        raise NetworkError.cycle(error.args[1][:-1]) from None
+        path = " -> ".join(map(repr, error.args[1]))
+        raise NetworkError(
+            f"the edges form a cycle: {path}.", "turn or drop one of them."
+        ) from None
 
 
 def checked_tables(
@@ -381,16 +402,23 @@ def checked_tables(
 ) -> dict[str, FloatArray]:
     """Read-only copies of the CPTs, if each has the right shape and its rows are distributions."""
     if nobody := set(tables) - set(states_of):
-        raise NetworkError.cpts_of_nobody(nobody)
+        raise NetworkError(f"CPTs are given for {sorted(nobody)}, which are not variables.")
     if missing := set(states_of) - set(tables):
-        raise NetworkError.cpts_missing(missing)
+        raise NetworkError(
+            f"CPTs are missing for {sorted(missing)}.",
+            "give a CPT for every variable, or none at all.",
+        )
     checked = {}
     for name in states_of:
         family = (*parents_of[name], name)
         table = np.array(tables[name], dtype=np.float64)  # a copy: the caller's array stays theirs
         expected = tuple(len(states_of[axis]) for axis in family)
         if table.shape != expected:
-            raise NetworkError.shape(name, expected, table.shape)
+            raise NetworkError(
+                f"the CPT of {name!r} has the shape {table.shape}, but its parents and states "
+                f"need {expected}.",
+                "one axis for each parent in their order, the variable's own states last.",
+            )
         _check_rows(name, table, [states_of[parent] for parent in parents_of[name]], family)
         table.setflags(write=False)
         checked[name] = table
@@ -410,9 +438,15 @@ def _check_rows(
     wrong = ~((table >= 0) & (table <= 1 + ROW_SUM_TOLERANCE))  # catches NaN as well
     if wrong.any():
         cell = tuple(np.argwhere(wrong)[0])
-        raise NetworkError.not_a_probability(name, float(table[cell]), where(cell[:-1]))
+        raise NetworkError(
+            f"the CPT of {name!r} holds {float(table[cell])!r}{where(cell[:-1])}, "
+            "which is not a probability."
+        )
     sums = table.sum(axis=-1)
     off = np.abs(sums - 1) > ROW_SUM_TOLERANCE
     if off.any():
         row = tuple(np.argwhere(off)[0])
-        raise NetworkError.row_sum(name, float(sums[row]), where(row))
+        raise NetworkError(
+            f"the CPT of {name!r}{where(row)} sums to {float(sums[row])!r}, not to 1.",
+            "divide the row by its sum.",
+        )
