@@ -31,10 +31,7 @@ BLOCK = re.compile(
     re.DOTALL,
 )
 FIGURES = {
-    "table-mcar": {
-        "figure-alarm-mcar-divergence-rows.svg": "experiments-alarm-mcar-size.svg",
-        "figure-alarm-mcar-divergence-seconds.svg": "experiments-alarm-mcar-time.svg",
-    },
+    "table-mcar": {"figure-alarm-mcar-divergence-rows.svg": "experiments-alarm-mcar-size.svg"},
     "figure-fire-alarm": {
         "figure-fire-alarm-first-divergence-rows.svg": "experiments-fire-alarm.svg"
     },

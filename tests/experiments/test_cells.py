@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lacunet.cli.experiment import study_of
+from lacunet.cli.parser import parser
 from lacunet.data.table import EncodedTable
 from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.paper.settings import ALARM_MCAR, FIRST, INFORMED, Setting
@@ -140,3 +144,12 @@ def test_every_learner_of_every_study_is_a_method_that_exists() -> None:
     from lacunet.estimate.registry import METHODS
 
     assert {learner.method for learner in LEARNERS.values()} <= set(METHODS)
+
+
+def test_every_table_of_the_page_says_a_command_that_can_be_run() -> None:
+    page = Path(__file__).parents[2] / "docs" / "experiments.md"
+    commands = re.findall(r"<!-- run \S+ .*?: (.+?) -->", page.read_text(encoding="utf-8"))
+    assert len(commands) >= 4
+    for command in commands:
+        options = parser().parse_args(["experiment", *command.split()])
+        assert study_of(options).cells

@@ -71,7 +71,8 @@ def test_means_stand_above_the_papers_numbers() -> None:
 
 def test_divergences_come_with_their_spread_and_with_paired_differences() -> None:
     _, spread, paired = (one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
-    assert spread.title.endswith("median [quartiles], worst")
+    assert "median [quartiles], worst" in spread.title
+    assert all(one.title.endswith(": mcar setting, limit 5 min") for one in (spread, paired))
     assert spread.rows[0][3:] == ("0.125 [0.125, 0.125], 0.125", "0.500 [0.375, 0.625], 0.750")
     # Differences to EM-1 in the two problems that both have: 0.125 and 0.375; t(1) = 12.706.
     assert paired.rows[0][3:] == ("best", "+0.250 [-1.338, +1.838] 0/2")

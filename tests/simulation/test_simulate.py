@@ -270,3 +270,11 @@ def test_the_same_seed_hides_the_same_cells_in_every_library() -> None:
 def test_only_a_dataframe_has_values_to_hide() -> None:
     with pytest.raises(SimulationError, match="str is not a dataframe"):
         lc.hide("rows.csv", RAIN, lc.MCAR(), rng=0)
+
+
+def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:
+    graph = lc.MissingnessGraph.parse("Rain -> R[Wet]", RAIN)
+    made, same = (lc.simulate(RAIN, 50, way, rng=6) for way in (graph, lc.MissingByGraph(graph)))
+    assert made.frame("arrow").equals(same.frame("arrow"))
+    with pytest.raises(SimulationError, match="'often' does not say how values go missing"):
+        lc.simulate(RAIN, 50, "often", rng=6)  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import Missing
+from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.errors import SimulationError
 from lacunet.simulation.hiding import hide_cells
 from lacunet.simulation.sampling import sample
@@ -80,7 +81,10 @@ class Simulation:
 
 
 def simulate(
-    network: Network, rows: int, missing: Missing | None = None, rng: Seed = None
+    network: Network,
+    rows: int,
+    missing: Missing | MissingnessGraph | None = None,
+    rng: Seed = None,
 ) -> Simulation:
     """Draw rows from a network and hide values of them.
 
@@ -95,8 +99,8 @@ def simulate(
     rows
         The number of rows.
     missing
-        How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, or the
-        ``missingness`` of another simulation; None hides nothing.
+        How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, a missingness
+        graph, or the ``missingness`` of another simulation; None hides nothing.
     rng
         Where the randomness comes from, or a seed; one seed gives one result.
 
@@ -111,13 +115,15 @@ def simulate(
     [0, 100]
     """
     for_mechanisms, for_rows, for_hiding = np.random.default_rng(rng).spawn(3)
-    missingness = None if missing is None else missing.draw(network, for_mechanisms)
+    missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sample(network, rows, for_rows)
     table = complete if missingness is None else hide_cells(complete, missingness, for_hiding)
     return Simulation(network, complete, table, missingness)
 
 
-def hide(frame: Any, network: Network, missing: Missing, rng: Seed = None) -> Any:
+def hide(
+    frame: Any, network: Network, missing: Missing | MissingnessGraph, rng: Seed = None
+) -> Any:
     """Hide values of one's own complete rows.
 
     Parameters
@@ -165,9 +171,22 @@ def hide(frame: Any, network: Network, missing: Missing, rng: Seed = None) -> An
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
     for_mechanisms, for_hiding = np.random.default_rng(rng).spawn(2)
-    missingness = missing.draw(network, for_mechanisms)
+    missingness = _drawn(missing, network, for_mechanisms)
     table = hide_cells(read_table(frame, network), missingness, for_hiding)
     for name in missingness.mechanisms:
         shown = nw.new_series(name=name, values=table.is_shown([name]), backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
     return rows.to_native()
+
+
+def _drawn(
+    missing: Missing | MissingnessGraph, network: Network, rng: np.random.Generator
+) -> Missingness:
+    if isinstance(missing, MissingnessGraph):
+        return MissingByGraph(missing).draw(network, rng)
+    if not hasattr(missing, "draw"):
+        raise SimulationError(
+            f"{missing!r} does not say how values go missing.",
+            "give MCAR(...), MAR(...), InformedMAR(...), MissingByGraph(...) or a graph.",
+        )
+    return missing.draw(network, rng)

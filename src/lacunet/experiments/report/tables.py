@@ -90,7 +90,7 @@ def sheets(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
             for group, draws in sorted(groups.items(), key=lambda item: item[0][3]):
                 if group[1:3] == (setting, limit):
                     spots.setdefault((group[0], group[3]), {})[group[4]] = draws
-            where = f": {_where(setting, limit)}" if len(places) > 1 else ""
+            most = "no time limit" if limit is None else f"limit {duration(limit)}"
             found = [
                 _Spot(
                     network,
@@ -102,7 +102,14 @@ def sheets(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
                 for (network, rows), draws in spots.items()
             ]
             for words, lines in KINDS if measure == "divergence" else KINDS[:1]:
-                made.append(_sheet(f"{MEASURES[measure]}{words}{where}", methods, found, lines))
+                made.append(
+                    _sheet(
+                        f"{MEASURES[measure]}{words}: {setting} setting, {most}",
+                        methods,
+                        found,
+                        lines,
+                    )
+                )
     return made
 
 
@@ -167,12 +174,6 @@ KINDS: tuple[tuple[str, _Lines], ...] = (
     (", median [quartiles], worst", _spreads),
     (" above the best, paired", _differences),
 )
-
-
-def _where(setting: str, limit: float | None) -> str:
-    return f"{setting} setting, " + (
-        "no time limit" if limit is None else f"limit {duration(limit)}"
-    )
 
 
 def _paper_text(one: Published | None) -> str:
