@@ -10,8 +10,8 @@ hidden with probability beta; the same search on the complete rows beside it.
 ``mechanisms``: networks and mechanisms of the kind of Liu and Constantinou (2022): random
 networks, half of the variables incomplete, missing with probability .6 or .1 depending on a
 parent (MAR: a complete variable; MNAR: an incomplete one; MCAR: none).
-``peers``: pgmpy's hill climbing and GES on the rows that show everything, and on rows with the
-most frequent state filled in.
+``peers``: hill climbing and tabu search of pyAgrum, hill climbing and GES of pgmpy, on complete
+rows, on the rows that show everything, and with the most frequent state filled in.
 Distances are between CPDAGs; times are CPU seconds of one core.
 """
 
@@ -21,6 +21,7 @@ import argparse
 import json
 import warnings
 from time import process_time
+from typing import Any
 
 import numpy as np
 
@@ -128,17 +129,13 @@ def mechanisms(options: argparse.Namespace) -> None:
 
 
 def peers(options: argparse.Namespace) -> None:
-    """What pgmpy finds: on complete rows, listwise, and with the most frequent state filled in."""
+    """What others find: on complete rows, listwise, and with the most frequent state filled in."""
     warnings.filterwarnings("ignore")
     import pandas as pd
-    from pgmpy.estimators import GES, HillClimbSearch
 
-    def hill_climbing(frame: pd.DataFrame) -> object:
-        return HillClimbSearch(frame).estimate("bic-d", max_indegree=4, show_progress=False)
-
-    def greedy_equivalence(frame: pd.DataFrame) -> object:
-        return GES(frame).estimate("bic-d")
-
+    searches = [pyagrum_hill_climbing, pyagrum_tabu]
+    if not options.fast_peers:
+        searches += [pgmpy_hill_climbing, pgmpy_greedy_equivalence]
     truth = lc.example(options.network)
     for seed in range(options.first, options.first + options.seeds):
         rng = np.random.default_rng([seed, options.rows])
@@ -151,24 +148,58 @@ def peers(options: argparse.Namespace) -> None:
             "most frequent filled in": shown.apply(lambda cells: cells.fillna(cells.mode()[0])),
         }
         for on, frame in frames.items():
-            for search in (hill_climbing, greedy_equivalence):
+            for search in searches:
                 about = {
                     "network": options.network,
                     "rows": options.rows,
                     "beta": options.beta,
                     "seed": seed,
-                    "on": f"pgmpy {search.__name__}, {on} ({len(frame)} rows)",
+                    "on": f"{search.__name__}, {on} ({len(frame)} rows)",
                 }
                 if len(frame) >= 50:
                     began = process_time()
-                    graph = search(frame.astype("category"))
+                    arcs = search(frame)
                     seconds = process_time() - began
-                    said(about | judged(truth, _class(truth, graph.edges()), seconds))
+                    said(about | judged(truth, _class(truth, arcs), seconds))
 
 
-def _class(truth: lc.Network, arcs: object) -> Cpdag:
+Arcs = set[tuple[str, str]]
+
+
+def pgmpy_hill_climbing(frame: Any) -> Arcs:
+    from pgmpy.estimators import HillClimbSearch
+
+    search = HillClimbSearch(frame.astype("category"))
+    return set(search.estimate("bic-d", max_indegree=4, show_progress=False).edges())
+
+
+def pgmpy_greedy_equivalence(frame: Any) -> Arcs:
+    from pgmpy.estimators import GES
+
+    return set(GES(frame.astype("category")).estimate("bic-d").edges())
+
+
+def pyagrum_hill_climbing(frame: Any) -> Arcs:
+    return _pyagrum(frame, "useGreedyHillClimbing")
+
+
+def pyagrum_tabu(frame: Any) -> Arcs:
+    return _pyagrum(frame, "useLocalSearchWithTabuList")
+
+
+def _pyagrum(frame: Any, search: str) -> Arcs:
+    import pyagrum as gum
+
+    learner = gum.BNLearner(frame)
+    learner.useScoreBIC()
+    learner.setMaxIndegree(4)
+    getattr(learner, search)()
+    arcs = learner.learnDAG().arcs()
+    return {(learner.nameFromId(x), learner.nameFromId(y)) for x, y in arcs}
+
+
+def _class(truth: lc.Network, pairs: Arcs) -> Cpdag:
     """The class of a DAG, or of a CPDAG that has an undirected edge as two arcs."""
-    pairs = set(arcs)  # type: ignore[call-overload]
     if not any((y, x) in pairs for x, y in pairs):
         parents: dict[str, list[str]] = {}
         for x, y in pairs:
@@ -179,8 +210,8 @@ def _class(truth: lc.Network, arcs: object) -> Cpdag:
     return Cpdag(truth.variables, compelled, both)
 
 
-def _frame(pd: object, table: EncodedTable) -> object:
-    return pd.DataFrame(  # type: ignore[attr-defined]
+def _frame(pd: Any, table: EncodedTable) -> Any:
+    return pd.DataFrame(
         {
             name: np.where(column == table.cardinality_of[name], None, column.astype(object))
             for name, column in table.columns.items()
@@ -212,6 +243,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--closed-form", action="store_true")
     parser.add_argument("--skip-complete", action="store_true")
+    parser.add_argument("--fast-peers", action="store_true", help="pyAgrum alone")
     options = parser.parse_args()
     {"mcar": mcar, "mechanisms": mechanisms, "peers": peers, "cost": cost}[options.what](options)
 
