@@ -66,6 +66,21 @@ class Conditional:
         shares = Table(given, mass.array / (mass.array.sum() or 1.0))
         return cls(target, given, ordered.given(given), shares, basis)
 
+    def standardised(self, law: Table) -> Basis:
+        r"""What the table rests on where ``given`` has another law q than its own, m.
+
+        A row with b then weighs q(b) / m(b) times as much: the effective size falls by
+        :math:`\sum_b q(b)^2 / m(b)`.
+        """
+        wanted, own = law.marginal(self.given).array, self.mass.array
+        ratio = np.divide(wanted, own, out=np.zeros_like(own), where=own > 0)
+        spread = float((wanted * ratio).sum())
+        return Basis(
+            self.basis.effective_size / max(spread, 1.0),
+            self.basis.rows_used,
+            self.basis.largest_weight * float(ratio.max(initial=0.0)),
+        )
+
 
 @dataclass(frozen=True)
 class Term:
@@ -236,7 +251,8 @@ class Product(Term):
             average = (known * first.mass).marginal(first.target).aligned(scope)
             left = np.where(np.isnan(left), average, left)
         table = np.where(right == 0, 0.0, np.nan_to_num(left) * right)
-        basis = first.basis.joined(second.basis)
+        law = Table(second.table.scope, np.nan_to_num(second.table.array)) * second.mass
+        basis = first.standardised(law).joined(second.basis)
         return Conditional(self.target, self.given, Table(scope, table), second.mass, basis)
 
 
