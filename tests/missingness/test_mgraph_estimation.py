@@ -382,3 +382,32 @@ def test_of_several_estimands_the_data_choose_the_one_that_wastes_fewest_rows() 
     np.testing.assert_allclose(report.table, model.truth(["X"]), rtol=0, atol=error)
     exact = verdict.estimate(law)
     np.testing.assert_allclose(exact, model.truth(["X"]), rtol=0, atol=1e-12)
+
+
+FED_BACK = MissingnessGraph.parse(
+    "B, C, R[B] -> R[A]; C -> R[B]; A, R[B] -> R[C]",
+    Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]}),
+)
+
+
+def test_the_odds_rule_is_exact_where_a_part_of_the_hidden_rows_shows_nothing() -> None:
+    # Where A = 1, a row that misses B never shows C; where A = 0 some do, and that is enough.
+    rng = np.random.default_rng(0)
+    shown = random_cpt(rng, [2, 2, 2])
+    shown[1, 0] = [1, 0]
+    model = random_model(FED_BACK, rng, {Mechanism("C"): shown})
+    verdict = FED_BACK.recover(["C"], ["A", "B"])
+    assert "some rows that miss B show C" in verdict.why
+    estimate = verdict.estimate(model.manifest())
+    np.testing.assert_allclose(estimate, model.truth(["C"], ["A", "B"]), rtol=0, atol=1e-12)
+
+
+def test_the_odds_rule_gives_no_number_where_no_hidden_row_shows_what_it_needs() -> None:
+    rng = np.random.default_rng(0)
+    shown = random_cpt(rng, [2, 2, 2])
+    shown[:, 0] = [1, 0]
+    model = random_model(FED_BACK, rng, {Mechanism("C"): shown})
+    verdict = FED_BACK.recover(["A", "B", "C"])
+    report = verdict.estimate_with_report(model.manifest())
+    assert np.isnan(report.table).all()
+    assert "rows that miss B do not show C wherever the odds of R[B] need" in report.warnings[0]
