@@ -8,7 +8,7 @@ what it comes to on some rows (``compute``). Execution decides nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -127,7 +127,8 @@ class Term:
     @property
     def parts(self) -> tuple[Term, ...]:
         """The terms that this one is made of."""
-        return ()
+        values = (getattr(self, own.name) for own in fields(self))
+        return tuple(value for value in values if isinstance(value, Term))
 
     @property
     def columns(self) -> frozenset[str]:
@@ -200,7 +201,7 @@ class Factor(Term):
         notation = writer.notation
         if not self.sample.weights:
             given = [*notation.names(self.given), *self.sample.conditions(notation)]
-            return notation.probability(map(notation.name, self.target), given)
+            return notation.probability(notation.names(self.target), given)
         extra, free, share = self.sample.written(writer, self.mentions)
         return notation.summed(extra, free) + share
 
@@ -222,11 +223,6 @@ class Product(Term):
     def of(cls, first: Term, second: Term) -> Product:
         """The product; its target is both targets, given what the second is given."""
         return cls((*first.target, *second.target), second.given, first, second)
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """Both factors."""
-        return self.first, self.second
 
     def written(self, writer: Writer) -> str:
         """One factor times the other."""
@@ -262,11 +258,6 @@ class SumOut(Term):
 
     term: Term
 
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """What is summed."""
-        return (self.term,)
-
     def written(self, writer: Writer) -> str:
         """The sum."""
         gone = [name for name in self.term.target if name not in self.target]
@@ -284,11 +275,6 @@ class Conditioned(Term):
     """P(A | B1, B2) from P(A, B1 | B2)."""
 
     term: Term
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """What is conditioned."""
-        return (self.term,)
 
     def relation(self, notation: Notation) -> str:
         """Proportional: B1 is divided out."""
@@ -310,11 +296,6 @@ class Widened(Term):
     """P(A | B) = P(A | B') where A does not depend on the rest of B given B'."""
 
     term: Term
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """The same with fewer conditions."""
-        return (self.term,)
 
     def written(self, writer: Writer) -> str:
         """The same with fewer conditions."""
@@ -340,11 +321,6 @@ class Inverted(Term):
 
     first: Term
     second: Term
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """What is divided, and by what."""
-        return self.first, self.second
 
     @property
     def helper(self) -> Scope:

@@ -32,11 +32,14 @@ class Mgraph:
 
     ``otherwise`` says what becomes of the other families: "refuse" (an error that names
     family and reason), "prior" (the CPT holds the prior alone), or the name of a method.
-    Both of the latter are marked in the reports.
+    Both of the latter are marked in the reports. They also stand in where an estimand finds no
+    rows, or the data contradict it. ``effort`` is how long to search for an estimand of each
+    family, relative to the usual.
     """
 
     missingness: MissingnessGraph
     otherwise: str = "refuse"
+    effort: float = 1.0
     name: ClassVar[str] = "mgraph"
 
     def __post_init__(self) -> None:
@@ -50,7 +53,7 @@ class Mgraph:
         """Learn the CPT of every variable, or refuse."""
         self.missingness.check_network(task.network)
         self.missingness.check_data(task.table)
-        verdicts = recover_families(self.missingness)
+        verdicts = recover_families(self.missingness, self.effort)
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         if lost and self.otherwise == "refuse":
             first = verdicts[lost[0]]
