@@ -361,3 +361,53 @@ def test_an_estimate_from_few_of_the_rows_that_show_the_query_is_warned_about() 
     rows = [(0, 0)] * 3 + [(0, 1)] + [(0, 2)] * 60 + [(1, 2)] * 60 + [(1, 0)]
     report = FEEDBACK.recover(["X"]).estimate_with_report(table_of(rows))
     assert "it rests on 5 of the 125 rows that show the query" in report.warnings
+
+
+def test_of_several_estimands_the_data_choose_the_one_that_wastes_fewest_rows() -> None:
+    # Q decides whether X is shown, and Q itself is rarely shown; Z, always shown, separates
+    # X from all that. Weighting by the propensity of R[X] needs the rows that show Q.
+    network = Network({name: ["0", "1"] for name in "ZXQ"}, {"X": ["Z"], "Q": ["Z"]})
+    graph = MissingnessGraph.parse("Q -> R[X]; R[Q]", network)
+    model = random_model(graph, np.random.default_rng(0), {Mechanism("Q"): np.array([0.99, 0.01])})
+    law = model.manifest()
+    drawn = np.random.default_rng(0).choice(law.rows, 20_000, p=law.weights)
+    table = EncodedTable.of(law.cardinality_of, law.take(drawn).columns)
+    verdict = graph.recover(["X"])
+    assert "π[X]" in verdict.estimand
+    report = verdict.estimate_with_report(table)
+    assert report.rows_used == report.rows_shown == np.count_nonzero(table.columns["X"] != 2)
+    assert report.estimand == "P(X) = sum over Z of P(X | Z, R[X]=1) P(Z)"
+    # Four standard errors of a share.
+    error = 4 * np.sqrt(0.25 / report.effective_size)
+    np.testing.assert_allclose(report.table, model.truth(["X"]), rtol=0, atol=error)
+    exact = verdict.estimate(law)
+    np.testing.assert_allclose(exact, model.truth(["X"]), rtol=0, atol=1e-12)
+
+
+FED_BACK = MissingnessGraph.parse(
+    "B, C, R[B] -> R[A]; C -> R[B]; A, R[B] -> R[C]",
+    Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]}),
+)
+
+
+def test_the_odds_rule_is_exact_where_a_part_of_the_hidden_rows_shows_nothing() -> None:
+    # Where A = 1, a row that misses B never shows C; where A = 0 some do, and that is enough.
+    rng = np.random.default_rng(0)
+    shown = random_cpt(rng, [2, 2, 2])
+    shown[1, 0] = [1, 0]
+    model = random_model(FED_BACK, rng, {Mechanism("C"): shown})
+    verdict = FED_BACK.recover(["C"], ["A", "B"])
+    assert "some rows that miss B show C" in verdict.why
+    estimate = verdict.estimate(model.manifest())
+    np.testing.assert_allclose(estimate, model.truth(["C"], ["A", "B"]), rtol=0, atol=1e-12)
+
+
+def test_the_odds_rule_gives_no_number_where_no_hidden_row_shows_what_it_needs() -> None:
+    rng = np.random.default_rng(0)
+    shown = random_cpt(rng, [2, 2, 2])
+    shown[:, 0] = [1, 0]
+    model = random_model(FED_BACK, rng, {Mechanism("C"): shown})
+    verdict = FED_BACK.recover(["A", "B", "C"])
+    report = verdict.estimate_with_report(model.manifest())
+    assert np.isnan(report.table).all()
+    assert "rows that miss B do not show C wherever the odds of R[B] need" in report.warnings[0]

@@ -372,21 +372,22 @@ def test_a_helper_taken_in_and_divided_out_again_recovers_a_censored_parent_s_ch
 def test_the_work_of_a_search_does_not_depend_on_hashes() -> None:
     program = """
 import sys
-sys.path[:0] = sys.argv[1:]
-from test_recover import dense_graph
+sys.path.insert(0, sys.argv[1])
+import numpy as np
 from lacunet.missingness.recover.chain import find_term
 from lacunet.missingness.separation.mixed import Meter
-for seed in (0, 1):
-    graph = dense_graph(seed)
-    for name in graph.network.variables[::4]:
-        mixed = graph.mixed.metered(Meter(limit=3e4))
-        found = find_term(mixed, frozenset([name]), frozenset(graph.network.parents(name)))
-        print(name, mixed.meter.spent, found.steps, found.is_cut_short)
+from manifest_laws import random_graph
+rng = np.random.default_rng(0)
+for _ in range(12):
+    graph = random_graph(rng, 4, 0.1)
+    mixed = graph.mixed.metered(Meter())
+    find_term(mixed, frozenset(graph.network.variables), frozenset())
+    print(mixed.meter.spent)
 """
-    here = Path(__file__).parent
+    tests = str(Path(__file__).parents[1])
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", program, str(here), str(here.parent)],
+            [sys.executable, "-c", program, tests],
             env={**os.environ, "PYTHONHASHSEED": str(seed)},
             capture_output=True,
             text=True,
@@ -395,7 +396,6 @@ for seed in (0, 1):
         for seed in (0, 1, 2)
     }
     assert len(outputs) == 1
-    assert outputs.pop().count("True") > 2
 
 
 def test_every_family_is_searched_for_as_long_as_a_query_of_its_own() -> None:

@@ -349,32 +349,31 @@ class Odds(Propensity):
         return f"1 / (1 + {above} / [{total} · ({others} at {hidden})])"
 
     def computed(self, run: Run) -> PropensityTable:
-        """One over one plus the odds; NaN where hidden rows have nobody to stand for them."""
+        """One over one plus the odds; refused where rows lack what the odds need."""
         rows = run.rows
-        product = self.sample.weigh(run).tabled(self.scope)  # A(x_D)
+        base = self.sample.weigh(run).tabled(self.scope)  # A(x_D)
+        product, lost = base, 0.0
         for other in self.others:
-            product = product * Table(other.parents, self._at_zero(run, other))
+            table = other.table(run)  # at R_i = 0, the other free mechanisms at 1
+            at = (..., *(0 if mechanism == self.mechanism else 1 for mechanism in other.free))
+            seen = table.weights[at] > 0
+            values = np.where(table.is_empty[at] & seen, 0.0, table.values[at])
+            lost += float((base * Table(other.parents, (~seen).astype(float))).array.sum())
+            product = product * Table(other.parents, values)
         below = product.marginal(self.parents).array
-        known = [other.mechanism for other in self.others]
-        hidden = rows.shows(known) & ~rows.shows([self.mechanism])
-        above = rows.tabled(self.parents, hidden, rows.weights[hidden]).array
         is_empty = below <= 0
+        lost += float(base.marginal(self.parents).array[is_empty].sum())
+        if run.is_much(lost):
+            known = ", ".join(quoted(other.mechanism.variable) for other in self.others)
+            raise Unfounded(
+                f"the rows that miss {quoted(self.mechanism.variable)} do not show {known} "
+                f"wherever the odds of {self.mechanism} need them"
+            )
+        hidden = rows.shows([other.mechanism for other in self.others])
+        hidden &= ~rows.shows([self.mechanism])
+        above = rows.tabled(self.parents, hidden, rows.weights[hidden]).array
         odds = np.divide(above, below, out=np.zeros_like(above), where=~is_empty)
         return PropensityTable(1 / (1 + odds), is_empty, above + below)
-
-    def _at_zero(self, run: Run, other: Propensity) -> FloatArray:
-        """A propensity of K with this mechanism at 0, the other free ones at 1."""
-        table = other.table(run)
-        at = (..., *(0 if mechanism == self.mechanism else 1 for mechanism in other.free))
-        weights = table.weights[at]
-        if self.mechanism in other.free and (table.is_empty[at] | (weights <= 0)).all():
-            share = 1 - float((table.weights * table.is_empty).sum() / table.weights.sum())
-            if run.is_much(float(weights.sum()) * share):
-                raise Unfounded(
-                    f"no row shows {quoted(other.mechanism.variable)} but not "
-                    f"{quoted(self.mechanism.variable)}, which the odds of {self.mechanism} need"
-                )
-        return table.values[at]
 
 
 def filled(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable:

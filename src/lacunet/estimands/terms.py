@@ -8,7 +8,7 @@ what it comes to on some rows (``compute``). Execution decides nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -66,6 +66,21 @@ class Conditional:
         shares = Table(given, mass.array / (mass.array.sum() or 1.0))
         return cls(target, given, ordered.given(given), shares, basis)
 
+    def standardised(self, law: Table) -> Basis:
+        r"""What the table rests on where ``given`` has another law q than its own, m.
+
+        A row with b then weighs q(b) / m(b) times as much: the effective size falls by
+        :math:`\sum_b q(b)^2 / m(b)`.
+        """
+        wanted, own = law.marginal(self.given).array, self.mass.array
+        ratio = np.divide(wanted, own, out=np.zeros_like(own), where=own > 0)
+        spread = float((wanted * ratio).sum())
+        return Basis(
+            self.basis.effective_size / max(spread, 1.0),
+            self.basis.rows_used,
+            self.basis.largest_weight * float(ratio.max(initial=0.0)),
+        )
+
 
 @dataclass(frozen=True)
 class Term:
@@ -112,7 +127,8 @@ class Term:
     @property
     def parts(self) -> tuple[Term, ...]:
         """The terms that this one is made of."""
-        return ()
+        values = (getattr(self, own.name) for own in fields(self))
+        return tuple(value for value in values if isinstance(value, Term))
 
     @property
     def columns(self) -> frozenset[str]:
@@ -185,7 +201,7 @@ class Factor(Term):
         notation = writer.notation
         if not self.sample.weights:
             given = [*notation.names(self.given), *self.sample.conditions(notation)]
-            return notation.probability(map(notation.name, self.target), given)
+            return notation.probability(notation.names(self.target), given)
         extra, free, share = self.sample.written(writer, self.mentions)
         return notation.summed(extra, free) + share
 
@@ -207,11 +223,6 @@ class Product(Term):
     def of(cls, first: Term, second: Term) -> Product:
         """The product; its target is both targets, given what the second is given."""
         return cls((*first.target, *second.target), second.given, first, second)
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """Both factors."""
-        return self.first, self.second
 
     def written(self, writer: Writer) -> str:
         """One factor times the other."""
@@ -236,7 +247,8 @@ class Product(Term):
             average = (known * first.mass).marginal(first.target).aligned(scope)
             left = np.where(np.isnan(left), average, left)
         table = np.where(right == 0, 0.0, np.nan_to_num(left) * right)
-        basis = first.basis.joined(second.basis)
+        law = Table(second.table.scope, np.nan_to_num(second.table.array)) * second.mass
+        basis = first.standardised(law).joined(second.basis)
         return Conditional(self.target, self.given, Table(scope, table), second.mass, basis)
 
 
@@ -245,11 +257,6 @@ class SumOut(Term):
     """P(A | B) as the sum of P(A, Z | B) over Z."""
 
     term: Term
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """What is summed."""
-        return (self.term,)
 
     def written(self, writer: Writer) -> str:
         """The sum."""
@@ -268,11 +275,6 @@ class Conditioned(Term):
     """P(A | B1, B2) from P(A, B1 | B2)."""
 
     term: Term
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """What is conditioned."""
-        return (self.term,)
 
     def relation(self, notation: Notation) -> str:
         """Proportional: B1 is divided out."""
@@ -294,11 +296,6 @@ class Widened(Term):
     """P(A | B) = P(A | B') where A does not depend on the rest of B given B'."""
 
     term: Term
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """The same with fewer conditions."""
-        return (self.term,)
 
     def written(self, writer: Writer) -> str:
         """The same with fewer conditions."""
@@ -324,11 +321,6 @@ class Inverted(Term):
 
     first: Term
     second: Term
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        """What is divided, and by what."""
-        return self.first, self.second
 
     @property
     def helper(self) -> Scope:

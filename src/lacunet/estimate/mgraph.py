@@ -30,10 +30,10 @@ from lacunet.estimate.method import (
     Setting,
     option,
 )
-from lacunet.missingness.errors import NoRowsError, NotRecoverableError
+from lacunet.missingness.errors import NoRowsError, NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.answers import recover_families
-from lacunet.missingness.verdict import Verdict, columns_needed, estimate
+from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Needs, Statistics
 
@@ -44,20 +44,24 @@ STAND_INS: dict[str, type[Method]] = {
 
 @dataclass(frozen=True)
 class ByVerdict:
-    """The formula of a family that a verdict recovers; the prior's where it does not."""
+    """The formula of a family that a verdict recovers; the prior's where it does not.
+
+    Of several, ``chosen`` is the one that was computed, because the data support it best.
+    """
 
     verdict: Verdict
+    chosen: Estimation | None = None
     given: Scope = ()
 
     @property
     def text(self) -> str:
         """The formula in plain text."""
-        return self.verdict.estimand or "the prior"
+        return (self.chosen or self.verdict).estimand or "the prior"
 
     @property
     def latex(self) -> str:
         """The formula in LaTeX."""
-        return self.verdict.latex
+        return (self.chosen or self.verdict).latex
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ class MGraph:
 
     ``otherwise`` says what becomes of the other families: "refuse" (an error that names
     family and reason), "prior" (the CPT holds the prior alone), or the name of a method.
-    Both of the latter are marked in the reports.
+    Both of the latter are marked in the reports. They also stand in where an estimand finds no
+    rows, or the data contradict it.
     """
 
     missingness: MissingnessGraph | None = option(
@@ -150,7 +155,7 @@ class MGraph:
             setting.progress("families", done, len(verdicts), name)
             try:
                 found[name] = _recovered(plan, family, statistics, setting)
-            except NoRowsError as error:
+            except (NoRowsError, TooLargeEstimandError) as error:
                 without[name] = error.message
             except NotRecoverableError:
                 without[name] = family.verdict
@@ -196,7 +201,7 @@ def _recovered(
     joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
     table, unseen = posterior_mode(joint, found.effective_size, setting.prior)
     report = family_report(
-        family,
+        replace(family, formula=ByVerdict(verdict, found)),
         statistics.counts[plan.network.family(family.variable)],
         plan.network,
         setting.prior,

@@ -30,6 +30,7 @@ Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
 NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
+BETTER = 1.05  # times the effective size, for another estimand than the first to be taken
 FEW = 0.05  # of the rows that show the query; below it a warning
 
 
@@ -80,7 +81,8 @@ class Verdict:
     ``status`` is "recoverable", "not recoverable" or "undecided". ``estimand`` and ``latex``
     are empty unless it is recoverable. ``witness`` holds two models that look the same and
     differ in the query, where such a pair is the reason. ``is_computable`` is false where
-    the estimand is too large to compute.
+    the estimand is too large to compute. ``others`` are estimands of the same query; on data
+    the one with the largest effective size is taken.
     """
 
     graph: Drawing
@@ -91,6 +93,7 @@ class Verdict:
     term: Term | None = None
     witness: Witness | None = None
     is_computable: bool = True
+    others: tuple[Term, ...] = ()
 
     @property
     def query(self) -> str:
@@ -144,7 +147,8 @@ def as_table(data: object, network: Network, weight: Weight) -> EncodedTable:
 
 def columns_needed(verdict: Verdict) -> Scope:
     """The columns that a verdict's estimand reads, in the network's order; none without one."""
-    columns = frozenset() if verdict.term is None else verdict.term.columns
+    terms = () if verdict.term is None else (verdict.term, *verdict.others)
+    columns = frozenset[str]().union(*(term.columns for term in terms))
     return tuple(name for name in verdict.graph.network.variables if name in columns)
 
 
@@ -155,29 +159,43 @@ def estimate(verdict: Verdict, counts: Counts | Rows) -> Estimation:
         raise NotRecoverableError(
             f"{verdict.query} is {verdict.status} under this missingness graph: {verdict.why}"
         )
-    cells = max(prod(map(float, network.shape(scope))) for scope in term.scopes())
-    if cells > LARGEST_TABLE or not verdict.is_computable:
+    small = [one for one in (term, *verdict.others) if _cells(one, network) <= LARGEST_TABLE]
+    if not small or not verdict.is_computable:
+        cells = _cells(term, network)
         too_large = (
-            f"a table of {cells:.3g} cells, which is" if verdict.is_computable else "what is"
+            f"a table of {cells:.3g} cells, which is" if cells > LARGEST_TABLE else "what is"
         )
         raise TooLargeEstimandError(
             f"{verdict.query} needs {too_large} too large to compute.",
             "ask for fewer variables at once.",
         )
     rows = Rows.of(counts) if isinstance(counts, Counts) else counts
-    without = [
-        n for n in rows.scope if n not in verdict.graph.causes and not rows.is_shown([n]).all()
-    ]
+    known = verdict.graph.causes
+    without = [n for n in rows.scope if n not in known and not rows.is_shown([n]).all()]
     if without:
         raise without_mechanism(without)
-    run = Run(rows)
-    try:
-        result = term.compute(run)
-    except Unfounded as error:
-        return _unfounded(verdict, term, rows, str(error))
+    best: tuple[Conditional, Run, Term] | None = None
+    refused = []
+    for one in small:
+        run = Run(rows)
+        try:
+            result = one.compute(run)
+        except Unfounded as error:
+            refused.append(str(error))
+            continue
+        if best is None or result.basis.effective_size > BETTER * best[0].basis.effective_size:
+            best = result, run, one
+    if best is None:
+        return _unfounded(verdict, term, rows, refused[0])
+    result, run, chosen = best
     if not result.basis.rows_used or not result.mass.array.sum():
         raise _no_rows(verdict, term, rows)
-    return _reported(verdict, result, run, resolved(term, run.chosen))
+    return _reported(verdict, result, run, resolved(chosen, run.chosen))
+
+
+def _cells(term: Term, network: Network) -> float:
+    """The size of the largest table that a term fills."""
+    return max(prod(map(float, network.shape(scope))) for scope in term.scopes())
 
 
 def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:

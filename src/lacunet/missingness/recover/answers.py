@@ -14,7 +14,13 @@ from math import inf
 from lacunet.estimands.patterns import NoSelfCensoring
 from lacunet.estimands.terms import Factor, Inverted, Term, Widened
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.missingness.recover.chain import Found, censors_itself, find_term, with_choices
+from lacunet.missingness.recover.chain import (
+    Found,
+    censors_itself,
+    find_term,
+    other_terms,
+    with_choices,
+)
 from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT, too_large_term
 from lacunet.missingness.refute.witness import Witness, find_witness
 from lacunet.missingness.separation.drawing import Drawing
@@ -109,7 +115,8 @@ def _decide(
         if (term := found.term) is not None:
             mixed.meter.allow(CHOICES_WORK * effort)
             why = _why_recoverable(term)
-            return Verdict(graph, left, right, RECOVERABLE, why, with_choices(mixed, term))
+            chosen, others = with_choices(mixed, term), other_terms(mixed, term)
+            return Verdict(graph, left, right, RECOVERABLE, why, chosen, others=others)
         witness = find_witness(mixed, left, right, refuting) if share < 1 else None
         if witness is not None:
             why = _two_models(graph.mixed, witness)

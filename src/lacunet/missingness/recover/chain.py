@@ -33,6 +33,7 @@ LEVELS = 5  # fix and select; the chain rule over it; every rule, three deep
 EVERY_RULE = 2  # from this level on
 STEPS = 1500  # queries looked at for one verdict
 SAMPLES = 5  # samples that serve as well, for the data to choose from
+TERMS = 8  # estimands of other forms, likewise
 
 
 @dataclass
@@ -65,6 +66,26 @@ def find_term(graph: MixedGraph, target: Names, given: Names) -> Found:
     except OutOfWork:
         return Found(None, search.steps, True)
     return Found(None, search.steps)
+
+
+def other_terms(graph: MixedGraph, term: Term) -> tuple[Term, ...]:
+    """Other estimands of the same query, for the data to choose from.
+
+    None where the first uses every row that shows the query, each with its own weight.
+    """
+    if isinstance(term, Factor) and not term.sample.weights:
+        return ()
+    target, given = frozenset(term.target), frozenset(term.given)
+    others: list[Term] = []
+    try:
+        for other in _attempts(Search(graph), target, given, 1):
+            if other != term and other not in others:
+                others.append(other)
+            if len(others) == TERMS:
+                break
+    except OutOfWork:
+        pass
+    return tuple(with_choices(graph, other) for other in others)
 
 
 def with_choices(graph: MixedGraph, term: Term) -> Term:
