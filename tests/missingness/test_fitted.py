@@ -156,3 +156,10 @@ def test_every_family_has_its_own_separator() -> None:
     own = learned_separator(FOUR, table)
     assert own == {"A": (), "B": (), "C": ("A",), "D": ("B",)}
     assert observed_parents(FOUR, table) == {"C": ("A",), "D": ("B",)}
+
+
+def test_a_value_given_to_hide_itself_stays_though_it_cannot_be_tested() -> None:
+    table = rows_hidden_by("C -> R[C]; A -> R[C]", {"C": [[0.1, 0.5], [0.5, 0.8]]})
+    graph = learn_missingness(FOUR, table, given=MissingnessGraph.parse("C -> R[C]", FOUR))
+    assert set(graph.causes["C"]) >= {"A", "C"}
+    assert str(graph.origin_of["C", "C"]) == "given, cannot be tested"

@@ -18,7 +18,8 @@ from lacunet.estimate.learn import learn
 from lacunet.model.network import Network
 from lacunet.statistics.count import count
 from lacunet.uncertainty.bounds import bounds
-from lacunet.uncertainty.tilt import Question, sensitivity, tilted_shares
+from lacunet.uncertainty.sensitivity import sensitivity
+from lacunet.uncertainty.tilt import Question, tilted_shares
 
 CLINIC = Network(
     {"Age": ["young", "old"], "Ill": ["no", "yes", "very"], "Pain": ["no", "yes"]},

@@ -58,7 +58,7 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the answer over the tilts."""
     from lacunet.formats.files import read_network
-    from lacunet.uncertainty.tilt import as_data, sensitivity
+    from lacunet.uncertainty.sensitivity import as_data, sensitivity
 
     network = read_network(options.network)
     left, right = split_query(options.query)

@@ -30,8 +30,9 @@ are missing at random.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -199,7 +200,7 @@ def _size(node: Node, network: Network) -> int:
     return network.cardinality(node) if isinstance(node, str) else 2
 
 
-def _in_order(nodes: Sequence[Node], network: Network) -> tuple[Node, ...]:
+def _in_order(nodes: Iterable[Node], network: Network) -> tuple[Node, ...]:
     """Variables first, then mechanisms, each in the network's order, as the graph has them."""
     place = {name: at for at, name in enumerate(network.variables)}
     return tuple(
@@ -225,6 +226,8 @@ class Origin:
     effect: float
 
     def __str__(self) -> str:
+        if isnan(self.p_value):
+            return f"{self.source}, cannot be tested"
         return f"{self.source}, p = {self.p_value:.2g}, V = {self.effect:.2f}"
 
 
@@ -311,17 +314,18 @@ def learn_missingness(
         is_shown = _is_shown(table, name)
         known = () if given is None else given.causes.get(name, ())
         candidates = {node: column for node, column in seen.items() if node != name}
-        candidates |= {node: seen[node] for node in known if node in seen}
-        lacking = [node for node in known if node not in candidates]
-        if lacking:
-            candidates |= {n: _is_shown(table, n.variable) for n in lacking if n not in seen}  # type: ignore[union-attr]
-        how = _Choice(1.0, float(np.log(max(len(candidates), 1))), known)
-        parents = _in_order(_choose(is_shown, candidates, weights, network, how), network)
-        for node in parents:
-            source = "given" if node in known else "learned"
-            found = _tested(is_shown, node, parents, candidates, weights, network)
-            origin_of[node, name] = Origin(source, *found)
-        causes[name] = parents
+        for node in known:
+            if isinstance(node, Mechanism):
+                candidates[node] = _is_shown(table, node.variable)
+        fixed = tuple(node for node in known if node in candidates)
+        how = _Choice(1.0, float(np.log(max(len(candidates), 1))), fixed)
+        chosen = _choose(is_shown, candidates, weights, network, how)
+        for node in chosen:
+            found = _tested(is_shown, node, chosen, candidates, weights, network)
+            origin_of[node, name] = Origin("given" if node in known else "learned", *found)
+        if name in known:
+            origin_of[name, name] = Origin("given", nan, nan)
+        causes[name] = _in_order({*chosen, *known}, network)
         seen[Mechanism(name)] = is_shown
     return LearnedGraph(network, causes, origin_of)
 

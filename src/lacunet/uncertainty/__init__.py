@@ -2,6 +2,6 @@
 
 Read `spread` first: the one value that everything here ends in. Then where a variance comes
 from: `influence` (direct deletion, one pass over the grouped counts), `rate_matrix` (EM,
-without rows), `jackknife` (everything else). `bounds` and `tilt` do without the assumption
-that data are missing at random.
+without rows), `jackknife` (everything else). `bounds` assume nothing about why values are
+missing; `tilt` and `sensitivity` let hidden values differ from shown ones by a stated amount.
 """

@@ -1,0 +1,261 @@
+"""How far an answer moves if values are not missing at random: a table, a curve, words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import exp, inf
+from typing import Any
+
+import numpy as np
+
+from lacunet.data.read import read_table
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.missingness.fitted import observed_parents
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.uncertainty.jackknife import without_each_group
+from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.tilt import Question, TiltedShares, tilted_shares, tipping_point
+from lacunet.wording import finite, text_table
+
+DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivity:
+    """How an answer moves as hidden values differ from shown ones.
+
+    ``answers`` and ``intervals`` (low, high) go with ``deltas``. ``tipping_point`` is the
+    tilt at which the answer crosses ``threshold``, None if none does. ``given`` are the
+    variables within whose groups hidden values are compared with shown ones.
+    """
+
+    question: Question
+    given: Scope
+    deltas: tuple[float, ...]
+    answers: FloatArray
+    intervals: FloatArray
+    threshold: float
+    tipping_point: float | None
+    hidden_share: float
+    words: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Sensitivity of {self.question}: {self.words[0]}>"
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+
+def sensitivity(
+    network: Network,
+    data: Any,
+    target: str,
+    state: str,
+    evidence: Mapping[str, str],
+    mechanism: str,
+    *,
+    tilted_state: str | None = None,
+    threshold: float | None = None,
+    given: Sequence[str] | None = None,
+    deltas: Sequence[float] = DELTAS,
+    weight: Any = None,
+    groups: int = 30,
+) -> Sensitivity:
+    """Ask how far an answer moves if values are not missing at random.
+
+    Parameters
+    ----------
+    network
+        Structure and states; CPTs are not looked at.
+    data
+        A path, a dataframe of any library, or an encoded table.
+    target, state, evidence
+        The question: P(target = state | evidence).
+    mechanism
+        The variable whose hidden values may differ from its shown ones.
+    tilted_state
+        The state whose odds differ; the question's own, or the variable's last.
+    threshold
+        The answer at which a conclusion would change; by default the end of the answer's own
+        95% interval that is nearer.
+    given
+        Hidden values are compared with shown ones within groups by these fully observed
+        variables; learned from the data by default.
+    groups
+        How many groups of rows the jackknife leaves out in turn.
+
+    Examples
+    --------
+    Half of the old do not answer; of those who do, half are ill.
+
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    >>> rows = {"Age": ["old"] * 80, "Ill": ["no"] * 20 + ["yes"] * 20 + [None] * 40}
+    >>> found = sensitivity(network, rows, "Ill", "yes", {"Age": "old"}, "Ill", threshold=0.625)
+    >>> found.answers[5].item(), round(exp(found.tipping_point), 6)
+    (0.5, 3.0)
+    """
+    table = read_table(data, network, weight=weight)
+    question = _checked(network, table, target, state, evidence, mechanism, tilted_state)
+    grouped = _grouped(network, table, mechanism, given)
+    shares = tilted_shares(network, table, question, grouped)
+    answers = np.array([shares.answer(delta) for delta in deltas])
+    if np.isnan(answers).any():
+        raise LacunetError(
+            f"no row that shows {', '.join(question.variables)} together agrees with the evidence.",
+            "ask about states that occur in the data.",
+        )
+    parts = [
+        tilted_shares(network, part, question, grouped)
+        for part in without_each_group(table, groups)
+    ]
+    start, own = shares.answer(0.0), _intervals(shares, parts, [0.0])[0]
+    limit = _nearest_end(start, own, shares) if threshold is None else threshold
+    tipping = tipping_point(shares, limit)
+    return Sensitivity(
+        question,
+        grouped,
+        tuple(deltas),
+        answers,
+        _intervals(shares, parts, deltas),
+        limit,
+        tipping,
+        float(np.average(~table.is_shown((mechanism,)), weights=table.weights)),
+        _words(question, start, shares, limit, tipping, named=threshold is not None),
+    )
+
+
+def _grouped(
+    network: Network, table: EncodedTable, mechanism: str, given: Sequence[str] | None
+) -> Scope:
+    """What hidden values are compared within: as given, or learned."""
+    if given is None:
+        given = observed_parents(network, table)[mechanism]
+    for name in given:
+        if table.missing_of[network.known(name)]:
+            raise LacunetError(
+                f"{name!r} is missing in {table.missing_of[name]:,} rows.",
+                "groups are made by variables that every row shows.",
+            )
+    return tuple(name for name in table.fully_observed if name in given)
+
+
+def _intervals(
+    shares: TiltedShares, parts: Sequence[TiltedShares], deltas: Sequence[float]
+) -> FloatArray:
+    """Low and high for every tilt, by the jackknife; parts that have no answer are left out."""
+    answers = np.array([shares.answer(delta) for delta in deltas])
+    replicates = np.array([[part.answer(delta) for delta in deltas] for part in parts])
+    replicates = replicates[np.isfinite(replicates).all(axis=1)]
+    apart = np.square(replicates - replicates.mean(axis=0)).sum(axis=0)
+    variance = apart * (len(replicates) - 1) / len(replicates)
+    both = np.stack([answers, 1 - answers], axis=-1)
+    spread = Spread.of_variance(both, both, np.repeat(variance[:, None], 2, axis=1))
+    return spread.interval()[:, 0]
+
+
+def _checked(
+    network: Network,
+    table: EncodedTable,
+    target: str,
+    state: str,
+    evidence: Mapping[str, str],
+    mechanism: str,
+    tilted_state: str | None,
+) -> Question:
+    asked = {target: state, **evidence}
+    for name, value in asked.items():
+        network.state_index(name, value)
+    if target in evidence:
+        raise LacunetError(f"{target!r} is both asked about and given.", "ask about another one.")
+    if not table.missing_of[network.known(mechanism)]:
+        raise LacunetError(
+            f"{mechanism!r} is never missing: there is nothing to be sensitive to.",
+            f"missing at times: {', '.join(table.partially_observed) or 'nothing'}.",
+        )
+    tilted = tilted_state or asked.get(mechanism, network.states(mechanism)[-1])
+    network.state_index(mechanism, tilted)
+    return Question(target, state, dict(evidence), mechanism, tilted)
+
+
+def _nearest_end(start: float, interval: FloatArray, shares: TiltedShares) -> float:
+    """The end of the interval that the smaller tilt reaches."""
+    ends = [(tipping_point(shares, float(end)), float(end)) for end in interval]
+    reached = [(abs(delta), end) for delta, end in ends if delta is not None]
+    return min(reached)[1] if reached else float(interval[1] if start < 0.5 else interval[0])
+
+
+def _words(
+    question: Question,
+    start: float,
+    shares: TiltedShares,
+    threshold: float,
+    tipping: float | None,
+    named: bool,
+) -> tuple[str, ...]:
+    low, high = sorted((shares.answer(-inf), shares.answer(inf)))
+    words = [f"If values are missing at random, {question} is {start:.3g}."]
+    if tipping is None:
+        words.append(
+            f"No tilt of the hidden values of {question.mechanism} takes the answer to "
+            f"{threshold:.3g}: it stays between {low:.3g} and {high:.3g}."
+        )
+    else:
+        what = "cross" if named else "leave its 95% interval at"
+        times = exp(tipping)
+        ratio = f"{times:.3g} times" if times >= 1 else f"1/{1 / times:.3g} of"
+        words.append(
+            f"The answer would {what} {threshold:.3g} if the odds of a hidden "
+            f"{question.mechanism}={question.tilted_state} were {ratio} those of a shown one; "
+            f"it can be anywhere between {low:.3g} and {high:.3g}."
+        )
+    if shares.lost > 0:
+        words.append(f"Nothing is known about {shares.lost:.1%} of the rows: left out.")
+    words.append("The data cannot say which tilt is right.")
+    return tuple(words)
+
+
+def as_text(found: Sensitivity) -> str:
+    """The answer over the tilts as a table with a curve, and the words."""
+
+    def curve(value: float) -> str:
+        return " " * round(value * 40) + "*"
+
+    rows = [
+        [
+            f"{delta:+g}" if delta else "0",
+            f"{exp(delta):.3g}" if abs(delta) < inf else ("all" if delta > 0 else "none"),
+            f"{answer:.4f}",
+            f"{low:.4f}",
+            f"{high:.4f}",
+            curve(answer).ljust(41),
+        ]
+        for delta, answer, (low, high) in zip(
+            found.deltas, found.answers, found.intervals, strict=True
+        )
+    ]
+    given = ", ".join(found.given) or "nothing"
+    return "\n".join(
+        [
+            f"{found.question}; {found.question.mechanism} is missing in "
+            f"{found.hidden_share:.1%} of the rows; compared within groups by {given}",
+            "",
+            text_table(
+                ["delta", "odds ratio", "answer", "low", "high", "0" + " " * 38 + " 1"], rows
+            ),
+            "",
+            *found.words,
+        ]
+    )
+
+
+def as_data(found: Sensitivity) -> dict[str, Any]:
+    """All of it as lists, strings and numbers, ready for JSON."""
+    data = asdict(found) | {
+        "answers": found.answers.tolist(),
+        "intervals": found.intervals.tolist(),
+        "question": str(found.question),
+    }
+    clean: dict[str, Any] = finite(data)
+    return clean
