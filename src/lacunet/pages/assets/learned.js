@@ -108,7 +108,8 @@
     const label = draw("text", { x: 25 + (box.width - 25) / 2, y: 19, "text-anchor": "middle" }, nodeText(i));
     const rect = draw("rect", { width: box.width, height: box.height });
     rect.style.fill = `color-mix(in srgb, var(--missing) ${Math.round(85 * v.missing)}%, var(--paper))`;
-    const words = `${v.name}: ${percent(v.missing)} missing, effective size ${number(v.effective)} of ${number(data.rows)} rows`
+    const words = `${v.name}: ${percent(v.missing)} missing`
++ (v.effective === null ? "" : `, effective size ${number(v.effective)} of ${number(data.rows)} rows`)
       + (v.warnings.length ? `, ${v.warnings.length} warnings` : "");
     const g = draw("g", { class: "node" + (i === state.chosen ? " chosen" : ""), role: "button", "data-variable": i,
       tabindex: i === state.chosen ? 0 : -1, "aria-label": words, "aria-pressed": i === state.chosen,
