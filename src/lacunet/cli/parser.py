@@ -16,6 +16,7 @@ COMMANDS = (
     "convert",
     "experiment",
     "demo",
+    "completions",
 )
 
 
