@@ -4,6 +4,7 @@ import json
 import re
 import zlib
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,15 @@ def test_the_largest_move_is_where_the_complete_rows_mislead() -> None:
         12 / 52
     )
     assert moves[0].rows == 52
+
+
+def test_an_effective_size_that_is_not_known_is_not_made_up() -> None:
+    case = golden("asia-mar")
+    result = learned(case.network, case.table)
+    families = {v: replace(one, effective_size=None) for v, one in result.families.items()}
+    text = page(replace(result, families=families), case.table, SOURCE)
+    assert all(fact["effective"] is None for fact in carried(text)["variables"])
+    assert "&lt; 0" not in text
 
 
 def test_mechanisms_and_hidden_causes_are_carried() -> None:
