@@ -117,7 +117,7 @@ def _trouble(result: Result, supported: Mapping[str, Supported]) -> list[str]:
         result.network.variables,
         {v: one.unsupported / np.asarray(one.support).size for v, one in supported.items()},
         {v: one.fallback_mass for v, one in result.families.items()},
-        {v: one.effective_size or one.rows_shown for v, one in result.families.items()},
+        {v: one.effective_size for v, one in result.families.items()},
     )
 
 
