@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all lint bench browser docs release-check clean
+.PHONY: setup demo test test-all lint bench browser docs clean
 
 setup: .venv/.installed
 
@@ -27,6 +27,16 @@ setup: .venv/.installed
 
 demo: setup
 	$(BIN)/lacunet demo
+
+.PHONY: release-check
+# Wheel and sdist, the wheel installed with the core dependencies only, and the demonstration run.
+release-check: .venv/.installed
+	rm -rf dist build/clean
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv build/clean
+	build/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build/clean && bin/lacunet --version && bin/lacunet demo
 
 lint: .venv/.installed-test
 	$(BIN)/ruff format --check .
@@ -52,15 +62,6 @@ bench: .venv/.installed-bench
 
 docs: .venv/.installed-docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
-
-# Wheel and sdist, the wheel installed with the core dependencies only, and the demonstration run.
-release-check: .venv/.installed
-	rm -rf dist build/clean
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
-	$(BIN)/python -m build --outdir dist .
-	$(PYTHON) -m venv build/clean
-	build/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	cd build/clean && bin/lacunet --version && bin/lacunet demo
 
 clean:
 	rm -rf .venv build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
