@@ -148,7 +148,11 @@
     byId("view").textContent = state.whole ? "the whole network"
       : `${vars[state.chosen].name} with its parents, children and their other parents (${shown.size} of ${vars.length} variables)`;
     const chosen = svg.querySelector(".chosen");
-    if (chosen && keepFocus) chosen.focus();
+    if (chosen) {
+      const box = graph.node("v" + state.chosen), frame = byId("drawing");
+      frame.scrollTo(box.x * fit - frame.clientWidth / 2, box.y * fit - frame.clientHeight / 2);
+    }
+    if (chosen && keepFocus) chosen.focus({ preventScroll: true });
     markOverview(shown);
   }
   function walk(event, i) {
