@@ -28,6 +28,16 @@ setup: .venv/.installed
 demo: setup
 	$(BIN)/lacunet demo
 
+.PHONY: release-check
+# Wheel and sdist, the wheel installed with the core dependencies only, and the demonstration run.
+release-check: .venv/.installed
+	rm -rf dist build/clean
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv build/clean
+	build/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build/clean && bin/lacunet --version && bin/lacunet demo
+
 lint: .venv/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

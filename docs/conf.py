@@ -19,7 +19,7 @@ from lacunet.cli.parser import COMMANDS
 from lacunet.pages.mathml import mathml
 
 project = "lacunet"
-author = "The lacunet maintainers"
+author = copyright = "The lacunet maintainers"  # noqa: A001
 version = release = lacunet.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]

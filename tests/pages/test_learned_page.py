@@ -4,6 +4,7 @@ import json
 import re
 import zlib
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,29 @@ def test_the_largest_move_is_where_the_complete_rows_mislead() -> None:
         12 / 52
     )
     assert moves[0].rows == 52
+
+
+def test_intervals_are_carried_behind_the_cpts_and_withheld_with_them() -> None:
+    network = Network({"A": ["0", "1"]}, {})
+    table = read_table({"A": ["0"] * 30 + ["1"] * 20}, network)
+    result = learned(network, table, "direct-mcar")
+    ends = {"A": np.array([[0.5, 0.7], [0.3, 0.5]])}
+    data = carried(page(result, table, SOURCE, intervals=ends))
+    raw = np.frombuffer(zlib.decompress(b64decode(data["packed"])), "<u4")
+    assert data["has_intervals"]
+    np.testing.assert_array_equal(raw[2:6] / 1e9, [0.5, 0.3, 0.7, 0.5])  # low, then high
+    hidden = carried(page(result, table, SOURCE, min_count=25, intervals=ends))
+    raw = np.frombuffer(zlib.decompress(b64decode(hidden["packed"])), "<u4")
+    assert (raw[:6] == 2**32 - 1).all()
+
+
+def test_an_effective_size_that_is_not_known_is_not_made_up() -> None:
+    case = golden("asia-mar")
+    result = learned(case.network, case.table)
+    families = {v: replace(one, effective_size=None) for v, one in result.families.items()}
+    text = page(replace(result, families=families), case.table, SOURCE)
+    assert all(fact["effective"] is None for fact in carried(text)["variables"])
+    assert "&lt; 0" not in text
 
 
 def test_mechanisms_and_hidden_causes_are_carried() -> None:

@@ -23,6 +23,7 @@ COMMANDS = (
     "convert",
     "experiment",
     "demo",
+    "completions",
 )
 
 

@@ -257,7 +257,7 @@ def _families_section(
                 Cell(markup=link, kind="label"),
                 Cell("few" if gone is None else f"{gone:.1%}", value=gone or 0.0),
                 number(fact["rows_shown"]),
-                number(fact["effective"]),
+                Cell("–", value=0.0) if fact["effective"] is None else number(fact["effective"]),
                 Cell(f"{fact['fallback_mass']:.1%}", value=fact["fallback_mass"]),
                 number(fact["unsupported"]),
             ]

@@ -155,11 +155,11 @@ def largest_moves(
 
 def trouble_order(
     names: Sequence[str], unsupported: Mapping[str, float], fallback: Mapping[str, float],
-    effective: Mapping[str, float],
+    effective: Mapping[str, float | None],
 ) -> list[str]:  # fmt: skip
     """The variables, the one whose CPT rests on least first.
 
     First by the share of parent configurations that no row shows and of what fell back, then
-    by the effective size.
+    by the effective size; one that is not known counts as none.
     """
-    return sorted(names, key=lambda v: (-(unsupported[v] + fallback[v]), effective[v]))
+    return sorted(names, key=lambda v: (-(unsupported[v] + fallback[v]), effective[v] or 0.0))

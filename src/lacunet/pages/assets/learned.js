@@ -108,7 +108,8 @@
     const label = draw("text", { x: 25 + (box.width - 25) / 2, y: 19, "text-anchor": "middle" }, nodeText(i));
     const rect = draw("rect", { width: box.width, height: box.height });
     rect.style.fill = `color-mix(in srgb, var(--missing) ${Math.round(85 * v.missing)}%, var(--paper))`;
-    const words = `${v.name}: ${percent(v.missing)} missing, effective size ${number(v.effective)} of ${number(data.rows)} rows`
+    const words = `${v.name}: ${percent(v.missing)} missing`
++ (v.effective === null ? "" : `, effective size ${number(v.effective)} of ${number(data.rows)} rows`)
       + (v.warnings.length ? `, ${v.warnings.length} warnings` : "");
     const g = draw("g", { class: "node" + (i === state.chosen ? " chosen" : ""), role: "button", "data-variable": i,
       tabindex: i === state.chosen ? 0 : -1, "aria-label": words, "aria-pressed": i === state.chosen,
@@ -147,7 +148,11 @@
     byId("view").textContent = state.whole ? "the whole network"
       : `${vars[state.chosen].name} with its parents, children and their other parents (${shown.size} of ${vars.length} variables)`;
     const chosen = svg.querySelector(".chosen");
-    if (chosen && keepFocus) chosen.focus();
+    if (chosen) {
+      const box = graph.node("v" + state.chosen), frame = byId("drawing");
+      frame.scrollTo(box.x * fit - frame.clientWidth / 2, box.y * fit - frame.clientHeight / 2);
+    }
+    if (chosen && keepFocus) chosen.focus({ preventScroll: true });
     markOverview(shown);
   }
   function walk(event, i) {
