@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from lacunet.cli.errors import OutputError
+from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
@@ -18,9 +20,13 @@ from lacunet.cli.options import (
     gigabytes,
     method_options,
     note,
+    table_of,
 )
 from lacunet.cli.progress import progress_bar
 from lacunet.errors import LacunetError
+from lacunet.estimate.learn import Result
+from lacunet.model.network import Network
+from lacunet.progress import silent
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
@@ -44,8 +50,10 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    command.add_argument(
+        "files", metavar="NETWORK DATA", nargs="+", help=f"{NETWORK_HELP}; {DATA_HELP}"
+    )
+    command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
     command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     command.add_argument(
@@ -62,8 +70,37 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="GIB",
         help="memory budget in GiB (default: half of the memory there is)",
     )
+    command.add_argument(
+        "--intervals",
+        nargs="?",
+        type=level,
+        const=0.95,
+        metavar="LEVEL",
+        help="how sure each CPT entry is, at a level (default: 0.95)",
+    )
+    command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
+    command.add_argument(
+        "--min-count",
+        type=int,
+        default=0,
+        metavar="K",
+        help="withhold numbers on the page that would tell a count of fewer rows",
+    )
+    add_building_arguments(command)
     add_method_arguments(command)
     add_data_arguments(command)
+
+
+def level(text: str) -> float:
+    """A level as a share, or in per cent."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    value = value / 100 if value >= 1 else value
+    if not 0 < value < 1:
+        raise ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
+    return value
 
 
 def run(options: Namespace) -> int:
@@ -71,13 +108,15 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.estimate.learn import Interrupted, learn
-    from lacunet.formats.files import check_target, read_network, write_network
-    from lacunet.report.learned import result_as_data, result_as_text
+    from lacunet.formats.files import check_target
 
-    network = read_network(options.network)
+    network, options.data = _network(options)
     if options.output:
         check_target(network, options.output)
-        if os.path.exists(options.output) and os.path.samefile(options.output, options.network):
+        given = options.files[0]
+        if all(map(os.path.exists, (options.output, given))) and os.path.samefile(
+            options.output, given
+        ):
             raise OutputError(
                 f"{options.output} is the network that is read.", "write to another file."
             )
@@ -93,15 +132,37 @@ def run(options: Namespace) -> int:
                 rng=np.random.default_rng(options.seed),
                 memory=options.memory,
                 progress=progress,
+                intervals=options.intervals is not None,
                 **method_options(options),
             )
         except Interrupted as interrupted:
             result, code = interrupted.result, 130
+    _show(result, options, network)
+    _keep(result, options)
+    return code
+
+
+def _show(result: Result, options: Namespace, network: Network) -> None:
+    """Print what was learned, and write the page."""
+    from lacunet.report.learned import result_as_data, result_as_text
+
     for text in result.notes:
         note(text)
     if result.ended and result.ended.reason in ("time limit", "interrupted", "iteration limit"):
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
-    print(json.dumps(result_as_data(result)) if options.json else result_as_text(result))
+    level = options.intervals if result.uncertainty else None
+    if options.json:
+        print(json.dumps(result_as_data(result, level)))
+    else:
+        print(result_as_text(result, level, sys.stdout.isatty()))
+    if options.report:
+        _write_page(result, options, network)
+
+
+def _keep(result: Result, options: Namespace) -> None:
+    """Write the learned network."""
+    from lacunet.formats.files import write_network
+
     if options.output:
         try:
             write_network(result.network, options.output)
@@ -112,4 +173,44 @@ def run(options: Namespace) -> int:
         note(f"the learned network is in {options.output}")
     elif not options.json:
         note("nothing was written; -o FILE keeps the learned network")
-    return code
+
+
+def _network(options: Namespace) -> tuple[Network, list[str]]:
+    """The network, read or made from edges, and the data files."""
+    from lacunet.cli.network import found_network
+    from lacunet.formats.files import read_network
+
+    if options.edges is not None:
+        options.data = options.files
+        return found_network(options, data_of(options)), options.files
+    if len(options.files) == 1:
+        raise OutputError(
+            f"only one file is given, {options.files[0]!r}: a network and data are needed.",
+            "name the data after the network, or give --edges 'A -> B' instead of a network.",
+        )
+    return read_network(options.files[0]), options.files[1:]
+
+
+def _write_page(result: Result, options: Namespace, network: Network) -> None:
+    """Write the result as one HTML page; the data are read once more for what is missing."""
+    from datetime import datetime
+
+    from lacunet.missingness.graph import graph_of
+    from lacunet.output import replacing
+    from lacunet.pages.learned import page
+    from lacunet.pages.provenance import provenance
+
+    graph = options.missingness
+    text = page(
+        result,
+        table_of(options, result.network, silent),
+        provenance(sys.argv[1:], options.files, datetime.now().astimezone(), options.seed),
+        options.min_count,
+        intervals=None
+        if result.uncertainty is None
+        else {v: result.interval(v, options.intervals) for v in network.variables},
+        missingness=graph_of(graph, network) if graph else None,
+    )
+    with replacing(options.report) as file:
+        file.write(text.encode())
+    note(f"the page is in {options.report}")

@@ -107,6 +107,7 @@ def family_report(
         rows_used=rows_used,
         support=support,
         unsupported=int(np.count_nonzero(without)),
+        counts=counts,
         effective_size=effective_size,
         fallback_mass=fallback_mass,
         fallback=fallback if fallback_mass > 0 else "",

@@ -65,7 +65,7 @@ class Uncertainty:
         if self.replicates is None:
             raise LacunetError(
                 f"intervals of queries need replicates, but the recipe was the {self.recipe}.",
-                "ask for the jackknife.",
+                'learn with intervals="queries".',
             )
         return self.replicates.query(target, evidence)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from html import escape
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
@@ -13,16 +14,24 @@ import numpy as np
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
-from lacunet.estimate.deletion.forms import check_size
+from lacunet.estimate.deletion.forms import LEARN, Informed, check_size
+from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
+from lacunet.estimate.intervals import Uncertainty, uncertainty_of
 from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
+from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
-from lacunet.missingness.graph import graph_of
-from lacunet.model.network import Network
+from lacunet.missingness.fitted import learned_separator
+from lacunet.missingness.graph import MissingnessGraph, graph_of
+from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import gather
+from lacunet.uncertainty.bounds import bounds
 from lacunet.wording import counted
+
+ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +41,9 @@ class Result:
     ``network`` has the learned CPTs; ``families`` says of each variable's CPT which estimand
     it is, from how many rows, how much of it fell back and on what. ``ended`` tells how an
     iterative method ended, None for a closed form. ``why`` is the reason for the method,
-    where the method was chosen and not given.
+    where the method was chosen and not given. ``mechanisms`` are the CPTs of the mechanisms,
+    where EM learned them from a missingness graph; ``uncertainty`` is None unless intervals
+    were asked for.
     """
 
     network: Network
@@ -45,11 +56,17 @@ class Result:
     notes: tuple[str, ...]
     ended: Ended | None = None
     why: str = ""
+    mechanisms: Mapping[str, Cpt] = field(default_factory=dict)
+    uncertainty: Uncertainty | None = None
 
     def __repr__(self) -> str:
         warnings = counted(len(self.warnings), "warning")
         cpts = counted(len(self.network.variables), "CPT")
         return f"<Result: {cpts} by {self.method} from {counted(self.rows, 'row')}, {warnings}>"
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
+        return f"<p>{escape(repr(self))}</p><ul>{told}</ul>{self.network._repr_html_()}"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -59,6 +76,29 @@ class Result:
             for name, report in self.families.items()
             for warning in report.warnings
         )
+
+    def interval(self, variable: str, level: float = 0.95) -> FloatArray:
+        """The interval of every entry of a CPT: its axes, then low and high."""
+        return self.sure().interval(self.network.known(variable), level)
+
+    def standard_error(self, variable: str) -> FloatArray:
+        """The standard error of every entry of a CPT."""
+        return self.sure().standard_error(self.network.known(variable))
+
+    def bounds(self, variable: str) -> tuple[FloatArray, FloatArray]:
+        """The lowest and highest value of every CPT entry, whatever the missing values are.
+
+        They rest on no assumption about why values are missing; the prior has no part in them.
+        """
+        return bounds(self.families[self.network.known(variable)].counts)
+
+    def sure(self) -> Uncertainty:
+        """How sure the CPTs are, if that was asked for."""
+        if self.uncertainty is None:
+            raise MethodError(
+                "the result has no intervals.", "learn with intervals=True (--intervals)."
+            )
+        return self.uncertainty
 
 
 class Interrupted(KeyboardInterrupt):
@@ -82,6 +122,7 @@ def learn(
     rng: np.random.Generator | None = None,
     memory: int | None = None,
     progress: Progress = silent,
+    intervals: bool | Literal["queries"] = False,
     **options: Any,
 ) -> Result:
     """Learn the CPTs of a network from data with missing values.
@@ -113,9 +154,16 @@ def learn(
         The budget in bytes; by default half of the memory there is.
     progress
         Called as the work goes on.
+    intervals
+        Whether to find out how sure every CPT entry is: `Result.interval` and
+        `Result.standard_error`. Direct deletion and EM take about another fit, other methods
+        some thirty. "queries" makes thirty fits whatever the method, so that the answers of
+        `lacunet.query` have intervals too.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
-        "informed-direct"; ``missingness`` is a graph, its text or a file's path.
+        "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
+        and "auto" learn the mechanisms too, as observed nodes of the network: maximum
+        likelihood under the graph.
 
     Raises
     ------
@@ -125,6 +173,9 @@ def learn(
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
     network = _checked_network(network, data)
+    graph = None
+    if options.get("missingness") is not None and (method in ("em", "auto")):
+        graph = graph_of(options.pop("missingness"), network)
     method = checked_method(network, method, options)
     if not (isinstance(prior, Real) and np.isfinite(float(prior)) and prior >= 1):
         raise MethodError(
@@ -133,7 +184,6 @@ def learn(
         )
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
-    rng = rng or np.random.default_rng(0)
     table = read_table(
         data,
         network,
@@ -143,8 +193,17 @@ def learn(
         latent=latent,
         progress=progress,
     )
-    setting = Setting(float(prior), rng, budget, progress)
-    learned = carry_out(method, network, table, setting)
+    setting = Setting(float(prior), rng or np.random.default_rng(0), budget, progress)
+    if isinstance(method, Informed) and method.separator == LEARN:
+        method = replace(method, separator=(), separators=learned_separator(network, table))
+    if graph is None:
+        learned = carry_out(method, network, table, setting)
+        learner, learned_from = method, table
+    else:
+        learner = EM(time_limit=getattr(method, "time_limit", None))
+        found = _on_graph(graph, learner, table, setting)
+        learned = Learned(found.tables, found.families, found.ended, ON_GRAPH)
+        learned_from = found.augmented.table
     result = Result(
         network.with_tables(learned.tables),
         learned.families,
@@ -156,10 +215,61 @@ def learn(
         (*table.notes, *learned.notes),
         learned.ended,
         learned.why,
+        {} if graph is None else found.mechanisms,
     )
     if result.ended is not None and result.ended.reason == "interrupted":
         raise Interrupted(result)
+    if intervals:
+        whole = result.network if graph is None else found.whole
+        queries = intervals == "queries"
+        sure = _uncertainty(learner, whole, learned_from, setting, queries)
+        result = replace(result, uncertainty=sure, families=_with_sizes(result.families, sure))
     return result
+
+
+def _on_graph(graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting) -> OnGraph:
+    """EM on the network that the mechanisms are part of, from what the graph recovers."""
+    network = graph.network
+    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, table, setting)
+
+    def fit(augmented: Network, rows: EncodedTable, start: Network | str) -> Learned:
+        own = replace(em, start=start, restarts=1 if start == "random" else em.restarts)
+        return carry_out(own, augmented, rows, setting)
+
+    return learn_on_graph(graph, table, fit, network.with_tables(first.tables))
+
+
+def _uncertainty(
+    method: Method, network: Network, table: EncodedTable, setting: Setting, queries: bool
+) -> Uncertainty:
+    """How sure the CPTs of a network are that a method learned from rows."""
+    plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
+    given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
+
+    def refit(rows: EncodedTable) -> Network:
+        again = method
+        if isinstance(method, EM) and method.stop == "converge":
+            again = replace(method, start=network, restarts=1)  # near where it will end
+        return network.with_tables(carry_out(again, network, rows, setting).tables)
+
+    return uncertainty_of(
+        method.name,
+        network,
+        table,
+        setting.prior,
+        refit,
+        given_of,
+        memory=setting.memory,
+        replicate=queries,
+    )
+
+
+def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict[str, FamilyReport]:
+    """The reports with the effective size of each family: that of all its rows together."""
+    return {
+        name: replace(report, effective_size=float(sure.effective_size(name).sum()))
+        for name, report in families.items()
+    }
 
 
 def carry_out(method: Method, network: Network, table: EncodedTable, setting: Setting) -> Learned:

@@ -19,6 +19,7 @@ from lacunet.errors import LacunetError
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
+from lacunet.statistics.counts import Counts
 from lacunet.statistics.gather import Needs, Statistics
 
 
@@ -111,6 +112,7 @@ class FamilyReport:
     enter the estimate. ``effective_size`` is the number of complete rows that would give the
     same variance, None where that is not known. ``fallback_mass`` is the share of the rows'
     weight whose part of the estimand had no data of its own and was taken from ``fallback``.
+    ``counts`` are those of the family among all rows, missing as a state.
     """
 
     variable: str
@@ -120,6 +122,7 @@ class FamilyReport:
     rows_used: int
     support: FloatArray
     unsupported: int
+    counts: Counts
     effective_size: float | None = None
     fallback_mass: float = 0.0
     fallback: str = ""

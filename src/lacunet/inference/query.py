@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -29,12 +30,13 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def query(
-    network: Network,
+    network: Any,
     target: str | Sequence[str],
     evidence: Mapping[str, object] = NOTHING,
     *,
     memory: float | None = None,
-) -> LabelledArray:
+    interval: bool = False,
+) -> Any:
     r"""The posterior joint distribution :math:`\Pr(Y \mid e)`, one axis for each variable of it.
 
     A target that is also evidence has probability one at the state seen.
@@ -42,7 +44,7 @@ def query(
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, or the result of learning one.
     target
         The variables :math:`Y`; the axes of the answer are in this order.
     evidence
@@ -50,6 +52,9 @@ def query(
         the same state, None and NaN mean that the variable was not seen.
     memory
         The bytes that inference may take.
+    interval
+        Whether to give the answer and its 95% interval (axes of the answer, then low and
+        high), for a result that was learned with intervals.
 
     Raises
     ------
@@ -68,6 +73,10 @@ def query(
     >>> query(rain, ["Rain"], {"Wet": "yes"}).round(4)
     array([0.3333, 0.6667])
     """
+    result, network = network, getattr(network, "network", network)
+    if interval:
+        spread = result.sure().query(target, evidence)
+        return spread.table, spread.interval()
     scope = (target,) if isinstance(target, str) else tuple(target)
     (table,) = joint_marginals(network, [scope], evidence, memory=memory)
     return labelled(network, scope, table)

@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from lacunet.estimate.learn import Result
 from lacunet.estimate.method import FamilyReport
 from lacunet.wording import counted, finite, text_table
@@ -13,8 +15,15 @@ from lacunet.wording import counted, finite, text_table
 SHOWN_WARNINGS = 12
 
 
-def result_as_text(result: Result) -> str:
-    """What was learned by which method, and what each CPT rests on."""
+SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
+FEW = 12  # variables
+
+
+def result_as_text(result: Result, level: float | None = None, with_cpts: bool = False) -> str:
+    """What was learned by which method, and what each CPT rests on.
+
+    ``with_cpts`` adds the CPTs themselves, if the network is small; ``level`` their intervals.
+    """
     gaps = sum(result.missing.values())
     partially = sum(count > 0 for count in result.missing.values())
     cells = result.rows * len(result.missing)
@@ -29,12 +38,40 @@ def result_as_text(result: Result) -> str:
     lines += [result.why] if result.why else []
     lines += [_ended(result), *result.ended.notes] if result.ended else []
     lines += ["", _families(result)]
+    if with_cpts and len(result.network.variables) <= FEW:
+        lines += _cpts(result)
+    if level is not None:
+        lines += ["", *_sure(result, level)]
     warnings = result.warnings
     if warnings:
         lines += ["", *(f"! {warning}" for warning in warnings[:SHOWN_WARNINGS])]
         if len(warnings) > SHOWN_WARNINGS:
             lines.append(f"! and {len(warnings) - SHOWN_WARNINGS} more (--json lists all)")
     return "\n".join(lines)
+
+
+def _cpts(result: Result) -> list[str]:
+    small = [cpt for cpt in result.network.cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
+    return [line for cpt in small for line in ("", str(cpt))]
+
+
+def _sure(result: Result, level: float) -> list[str]:
+    """The intervals of the widest entries, and of how many entries they are."""
+    uncertainty = result.sure()
+    lines = [f"{level:.0%} intervals by {uncertainty.recipe}; the widest:"]
+    found = []
+    for cpt in result.network.cpts:
+        both = result.interval(cpt.child, level)
+        width = both[..., 1] - both[..., 0]
+        place = np.unravel_index(int(width.argmax()), width.shape)
+        states = [result.network.states(v)[at] for v, at in zip(cpt.family, place, strict=True)]
+        given = ", ".join(f"{v}={s}" for v, s in zip(cpt.parents, states[:-1], strict=True))
+        words = f"P({cpt.child}={states[-1]}{' | ' if given else ''}{given})"
+        found.append((float(width[place]), words, cpt.table[place], both[place]))
+    for _, words, value, (low, high) in sorted(found, key=lambda each: -each[0])[:SMALL]:
+        lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
+    lines += [f"not identified by the data: {one}" for one in uncertainty.unidentified[:3]]
+    return lines
 
 
 def _ended(result: Result) -> str:
@@ -67,8 +104,9 @@ def _families(result: Result) -> str:
     return text_table(header, rows, left=2)
 
 
-def result_as_data(result: Result) -> dict[str, Any]:
-    """Everything of a result, in plain lists and dictionaries."""
+def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
+    """Everything of a result, in plain lists and dictionaries; with intervals at a level."""
+    sure = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
     return {
         "method": result.method,
         "why": result.why,
@@ -84,6 +122,12 @@ def result_as_data(result: Result) -> dict[str, Any]:
             cpt.child: {"parents": list(cpt.parents), "table": cpt.table.tolist()}
             for cpt in result.network.cpts
         },
+        "mechanisms": {
+            name: {"parents": list(cpt.parents), "table": cpt.table.tolist()}
+            for name, cpt in result.mechanisms.items()
+        },
+        "level": level,
+        "intervals": {name: interval.tolist() for name, interval in sure.items()},
     }
 
 

@@ -7,7 +7,7 @@ to the CPT.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -54,6 +54,7 @@ from lacunet.statistics.gather import Grouping, Needs, Reduced, Statistics
 DIRECT_BYTES, FACTORED_BYTES = 40, 144
 LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
 MERGED = "how the estimates along the lattice are merged"
+LEARN: Scope = ("learn",)  # the separator is to be learned from the data
 NOT_KNOWN: Scope = (
     "X_o",
 )  # stands for the fully observed variables while all may have missing values
@@ -335,20 +336,18 @@ class Informed(Deletion):
     """
 
     separator: Scope = option(
-        (), "variables that separate missing values from their mechanisms", metavar="A,B"
+        (),
+        "variables that separate missing values from their mechanisms, or 'learn'",
+        metavar="A,B",
     )
     missingness: MissingnessGraph | None = option(
         None, "the missingness graph: a file, or its text", metavar="GRAPH"
     )
+    separators: Mapping[str, Scope] | None = None  # by variable, as learned from the data
 
     def __post_init__(self) -> None:
         names = (self.separator,) if isinstance(self.separator, str) else tuple(self.separator)
         object.__setattr__(self, "separator", names)
-        if names == ("learn",):
-            raise MethodError(
-                "a separator cannot be learned from the data yet.",
-                "name its variables, or give a missingness graph.",
-            )
         if self.missingness is not None:
             check_graph(self.missingness)
         if self.separator and self.missingness is not None:
@@ -362,6 +361,8 @@ class Informed(Deletion):
     def grouped_by(self, left: Scope, observed: Scope) -> Scope:
         """The family's observed part and W."""
         separator: Scope = self.separator
+        if self.separators is not None:
+            separator = self.separators.get(left[-1], ())
         if self.missingness is not None:
             separator = smallest_separator(self.missingness, left, observed)
         return tuple(name for name in observed if name in left or name in separator)
@@ -371,7 +372,7 @@ class Informed(Deletion):
         if self.missingness is not None:
             self.missingness.check_network(network)
             self.missingness.check_partially(partially, network.variables)
-        for name in self.separator:
+        for name in self.separator if self.separator != LEARN else ():
             if network.known(name) in partially:
                 raise MethodError(
                     f"the separator holds {name!r}, which is missing in some rows.",

@@ -41,7 +41,8 @@ class OnGraph:
     the CPT of each mechanism by its variable, axes parents... then missing and shown.
     ``status_of`` is the verdict on each CPT: "recoverable", "not recoverable" or "undecided".
     ``spread_of`` is, for those that are not known to be recoverable, the range of each entry
-    over the starts that fit the data equally well.
+    over the starts that fit the data equally well. ``whole`` is the augmented network with all
+    its CPTs.
     """
 
     tables: Mapping[str, FloatArray]
@@ -51,6 +52,7 @@ class OnGraph:
     status_of: Mapping[str, str]
     spread_of: Mapping[str, FloatArray]
     augmented: Augmented = field(repr=False)
+    whole: Network = field(repr=False)
 
 
 def learn_on_graph(
@@ -106,6 +108,7 @@ def learn_on_graph(
         status_of,
         spread_of,
         made,
+        made.network.with_tables(learned.tables),
     )
 
 
