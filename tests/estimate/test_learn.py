@@ -57,7 +57,6 @@ def test_weights_may_be_a_column_or_an_array() -> None:
         ({"method": "direct-mcar", "aggregation": "mean"}, "takes no 'aggregation'"),
         ({"method": "factored-mar", "aggregation": "mode"}, "aggregation is 'mode'"),
         ({"method": FactoredMCAR(), "aggregation": "mean"}, "goes with a method's name"),
-        ({"method": "informed-direct", "separator": ["learn"]}, "cannot be learned"),
         ({"method": "mgraph"}, "needs a missingness graph"),
     ],
 )

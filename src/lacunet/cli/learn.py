@@ -184,9 +184,9 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
         options.data = options.files
         return found_network(options, data_of(options)), options.files
     if len(options.files) == 1:
-        raise OutputError(
-            f"only one file is given, {options.files[0]!r}: a network and data are needed.",
-            "name the data after the network, or give --edges 'A -> B' instead of a network.",
+        options.usage_error(
+            "a network and data are needed: name the data after the network, or give "
+            "--edges 'A -> B' instead of a network"
         )
     return read_network(options.files[0]), options.files[1:]
 

@@ -48,5 +48,5 @@ def parser() -> ArgumentParser:
             formatter_class=RawDescriptionHelpFormatter,
         )
         module.add_arguments(command)
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, usage_error=command.error)
     return top

@@ -1,0 +1,107 @@
+"""Intervals, bounds, mechanisms as nodes and learned separators, through `learn`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet.cli import main
+from lacunet.estimate.method import MethodError
+from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
+from lacunet.simulation.by_graph import MissingByGraph
+
+GRAPH = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
+
+
+@pytest.fixture(scope="module")
+def patients() -> object:
+    missing = MissingByGraph(GRAPH, NOT_VERIFIED)
+    return lc.simulate(SCREENING, 2_000, missing, np.random.default_rng(3)).table
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em"])
+def test_every_entry_has_an_interval_that_holds_it(method: str, patients: object) -> None:
+    result = lc.learn(SCREENING, patients, method, intervals=True)
+    for cpt in result.network.cpts:
+        both = result.interval(cpt.child, level=0.9)
+        assert both.shape == (*cpt.table.shape, 2)
+        assert (both[..., 0] <= cpt.table).all()
+        assert (cpt.table <= both[..., 1]).all()
+        assert (result.standard_error(cpt.child) > 0).all()
+        assert result.families[cpt.child].effective_size > 0
+
+
+def test_of_plain_frequencies_the_standard_error_is_that_of_the_rows(patients: object) -> None:
+    result = lc.learn(SCREENING, patients, "direct-mcar", prior=1, intervals=True)
+    share = result.network.cpt("Age").table
+    np.testing.assert_allclose(
+        result.standard_error("Age"), np.sqrt(share * (1 - share) / 2_000), rtol=1e-9
+    )
+
+
+def test_an_answer_has_an_interval_where_replicates_were_made() -> None:
+    rows = lc.simulate(SCREENING, 300, None, np.random.default_rng(1)).table
+    result = lc.learn(SCREENING, rows, "factored-mar", intervals="queries")
+    answer, interval = lc.query(result, "Disease", {"Test": "positive"}, interval=True)
+    np.testing.assert_allclose(answer, lc.query(result.network, "Disease", {"Test": "positive"}))
+    assert (interval[..., 0] <= answer).all()
+    assert (answer <= interval[..., 1]).all()
+
+
+def test_without_intervals_asked_for_the_way_to_them_is_told(patients: object) -> None:
+    with pytest.raises(MethodError, match="intervals=True"):
+        lc.learn(SCREENING, patients, "direct-mcar").interval("Age")
+
+
+def test_bounds_need_no_assumption_and_hold_every_completion(patients: object) -> None:
+    result = lc.learn(SCREENING, patients, "direct-mar")
+    low, high = result.bounds("Disease")
+    filled = dict(patients.columns)  # type: ignore[attr-defined]
+    for state in (0, 1):
+        whole = np.where(filled["Disease"] == 2, state, filled["Disease"])
+        for age in (0, 1):
+            share = (whole[filled["Age"] == age] == 1).mean()
+            assert low[age, 1] - 1e-12 <= share <= high[age, 1] + 1e-12
+
+
+@pytest.mark.parametrize("method", ["em", "auto"])
+def test_with_a_graph_the_mechanisms_are_learned_too(method: str) -> None:
+    rows = lc.simulate(
+        SCREENING, 20_000, MissingByGraph(GRAPH, NOT_VERIFIED), np.random.default_rng(5)
+    ).table
+    result = lc.learn(SCREENING, rows, method, missingness=GRAPH)
+    plain = lc.learn(SCREENING, rows, "em")
+    # Missing at random: the mechanism is ignorable, and the CPTs are those of plain EM.
+    for cpt in plain.network.cpts:
+        np.testing.assert_allclose(result.network.cpt(cpt.child).table, cpt.table, atol=1e-3)
+
+
+def test_a_learned_separator_beats_the_complete_rows() -> None:
+    rows = lc.simulate(
+        SCREENING, 20_000, MissingByGraph(GRAPH, NOT_VERIFIED), np.random.default_rng(6)
+    ).table
+    learned = lc.learn(SCREENING, rows, "informed-direct", separator="learn")
+    named = lc.learn(SCREENING, rows, "informed-direct", separator=["Symptoms", "Test"])
+    listwise = lc.learn(SCREENING, rows, "listwise")
+    far = [lc.kl_divergence(SCREENING, one.network) for one in (learned, named, listwise)]
+    assert far[0] == pytest.approx(far[1], rel=0.05)
+    assert far[0] < far[2] / 10
+
+
+def test_the_command_line_makes_networks_intervals_and_a_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "rows.csv"
+    data.write_text("A,B\n" + "yes,no\nno,\nyes,yes\n,no\n" * 20)
+    page = tmp_path / "page.html"
+    words = ["learn", str(data), "--edges", "A -> B", "--method", "direct-mar", "--json"]
+    assert main([*words, "--intervals", "90", "--report", str(page)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["states"] == {"A": ["no", "yes"], "B": ["no", "yes"]}
+    assert told["level"] == 0.9
+    assert np.array(told["intervals"]["B"]).shape == (2, 2, 2)
+    assert page.read_text().startswith("<!DOCTYPE html>")
