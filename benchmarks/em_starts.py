@@ -15,7 +15,7 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.estimate.em.climb import Limits, climb
-from lacunet.estimate.em.fit import CHEAP_READS
+from lacunet.estimate.em.fit import STARTS_UP_TO
 from lacunet.estimate.em.start import Rows, perturbed_cells, random_cells
 from lacunet.formats.catalogue import example
 from lacunet.inference.engine import Engine, engine_of
@@ -51,7 +51,7 @@ def main(repetitions: int, seconds: float, first: int = 0) -> None:
         except lc.LacunetError:
             continue  # too few variables for the setting
         engine = engine_of(compile_problems(network, table), 2**30)
-        if table.partially_observed and engine.reads <= CHEAP_READS:
+        if table.partially_observed and engine.reads <= STARTS_UP_TO[-1][0]:
             found.append((setting, rows, *ends(engine, network, table)))
             closed, *others = found[-1][2:]
             behind = max(map(max, others)) - closed

@@ -3,7 +3,8 @@ r"""How many steps the data support, judged by weight put aside.
 EM run to convergence may overfit: on networks with many parameters for the rows there are, the
 fit of complete data peaks after a few steps. Rows put aside tell when, though not exactly: their
 *observed* part may go on gaining a little at each step while the fit of what they do not show
-already suffers. So a step counts only while it gains something that matters.
+already suffers. So a step counts only while it gains something that matters. How the rule fares
+against others is in ``docs/auto.md``.
 """
 
 from __future__ import annotations

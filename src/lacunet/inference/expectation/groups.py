@@ -173,7 +173,8 @@ class Dense:
     ``begins[i, q]`` is where input ``q`` of message ``i`` begins, ``views[q]`` how its cells
     are read from there. ``sizes`` and ``order`` are the message's axes in the merged shape,
     and the way back to their own order. ``mass`` has the weights of the problems each message
-    serves, None where the messages are not scaled.
+    serves, None where the messages are not scaled. If ``is_lean``, products are not kept but
+    made anew on the way back.
     """
 
     start: int
@@ -183,41 +184,49 @@ class Dense:
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     mass: FloatArray | None
+    is_lean: bool
 
     def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
-        """Write the messages and add to the log-likelihoods; the products behind them."""
+        """Write the messages and add to the log-likelihoods; the products, if they are kept."""
         products = []
         messages = values[self.start : self.stop].reshape(len(self.begins), -1)
-        for row, (begins, message) in enumerate(zip(self.begins.tolist(), messages, strict=True)):
-            weights = None if self.mass is None else self.mass[row]
-            first = np.array(self.views[0].of(values, begins[0]), order="C")
-            product = first.reshape(self.views[0].merged)
-            for done in range(1, len(begins)):
-                if weights is not None and done % INPUTS_BEFORE_SCALING == 0:
-                    logs += _scaled(product, product, weights)
-                view = self.views[done]
-                table = view.of(values, begins[done]).reshape(view.merged)
-                fits = np.broadcast_shapes(product.shape, table.shape) == product.shape
-                product = np.multiply(product, table, out=product if fits else None)
-            whole = np.add.reduce(product, axis=0, keepdims=True)
-            if weights is not None:
-                logs += _scaled(product, whole, weights)
+        for row, message in enumerate(messages):
+            product, whole = self._multiplied(row, values, logs)
             message[:] = whole.reshape(self.sizes).transpose(self.order).reshape(-1)
-            products.append(product)
+            if not self.is_lean:
+                products.append(product)
         return products
+
+    def _multiplied(
+        self, row: int, values: FloatArray, logs: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The product of the inputs of one message, and the message, both scaled."""
+        begins = self.begins[row].tolist()
+        weights = None if self.mass is None else self.mass[row]
+        first = np.array(self.views[0].of(values, begins[0]), order="C")
+        product = first.reshape(self.views[0].merged)
+        for done in range(1, len(begins)):
+            if weights is not None and done % INPUTS_BEFORE_SCALING == 0:
+                logs += _scaled(product, product, weights)
+            view = self.views[done]
+            table = view.of(values, begins[done]).reshape(view.merged)
+            fits = np.broadcast_shapes(product.shape, table.shape) == product.shape
+            product = np.multiply(product, table, out=product if fits else None)
+        whole = np.add.reduce(product, axis=0, keepdims=True)
+        if weights is not None:
+            logs += _scaled(product, whole, weights)
+        return product, whole
 
     def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the messages on to what they were made of."""
         share = shares(values[self.start : self.stop], mass[self.start : self.stop])
         back = tuple(np.argsort(self.order))
         own = tuple(self.sizes[axis] for axis in self.order)
-        for begins, product, part in zip(
-            self.begins.tolist(), products, share.reshape(len(self.begins), *own), strict=True
-        ):
-            cells = np.multiply(
-                product, part.transpose(back).reshape(product.shape[1:]), out=product
-            )
-            for begin, view in zip(begins, self.views, strict=True):
+        told = np.zeros(0 if self.mass is None else self.mass.shape[1])  # the logarithms, again
+        for row, part in enumerate(share.reshape(len(self.begins), *own)):
+            cells = self._multiplied(row, values, told)[0] if self.is_lean else products[row]
+            cells *= part.transpose(back).reshape(cells.shape[1:])
+            for begin, view in zip(self.begins[row].tolist(), self.views, strict=True):
                 summed = tuple(
                     axis for axis, size in enumerate(view.merged) if size < cells.shape[axis]
                 )
@@ -238,7 +247,9 @@ def _scaled(product: FloatArray, message: FloatArray, weights: FloatArray) -> Fl
     return logs
 
 
-def dense_of(start: int, stop: int, recipe: Recipe, mass: FloatArray | None) -> Dense:
+def dense_of(
+    start: int, stop: int, recipe: Recipe, mass: FloatArray | None, is_lean: bool
+) -> Dense:
     """Merge the axes of messages whose strides are all those of the first."""
     strides, sizes = recipe.strides[0], recipe.sizes
     holds = strides != 0  # input, axis
@@ -256,6 +267,7 @@ def dense_of(start: int, stop: int, recipe: Recipe, mass: FloatArray | None) -> 
         tuple(sizes[axis] for axis in order),
         tuple(np.argsort(order).tolist()),
         mass,
+        is_lean,
     )
 
 

@@ -27,6 +27,8 @@ CELLS_OF_A_SHARD = 2**24
 CELLS_OF_A_DENSE_SHARD = 2**22  # small, so that there is work for every core
 BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
 BYTES_OF_AN_INDEX = 8
+BYTES_OF_A_LEAN_CELL = 16  # of a message: its value and its mass
+BYTES_OF_A_CLIQUE_CELL = 24  # the product, the next one and its sums
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,15 @@ class Run:
     def cells(self) -> FloatArray:
         """The cells of all cliques of each component."""
         return np.add.reduceat(self.structure.cells, self.structure.of_component[:-1])
+
+    @property
+    def lean_bytes(self) -> FloatArray:
+        """What each component takes if products are not kept: messages, and the largest clique."""
+        starts = self.structure.of_component[:-1]
+        messages = np.add.reduceat(self.structure.message_size, starts)
+        cliques = np.maximum.reduceat(self.structure.cells, starts)
+        size: FloatArray = BYTES_OF_A_LEAN_CELL * messages + BYTES_OF_A_CLIQUE_CELL * cliques
+        return size
 
     @property
     def is_dense(self) -> bool:
@@ -112,11 +123,13 @@ def plan_of(
     left_out: list[Integers] = []
     cost = np.zeros(3)
     for run in runs_of(problems):
-        too_large = (run.cells > cells_within(memory))[run.component]
+        is_lean = run.cells > cells_within(memory)
+        too_large = (is_lean & (run.lean_bytes > memory / 2))[run.component]
         left_out.append(run.problems[too_large])
         for part in _parts(run, np.flatnonzero(~too_large), memory):
             deadline.check()
-            shard, own = _shard(problems, run, part, memory / 2 - float(cost[2]))
+            lean = bool(is_lean[run.component[part]].any())
+            shard, own = _shard(problems, run, part, memory / 2 - float(cost[2]), lean)
             shards.append(shard)
             cost += own
         progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
@@ -134,12 +147,17 @@ def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
             yield places
 
 
-def _shard(problems: Problems, run: Run, part: Integers, spare: float) -> tuple[Shard, FloatArray]:
+def _shard(
+    problems: Problems, run: Run, part: Integers, spare: float, is_lean: bool
+) -> tuple[Shard, FloatArray]:
     """The shard of some problems of a run; its states, its reads and the bytes of its indices."""
     messages = messages_of(problems, run.structure, run.problems[part], run.component[part])
     cells = run.structure.cells[messages.step]
     reads = cells * messages.inputs.lengths
     indices = reads[cells <= DENSE_CLIQUE].sum() * BYTES_OF_AN_INDEX
     keep = bool(indices <= spare)
-    shard = shard_of(messages, run.structure, run.problems[part], problems.layout.cells, keep)
-    return shard, np.array([cells.sum(), reads.sum(), indices if keep else 0.0])
+    cells_of_cpts = problems.layout.cells
+    shard = shard_of(
+        messages, run.structure, run.problems[part], cells_of_cpts, keep and not is_lean, is_lean
+    )
+    return shard, np.array([cells.sum(), reads.sum(), indices if keep and not is_lean else 0.0])

@@ -49,6 +49,7 @@ class _Stack:
     begins: Ragged
     strides: Ragged
     keep: bool
+    is_lean: bool
 
 
 def shard_of(
@@ -57,6 +58,7 @@ def shard_of(
     problems: Integers,
     cpt_cells: int,
     keep: bool,
+    is_lean: bool = False,
 ) -> Shard:
     """Lay out the messages of some problems for evaluation.
 
@@ -68,6 +70,8 @@ def shard_of(
         The number of cells of all CPTs.
     keep
         Whether indices are kept, or made anew each time.
+    is_lean
+        Whether the products over large cliques are made twice, and not kept.
     """
     step, steps = messages.step, structure
     is_dense = steps.cells[step] > DENSE_CLIQUE
@@ -89,7 +93,13 @@ def shard_of(
     begins[read.items < 0] = place_of[~read.items[read.items < 0]]
     strides = _strides(steps, step[order])
     stack = _Stack(
-        step[order], place, messages.mass[order], Ragged(read.starts, begins), strides, keep
+        step[order],
+        place,
+        messages.mass[order],
+        Ragged(read.starts, begins),
+        strides,
+        keep,
+        is_lean,
     )
     bounds = _bounds([key[order] for key in alike], steps.cells[stack.step])
     groups = tuple(_group(stack, structure, start, stop) for start, stop in bounds)
@@ -145,7 +155,7 @@ def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Gather
     is_scaled = structure.is_scaled[first]
     mass = stack.mass[start:stop]
     if structure.cells[first] > DENSE_CLIQUE:
-        return dense_of(begin, end, recipes[0], mass if is_scaled else None)
+        return dense_of(begin, end, recipes[0], mass if is_scaled else None, stack.is_lean)
     scaling = None
     if is_scaled:
         begins = stack.place[start : stop + 1] - begin
