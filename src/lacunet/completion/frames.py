@@ -12,7 +12,7 @@ from lacunet.completion.complete import draw_completions, most_probable
 from lacunet.completion.posterior import Posteriors, row_posteriors
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import filled, held, made_like, source_from
+from lacunet.data.whole import filled, held, made_like, replaced, source_from
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.model.network import Network
 from lacunet.wording import counted
@@ -196,12 +196,12 @@ def impute(
 
 
 def _completed(network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable) -> Any:
-    columns = {
-        name: (
-            shown.columns[name] == network.cardinality(name),
-            (whole.columns[name], network.states(name)),
-        )
-        for name in network.variables
-        if shown.missing_of[name]
+    partly = [name for name in network.variables if shown.missing_of[name]]
+    codes = {name: (whole.columns[name], network.states(name)) for name in partly}
+    cut = {name: own for name, own in codes.items() if name in network.cuts_of}
+    kept = {
+        name: (shown.columns[name] == network.cardinality(name), own)
+        for name, own in codes.items()
+        if name not in cut
     }
-    return filled(frame, columns, cut=network.cuts_of)
+    return replaced(filled(frame, kept), cut)

@@ -7,7 +7,7 @@ other kinds become an Arrow table. Rows, their order and all other columns are k
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,22 +99,16 @@ def _set_column(table: Any, name: str, column: Any) -> Any:
     return table.append_column(name, column)
 
 
-def filled(
-    frame: Any,
-    columns: Mapping[str, tuple[NDArray[np.bool_], States]],
-    cut: Container[str] = (),
-) -> Any:
+def filled(frame: Any, columns: Mapping[str, tuple[NDArray[np.bool_], States]]) -> Any:
     """The frame with what is not shown filled in; every other cell is left as it was.
 
     For each column: whether each row is to be filled, and the states. A state takes the value
     that another row of the column has for it, so that the column's type stays. Where no row has
     it, a column of numbers gets the number, one of texts the text; any other becomes a column of
-    ordered categories, and so does one that is ``cut``: its states are intervals.
+    ordered categories.
     """
     for name, (missing, (codes, states)) in columns.items():
-        if name in cut:
-            frame = replaced(frame, {name: (codes, states)})
-        elif missing.any():
+        if missing.any():
             frame = _filled(frame, name, missing, codes, states)
     return frame
 

@@ -7,7 +7,6 @@ A CPT has one axis for each parent, in the order of the parents, and the child's
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -351,7 +350,7 @@ def checked_parents(
     if nobody := set(parents) - set(states_of):
         raise NetworkError(f"parents are given for {sorted(nobody)}, which are not variables.")
     for name, own in parents.items():
-        if unknown := {parent for parent in own if parent not in states_of}:
+        if unknown := set(own) - set(states_of):
             raise NetworkError(
                 f"variable {name!r} has parents that are not variables: {sorted(unknown)}."
             )
@@ -361,7 +360,9 @@ def checked_parents(
 
 
 def _twice(names: Sequence[str]) -> set[str]:
-    return {name for name, times in Counter(names).items() if times > 1}
+    return (
+        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+    )
 
 
 def checked_cuts(
