@@ -34,14 +34,16 @@ TABLES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
         "AER",
         "STAR",
         "gender; ethnicity -> lunchk -> lunch1 -> lunch2 -> lunch3; "
-        "stark -> star1 -> star2 -> star3; stark, lunchk -> readk -> read1 -> read2 -> read3; schoolk -> school1",
+        "stark -> star1 -> star2 -> star3; stark, lunchk -> readk -> read1 -> read2 -> read3; "
+        "schoolk -> school1",
         {"readk": 3, "read1": 3, "read2": 3, "read3": 3},
     ),
     "yrbss": (
         "openintro",
         "yrbss",
         "age, gender -> grade; race, hispanic; height <- gender; "
-        "gender -> strength_training_7d <- physically_active_7d; age -> text_while_driving_30d; grade -> school_night_hours_sleep",
+        "gender -> strength_training_7d <- physically_active_7d; age -> text_while_driving_30d; "
+        "grade -> school_night_hours_sleep",
         {"height": 4},
     ),
 }
