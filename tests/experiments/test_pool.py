@@ -36,7 +36,7 @@ def test_who_does_not_heed_the_limit_is_killed_and_the_rest_goes_on(
     monkeypatch.setattr(pool, "GRACE_SECONDS", 0.2)
     began = monotonic()
     found = solved([odd("sleeps"), PLAIN], limit=0.5)
-    assert monotonic() - began < 20  # it sleeps for ten minutes
+    assert monotonic() - began < 300  # it sleeps for ten minutes
     assert found["sleeps"].status == "over the limit"
     assert found["sleeps"].log_likelihood is None
     assert found["direct-mcar"].status == "ok"
