@@ -223,6 +223,21 @@ def test_a_column_with_very_many_values_is_refused() -> None:
         lc.learn_structure({"id": range(200), "a": [0, 1] * 100})
 
 
+def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> None:
+    rng = np.random.default_rng(8)
+    a = rng.integers(0, 2, 1_000)
+    rows = {
+        "A": a,
+        "B": np.where(rng.random(1_000) < 0.9, a, 1 - a),
+        "C": rng.integers(0, 2, 1_000),
+    }
+    found = lc.learn_structure(rows, strengths=40)
+    assert found.strengths["A", "B"].adjacent == 1
+    assert found.strengths["A", "B"].directed == 0.5  # either direction fits as well
+    others = [one.adjacent for arc, one in found.strengths.items() if "C" in arc]
+    assert max(others, default=0) <= 0.3
+
+
 def test_required_parents_with_too_many_states_are_refused() -> None:
     rows = {name: [str(i % 40) for i in range(80)] for name in "ABCD"}
     with pytest.raises(LacunetError, match="'D' with its required parents would have more than"):

@@ -1,13 +1,13 @@
 """How sure each arc is: the share of bootstrap replicates that have it.
 
 Each replicate weighs the rows by independent exponential numbers (the Bayesian bootstrap) and
-repeats the search from the order found. The weights' effective number of rows stands in the
-score, else replicates would take chance for structure.
+repeats the search from the order found. The score counts half of the rows, which is the
+effective size of such weights: else replicates would take chance for structure.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -47,19 +47,21 @@ def strengths_of(
     progress: Progress = silent,
 ) -> dict[tuple[int, int], Strength]:
     """The strength of each arc that a replicate has; fewer replicates if time is up."""
-    candidates = (
-        [candidates_of(completions[0], best.parents, constraints, CANDIDATES)][0]
-        if replicates
-        else []
-    )
-    adjacent: Counter[tuple[int, int]] = Counter()
-    directed: Counter[tuple[int, int]] = Counter()
+    candidates = candidates_of(completions[0], best.parents, constraints, CANDIDATES)
+    halved = replace(score, total=score.total / 2)
+    adjacent: defaultdict[tuple[int, int], float] = defaultdict(float)
+    directed: defaultdict[tuple[int, int], float] = defaultdict(float)
     done = 0
     try:
         for at in range(replicates):
-            rows = completions[at % len(completions)]
-            dag = _replicate(rows, best, candidates, constraints, score, rng, deadline)
-            _tally(dag, adjacent, directed)
+            sample = _reweighted(completions[at % len(completions)], rng)
+            sets = []
+            for y, some in enumerate(candidates):
+                deadline.check()
+                required = constraints.required[y]
+                sets.append(parent_sets(y, some, required, sample, halved, constraints.max_parents))
+            found = search(Scores(sets, constraints.required), best.order, KICKS, rng, deadline)
+            _tally(found.parents, adjacent, directed)
             done += 1
             progress("arc strengths", done, replicates)
     except OutOfTimeError:
@@ -70,40 +72,20 @@ def strengths_of(
     }
 
 
-def _replicate(
-    rows: Rows,
-    best: Ordered,
-    candidates: Sequence[tuple[int, ...]],
-    constraints: Constraints,
-    score: Score,
-    rng: np.random.Generator,
-    deadline: Deadline,
-) -> Sequence[frozenset[int]]:
-    drawn = rng.standard_exponential(rows.rows)
-    weights = drawn if rows.weights is None else drawn * rows.weights
+def _reweighted(rows: Rows, rng: np.random.Generator) -> Rows:
+    """The rows with exponential weights; a row that counts for several gets their sum."""
     own = np.ones(rows.rows) if rows.weights is None else rows.weights
-    effective = (
-        score.total * float(weights.sum()) ** 2 / float((weights**2 / own).sum()) / own.sum()
-    )
-    sample = replace(rows, weights=weights)
-    sets = []
-    for y, some in enumerate(candidates):
-        deadline.check()
-        required = constraints.required[y]
-        own_score = replace(score, total=effective)
-        sets.append(parent_sets(y, some, required, sample, own_score, constraints.max_parents))
-    return search(Scores(sets, constraints.required), best.order, KICKS, rng, deadline).parents
+    return replace(rows, weights=rng.standard_gamma(own))
 
 
 def _tally(
     dag: Sequence[frozenset[int]],
-    adjacent: Counter[tuple[int, int]],
-    directed: Counter[tuple[int, int]],
+    adjacent: defaultdict[tuple[int, int], float],
+    directed: defaultdict[tuple[int, int], float],
 ) -> None:
     fixed = compelled_arcs([set(own) for own in dag])
     for y, own in enumerate(dag):
         for x in own:
             adjacent[min(x, y), max(x, y)] += 1
-            directed[x, y] += 1 if (x, y) in fixed else 0.5  # type: ignore[assignment]
-            if (x, y) not in fixed:
-                directed[y, x] += 0.5  # type: ignore[assignment]
+            directed[x, y] += 1 if (x, y) in fixed else 0.5
+            directed[y, x] += 0 if (x, y) in fixed else 0.5
