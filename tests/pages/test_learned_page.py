@@ -175,7 +175,8 @@ def test_intervals_are_carried_behind_the_cpts_and_withheld_with_them() -> None:
     table = read_table({"A": ["0"] * 30 + ["1"] * 20}, network)
     result = learned(network, table, "direct-mcar")
     ends = {"A": np.array([[0.5, 0.7], [0.3, 0.5]])}
-    data = carried(page(result, table, SOURCE, intervals=ends))
+    data = carried(page(result, table, SOURCE, intervals=ends, level=0.9))
+    assert data["level"] == 0.9
     raw = np.frombuffer(zlib.decompress(b64decode(data["packed"])), "<u4")
     assert data["has_intervals"]
     np.testing.assert_array_equal(raw[2:6] / 1e9, [0.5, 0.3, 0.7, 0.5])  # low, then high

@@ -30,6 +30,7 @@ def page(
     min_count: int = 0,
     *,
     intervals: Mapping[str, FloatArray] | None = None,
+    level: float | None = None,
     missingness: MissingnessGraph | None = None,
 ) -> str:
     """The page of a result, as one HTML text.
@@ -44,6 +45,8 @@ def page(
         Numbers that would tell a count of fewer rows than this are withheld.
     intervals
         For each variable the axes of its CPT, then low and high.
+    level
+        The level of the intervals, for the legend.
     missingness
         How values go missing; its mechanisms are drawn.
     """
@@ -73,6 +76,7 @@ def page(
         "variables": facts,
         **_mechanisms(missingness, place),
         "has_intervals": intervals is not None,
+        "level": level,
         "digits": packed.digits,
         "packed": packed.text,
         "formulas": pack_texts([mathml(result.families[v].latex) for v in network.variables]),

@@ -279,6 +279,7 @@
       ...(v.warnings.length ? [make("ul", {}, ...v.warnings.map(w => make("li", {}, w)))] : []),
       ...(many ? [make("div", { class: "bar" }, ...foldings(v), ...(v.unsupported ? [bare] : []))] : []),
       make("div", { class: "wide", id: "cpt", tabindex: 0, role: "region", "aria-labelledby": "panel-title" }),
+      ...(data.has_intervals ? [make("p", { class: "soft" }, `Below each probability: its ${data.level ? 100 * data.level + "% " : ""}interval.`)] : []),
       make("div", { class: "bar", id: "pages" }),
       make("div", { class: "bar" }, make("button", { type: "button", on: { click: copyCsv } }, "copy as CSV"),
         make("button", { type: "button", on: { click: () => save(safeFile(v.name) + ".csv", cptCsv(state.chosen), "text/csv") } }, "save as CSV"),
