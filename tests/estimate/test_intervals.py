@@ -74,3 +74,14 @@ def test_queries_need_replicates() -> None:
     found = uncertain("direct-mcar", table, replicate=True).query("C", {"A": "0"})
     low, high = np.moveaxis(found.interval(), -1, 0)
     assert ((low < found.table) & (found.table < high)).all()
+
+
+def test_em_that_was_stopped_early_is_refitted() -> None:
+    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.4), np.random.default_rng(1)).table
+    early = learn(NETWORK, table, EM(seed="random", stop=1)).network
+
+    def refit(rows: EncodedTable) -> Network:
+        return learn(NETWORK, rows, EM(seed=early, stop=1)).network
+
+    found = uncertainty_of("em", early, table, 2.0, refit, {}, memory=2**30, groups=5)
+    assert found.recipe == "delete-a-group jackknife"

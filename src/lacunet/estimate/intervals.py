@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.estimate.em.uncertain import em_uncertainty
+from lacunet.estimate.em.uncertain import em_curvature, em_uncertainty
 from lacunet.inference.engine import engine_of
 from lacunet.inference.query import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
@@ -32,6 +34,7 @@ from lacunet.uncertainty.spread import Spread
 COUNTED = ("listwise", "direct-mcar")
 GROUPED = ("direct-mar", "informed-direct")
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
+CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
 @dataclass(frozen=True)
@@ -102,18 +105,16 @@ def uncertainty_of(
         Take the jackknife whatever the method, so that queries have intervals too.
     """
     free = sum(cpt.table.size - cpt.table.size // cpt.table.shape[-1] for cpt in network.cpts)
-    if (
-        replicate
-        or method not in (*COUNTED, *GROUPED, "em")
-        or (method == "em" and free > MOST_FREE)
-    ):
-        replicates = jackknife(network, table, refit, prior, groups)
-        return Uncertainty(replicates.spreads(), "delete-a-group jackknife", replicates)
-    if method == "em":
+    if method == "em" and free <= MOST_FREE and not replicate:
         engine = engine_of(compile_problems(network.with_tables(None), table), memory)
         cells = engine.problems.layout.flat(dict(network.tables_of or {}))
-        found = em_uncertainty(engine, cells, prior)
-        return Uncertainty(found.spread_of, "rate matrix of EM", None, found.unidentified)
+        curvature = em_curvature(engine, cells, prior)
+        if np.abs(curvature.step(cells) - cells).max() < CONVERGED:
+            found = em_uncertainty(engine, cells, prior)
+            return Uncertainty(found.spread_of, "rate matrix of EM", None, found.unidentified)
+    if replicate or method not in (*COUNTED, *GROUPED):
+        replicates = jackknife(network, table, refit, prior, groups)
+        return Uncertainty(replicates.spreads(), "delete-a-group jackknife", replicates)
     if method == "listwise":
         table = table.take(table.is_shown(table.variables))
     return Uncertainty(
