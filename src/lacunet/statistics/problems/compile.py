@@ -48,7 +48,7 @@ from lacunet.statistics.problems.ragged import (
 )
 
 CELLS_AT_A_TIME = 2**24  # rows x partially observed variables compiled in one go
-BYTES_A_CELL = 160  # what compiling takes for each of these cells, measured on Alarm and the grid
+BYTES_A_CELL = 160  # a guess of what compiling takes for each of these cells
 
 
 @dataclass(frozen=True, eq=False)
