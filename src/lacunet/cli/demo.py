@@ -48,7 +48,8 @@ def run(options: Namespace) -> int:
             {"what": words, "truth": truth, **dict(zip(METHODS, values, strict=True))}
             for words, truth, values in shown.answers
         ]
-        print(json.dumps({"rows": shown.table.rows, "answers": answers}))
+        told = {"rows": shown.table.rows, "answers": answers, "obesity": shown.obesity}
+        print(json.dumps(told))
     else:
         print(demonstration_as_text(shown))
     note(f"the learned network is in {folder / 'learned.bif'}, the data in {folder / 'data.csv'}")

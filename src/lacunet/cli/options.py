@@ -6,14 +6,21 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.method import Method
 from lacunet.model.network import Network
 from lacunet.progress import Progress
 
-NETWORK_HELP = "the network: .bif .xmlbif .net .dsc .xdsl .uai .json, each also .gz"
-DATA_HELP = "the data: .csv .tsv .parquet .arrow .feather, also .csv.gz, globs and folders of parts"
+NETWORK_HELP = (
+    "the network: .bif .xmlbif .bifxml .xml .net .dsc .xdsl .uai .json, each also .gz, or the name "
+    "of a bundled one"
+)
+DATA_HELP = (
+    "the data: .csv .tsv .parquet .arrow .feather, also .csv.gz, globs and folders of parts, or - "
+    "for CSV from standard input"
+)
 
 
 def add_data_arguments(command: ArgumentParser) -> None:
@@ -26,7 +33,8 @@ def add_data_arguments(command: ArgumentParser) -> None:
         action="extend",
         nargs="+",
         default=[],
-        help="further strings that mean 'not observed' (after DATA)",
+        help="further strings that mean 'not observed', beside "
+        f"{', '.join(token or 'an empty cell' for token in MISSING_TOKENS)} (after DATA)",
     )
     group.add_argument(
         "--unknown",
