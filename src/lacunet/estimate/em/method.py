@@ -69,6 +69,13 @@ def steps(stop: object) -> Stop:
     return number
 
 
+def truth(text: str) -> bool:
+    """Yes or no, as typed."""
+    if text.lower() not in ("yes", "no", "true", "false"):
+        raise MethodError(f"{text!r} is neither 'yes' nor 'no'.")
+    return text.lower() in ("yes", "true")
+
+
 @dataclass(frozen=True)
 class EM:
     """Maximum a posteriori by expectation maximisation.
@@ -123,7 +130,9 @@ class EM:
     heldout_share: float = option(
         0.2, "share of the rows that 'heldout' puts aside", kind=float, least=0.01, most=0.99
     )
-    accelerate: bool = True
+    accelerate: bool = option(
+        True, "whether steps towards convergence are extrapolated", kind=truth, metavar="yes|no"
+    )
     seed: InitVar[str | Network | None] = None
 
     def __post_init__(self, seed: str | Network | None) -> None:
