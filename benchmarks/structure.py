@@ -79,6 +79,9 @@ def mcar(options: argparse.Namespace) -> None:
                 said(about | {"on": "incomplete, closed form"} | row)
         if not options.skip_complete:
             said(about | {"on": "complete"} | measured(truth, complete, seed))
+        if options.closed_form:
+            row = measured(truth, complete, seed, method="closed-form")
+            said(about | {"on": "complete, greedy equivalence search"} | row)
 
 
 def random_network(rng: np.random.Generator, variables: int = 20) -> lc.Network:
