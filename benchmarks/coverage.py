@@ -19,8 +19,10 @@ import lacunet as lc
 import mnar_consistency as five
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.uncertain import em_uncertainty
+from lacunet.estimate.intervals import direct_spreads
 from lacunet.inference.engine import engine_of
 from lacunet.missingness.augmented import augmented
+from lacunet.missingness.fitted import learned_separator
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
@@ -73,6 +75,21 @@ def influence(prior: float, separator: tuple[str, ...] | None = None) -> Sure:
         return found, fit, cost
 
     return sure
+
+
+def learned_separators(
+    bare: Network, table: EncodedTable
+) -> tuple[dict[str, Spread], float, float]:
+    """Informed deletion, each family within groups by its own learned separator; no prior."""
+    own, fit = timed(lambda: learned_separator(bare, table))
+    given_of = {
+        name: tuple(v for v in table.fully_observed if v in bare.family(name) or v in own[name])
+        for name in bare.variables
+    }
+    shapes = {name: bare.shape(bare.family(name)) for name in bare.variables}
+    any_cpts = {name: np.full(shape, 1 / shape[-1]) for name, shape in shapes.items()}
+    found, cost = timed(lambda: direct_spreads(bare.with_tables(any_cpts), table, given_of))
+    return {name: Spread(s.rates, s.rates, s.sizes) for name, s in found.items()}, fit, cost
 
 
 def rate_matrix(prior: float) -> Sure:
@@ -151,6 +168,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, dict[str, Sure]]]:
         {
             "direct-mar, influence": influence(2.0),
             "informed-direct, influence": influence(2.0, few.separator),
+            "informed-direct, learned, no prior": learned_separators,
             "em, rate matrix": rate_matrix(2.0),
             "factored-mar, jackknife": by_jackknife("factored-mar", 2.0),
         },

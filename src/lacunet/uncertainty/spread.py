@@ -13,7 +13,7 @@ errors to either side are not.
 
 The learned entry :math:`\theta` differs from :math:`p` by the prior's pseudo-counts. Intervals
 are made from :math:`p`: around :math:`\theta`, those of rare states covered the truth in 71%
-of complete data sets instead of 95%. Where the pull of the prior is so strong that
+of cases instead of 95% (see docs/uncertainty.md). Where the pull of the prior is so strong that
 :math:`\theta` lies outside, the interval is stretched to hold it.
 """
 
