@@ -24,9 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import EncodedTable, code_type
 from lacunet.inference.query import NOTHING, family_marginals, query
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.rows import distinct_rows
 from lacunet.uncertainty.spread import Spread
 
 GROUPS = 30
@@ -35,20 +36,12 @@ Refit = Callable[[EncodedTable], Network]
 
 def distinct_table(table: EncodedTable) -> EncodedTable:
     """The distinct rows in the order of their codes, with the weight of each."""
-    codes = np.stack([table.columns[name].astype(np.int64) for name in table.variables])
-    keys = np.zeros(table.rows, np.int64)
-    bound = 1
-    for column, name in zip(codes, table.variables, strict=True):
-        radix = table.cardinality_of[name] + 1
-        if bound * radix >= 2**62:
-            found, keys = np.unique(keys, return_inverse=True)
-            bound = len(found)
-        keys = keys * radix + column
-        bound *= radix
-    _, member, place = np.unique(keys, return_index=True, return_inverse=True)
-    weights = np.bincount(place, table.weights, len(member)).astype(np.float64)
-    columns = {name: table.columns[name][member] for name in table.variables}
-    return EncodedTable.of(table.cardinality_of, columns, weights)
+    rows = distinct_rows(table, table.variables)
+    columns = {
+        name: column.astype(code_type(table.cardinality_of[name]))
+        for name, column in zip(rows.scope, rows.columns, strict=True)
+    }
+    return EncodedTable.of(table.cardinality_of, columns, rows.weights)  # type: ignore[arg-type]
 
 
 def split_weights(table: EncodedTable, groups: int, seed: int) -> FloatArray:
