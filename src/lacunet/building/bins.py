@@ -80,7 +80,7 @@ def _cut(source: Source, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[s
         raise BinsError(
             f"column {name!r}: {encoder.refused.total()} cells are outside the cut points "
             f"{_shown(cuts)} or are not numbers: {', '.join(values)}.",
-            "add -inf or inf to the cut points, or mend the values.",
+            "add -inf or inf to the cut points, or correct the values.",
         )
     return np.concatenate(codes), labels
 

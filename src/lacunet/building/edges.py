@@ -185,9 +185,9 @@ def _tokens(text: str, start: int, whole: str) -> Iterator[_Token]:
 
 
 _NO_DIRECTION = {
-    "both": "an edge with two heads is no edge of a Bayesian network: add the hidden "
+    "both": "an edge with two heads is not an edge of a Bayesian network: add the hidden "
     "common cause as a variable, or choose a direction",
-    "line": "an edge without a direction is no edge of a Bayesian network: write -> or <-",
+    "line": "the edges of a Bayesian network have a direction: write -> or <-",
 }
 
 

@@ -35,7 +35,10 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
     command.add_argument("--methods", type=names, metavar="A,B", help="methods to compare")
     command.add_argument(
-        "--separator", type=names, metavar="A,B", help="compares the informed methods too"
+        "--separator",
+        type=names,
+        metavar="A,B",
+        help="variables for the informed methods, which are then compared too",
     )
     command.add_argument(
         "--truth",

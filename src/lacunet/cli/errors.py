@@ -21,7 +21,7 @@ class OutputError(LacunetError):
     @classmethod
     def of_nothing(cls, path: str) -> OutputError:
         return cls(
-            f"it is not said which network is to be written to {path}.\n"
+            f"give a network to write to {path}.\n"
             "Hint: name it, as in: lacunet networks alarm -o alarm.bif"
         )
 
@@ -32,10 +32,3 @@ class OutputError(LacunetError):
 
 class OptionError(LacunetError):
     """An option has a value that means nothing."""
-
-    @classmethod
-    def missing(cls, value: str, known: Iterable[str]) -> OptionError:
-        return cls(
-            f"--missing is {value!r}: neither one of {', '.join(known)} nor a file.\n"
-            "Hint: a missingness graph is a text file with lines such as: Age -> R[Income]"
-        )

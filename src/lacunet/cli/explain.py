@@ -39,7 +39,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "--memory",
         type=gigabytes,
         metavar="GIB",
-        help="memory budget in GiB (default: half of the memory there is)",
+        help="memory budget in GiB (default: half of the available memory)",
     )
     add_method_arguments(command)
     add_data_arguments(command)

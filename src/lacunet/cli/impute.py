@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, one_or_many, seed
+from lacunet.cli.options import DATA_HELP, NETWORK_HELP, data_of, seed
 from lacunet.cli.predict import add_output_arguments, write_rows
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
@@ -26,7 +26,9 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="M",
         help="write M completions drawn from the joint posterior instead of the most probable one",
     )
-    command.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (0)")
+    command.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)"
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object per row")
     add_output_arguments(command)
 
@@ -45,7 +47,7 @@ def run(options: Namespace) -> int:
         )
     found = impute(
         read_network(options.network),
-        one_or_many(options.data),
+        data_of(options),
         options.draws,
         np.random.default_rng(options.seed),
         missing=options.missing,

@@ -68,7 +68,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "--memory",
         type=gigabytes,
         metavar="GIB",
-        help="memory budget in GiB (default: half of the memory there is)",
+        help="memory budget in GiB (default: half of the available memory)",
     )
     command.add_argument(
         "--intervals",
@@ -76,7 +76,7 @@ def add_arguments(command: ArgumentParser) -> None:
         type=level,
         const=0.95,
         metavar="LEVEL",
-        help="how sure each CPT entry is, at a level (default: 0.95)",
+        help="add intervals of every CPT entry at this level (0.95 if none is given)",
     )
     command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
     command.add_argument(
@@ -84,7 +84,7 @@ def add_arguments(command: ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="K",
-        help="withhold numbers on the page that would tell a count of fewer rows",
+        help="hide numbers on the page that reveal counts below K rows",
     )
     add_building_arguments(command)
     add_method_arguments(command)

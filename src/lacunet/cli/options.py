@@ -47,7 +47,7 @@ def add_data_arguments(command: ArgumentParser) -> None:
         metavar="A,B",
         type=names,
         default=[],
-        help="variables that the data do not have (quote a name with a comma: '\"a,b\",c')",
+        help="variables without a column in the data (quote a name with a comma: '\"a,b\",c')",
     )
     group.add_argument(
         "--delimiter", metavar="C", help="character between cells of text files (.csv: a comma)"
@@ -86,7 +86,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
             metavar=told["metavar"] or (None if told["choices"] else name.upper()[:1]),
             help=f"{told['text']} ({', '.join(methods)}{default})",
         )
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (0)")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
 
 
 def _refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -8,13 +8,13 @@ from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
     add_data_arguments,
+    data_of,
     gigabytes,
     names,
     note,
-    one_or_many,
 )
 
-HELP = "predict variables for every row, whatever the row does not show"
+HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """example:
   lacunet predict learned.bif patients.csv --targets Disease
   lacunet predict learned.bif patients.csv --targets Disease,Stage -o predicted.parquet
@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
 
     found = predict(
         read_network(options.network),
-        one_or_many(options.data),
+        data_of(options),
         options.targets,
         give=ANSWERS,
         hide_targets=options.hide_targets,

@@ -26,15 +26,24 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("-o", "--output", metavar="OUT", help="where to write the network")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     group = command.add_argument_group("structure")
-    group.add_argument("--required", metavar="ARCS", default="", help="arcs: 'A -> B; A, C -> D'")
-    group.add_argument("--forbidden", metavar="ARCS", default="", help="arcs that may not be")
+    group.add_argument(
+        "--required",
+        metavar="ARCS",
+        default="",
+        help="arcs that must be there: 'A -> B; A, C -> D'",
+    )
+    group.add_argument("--forbidden", metavar="ARCS", default="", help="arcs that are not allowed")
     group.add_argument(
         "--tiers",
         metavar="T",
         help="groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one",
     )
     group.add_argument(
-        "--max-parents", type=int, default=4, metavar="N", help="parents of a variable (4)"
+        "--max-parents",
+        type=int,
+        default=4,
+        metavar="N",
+        help="maximum number of parents (default: 4)",
     )
     group.add_argument(
         "--missingness",
@@ -47,9 +56,11 @@ def add_arguments(command: ArgumentParser) -> None:
         "--method",
         choices=["auto", "closed-form"],
         default="auto",
-        help="'closed-form' stops after the seed, without iterations",
+        help="'closed-form' returns the first network, without iterating",
     )
-    group.add_argument("--score", choices=["bic", "bdeu"], default="bic", help="(default: bic)")
+    group.add_argument(
+        "--score", choices=["bic", "bdeu"], default="bic", help="score to maximise (default: bic)"
+    )
     group.add_argument(
         "--strengths",
         type=int,
@@ -57,10 +68,19 @@ def add_arguments(command: ArgumentParser) -> None:
         help="bootstrap replicates for arc strengths (20; none above 200,000 rows)",
     )
     group.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="then the best so far is returned"
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="time limit; the best so far is returned",
     )
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (0)")
-    group.add_argument("--prior", type=float, default=2.0, metavar="ALPHA", help="of the CPTs (2)")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
+    group.add_argument(
+        "--prior",
+        type=float,
+        default=2.0,
+        metavar="ALPHA",
+        help="concentration of the CPTs' Dirichlet prior (default: 2)",
+    )
     group.add_argument("--memory", type=gigabytes, metavar="GIB", help="memory budget in GiB")
     group.add_argument("--weight", metavar="COLUMN", help="the column with the rows' weights")
     group.add_argument(

@@ -74,7 +74,7 @@ def _mapping_part(data: Mapping[str, Any]) -> Part:
     import narwhals as nw
 
     if not all(hasattr(cells, "__len__") and not isinstance(cells, str) for cells in data.values()):
-        raise DataError.unreadable("the dict", "its values must be lists or arrays, one a column")
+        raise DataError.unreadable("the dict", "its values must be lists or arrays, one per column")
     lengths = {len(cells) for cells in data.values()}
     if len(lengths) > 1:
         raise DataError.unreadable("the dict", f"its columns have the lengths {sorted(lengths)}")

@@ -1,6 +1,6 @@
 """One language for every formula: what is estimated, in words, in LaTeX, and computed.
 
-Read in this order: `notation` (the symbols), `rows` (what is counted), `samples` (weighted rows
+Read in this order: `notation` (the symbols), `samples` (weighted rows
 and the propensities that weigh them), `terms` (every term with its words, columns and
 computation), `patterns` (the odds of missingness patterns), `deletion` (the closed forms).
 """

@@ -30,7 +30,7 @@ class Auto:
 
     name: ClassVar[str] = "auto"
     time_limit: float = option(
-        600.0, "seconds after which the best so far is returned", kind=float, least=1e-9
+        600.0, "time limit in seconds; the best so far is returned", kind=float, least=1e-9
     )
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class Auto:
             return replace(learned, why="no value is missing: the CPTs are the plain frequencies")
         if statistics.total < FEWEST_ROWS or statistics.learning is None:
             learned = FactoredMAR().estimate(plan.start, statistics, setting)
-            reason = f"{counted(statistics.rows, 'row')} are too few to put any aside"
+            reason = f"{counted(statistics.rows, 'row')}: too few to hold some out"
             return replace(learned, why=f"factored-mar alone: {reason}")
         em = EM(stop="heldout", time_limit=self.time_limit)
         learned = em.estimate(plan, statistics, setting)

@@ -97,7 +97,9 @@ def family_report(
     own = [family.note] if family.note else []
     own += warnings
     if fallback_mass > 0 and fallback:
-        own.append(f"{fallback_mass:.1%} of the rows' weight fell back on {fallback}")
+        own.append(
+            f"{fallback_mass:.1%} of the rows' weight: no rows in their groups; {fallback} was used"
+        )
     own += _about_support(family, support, network, prior)
     return FamilyReport(
         variable=family.variable,
@@ -130,8 +132,8 @@ def _about_support(
     pseudo = (prior - 1) * network.cardinality(name)
     weak = int(np.count_nonzero(~without & (support < pseudo)))
     if weak:
-        few = f"less than the prior's {pseudo:g}"
-        yield f"{weak:,} of {counted(rows, 'CPT row')} rest on a weight of {few}: mostly the prior"
+        part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"
+        yield f"{part} on a weight of less than the prior's {pseudo:g}: mostly the prior"
 
 
 def _rest(number: int, rows: int) -> str:

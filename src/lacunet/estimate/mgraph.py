@@ -78,10 +78,11 @@ class MGraph:
         None, "the missingness graph: a file, or its text", metavar="GRAPH"
     )
     otherwise: str = option(
-        "refuse", "what becomes of a CPT that is not recoverable: 'refuse', 'prior' or a method"
+        "refuse",
+        "what to do with a CPT that is not recoverable: stop ('refuse'), 'prior' or a method",
     )
     effort: float = option(
-        1.0, "how long to search for an estimand, relative to the usual", kind=float, least=0
+        1.0, "search effort: 2 searches twice as long as the default", kind=float, least=0
     )
     name: ClassVar[str] = "mgraph"
     bytes_per_cell: ClassVar[int] = DIRECT_BYTES

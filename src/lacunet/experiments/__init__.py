@@ -1,1 +1,4 @@
-"""The paper's tables and figures."""
+"""Studies with known truth: `paper/` has the paper's, `runner/` runs them, `report/` writes.
+
+`demo` is the demonstration, `referee` compares methods on data like the user's (`compare`).
+"""

@@ -1,1 +1,5 @@
-"""Networks in and out, one file a format."""
+"""Networks in and out, one file per format.
+
+`files` chooses by the file's name, `source` is a text with line numbers, `draft` the checks that
+all formats share; `catalogue` has the bundled networks.
+"""

@@ -1,1 +1,4 @@
-"""What is learned: variables, a DAG, CPTs."""
+"""What is learned: `network` (variables, a DAG, CPTs), `labelled` tables, named `table` algebra.
+
+`nodes` are those of missingness graphs; `aligned` brings two networks into one order.
+"""

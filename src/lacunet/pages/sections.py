@@ -97,7 +97,7 @@ def em_section(ended: Ended | None) -> str:
         )
     if len(ended.heldout) > 1:
         curve = Line("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
-        words = "Rows put aside: steps count as long as these rows gain by them."
+        words = "Held-out rows: steps are kept while their likelihood rises."
         figures.append(figure(lines([curve], "step", "log-likelihood"), words))
     words = (
         f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "

@@ -1,1 +1,7 @@
-"""What is counted, and by whom; all of it adds up."""
+"""What is counted, and by whom; all of it adds up.
+
+`distinct` packs configurations into keys, `counts` are the result, `count` the in-memory engine;
+`groups` are rows that agree on some variables, `rows` distinct rows, `split` divides weights
+between parts, `missing` sums up what is missing; `problems/` compiles rows for EM. `gather` makes what a
+plan needs of all of these: `Needs` in, `Statistics` out.
+"""

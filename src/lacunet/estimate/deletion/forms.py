@@ -205,7 +205,7 @@ class Deletion:
                 unseen=unseen,
                 effective_size=effective_size(joint.entering) if joint.is_plain else None,
                 fallback_mass=joint.fallback_mass,
-                fallback="the estimate without groups",
+                fallback="the ungrouped estimate",
             )
         setting.progress("estimating", len(variables), len(variables))
         return Learned(tables, reports)

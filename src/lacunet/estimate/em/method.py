@@ -50,6 +50,7 @@ from lacunet.inference.engine import Inference, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.problems.layout import Layout, layout_of
+from lacunet.wording import counted
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 
@@ -112,23 +113,27 @@ class EM:
         "converge", "'converge', 'heldout', or a number of steps", kind=steps, metavar="S"
     )
     tolerance: float = option(
-        1e-4, "converged below this change of a parameter", kind=float, least=0
+        1e-4, "stop when no parameter changes by more than this", kind=float, least=0
     )
     max_iterations: int = option(500, "maximum number of iterations", kind=int, least=0)
     restarts: int | None = option(
         None,
-        "number of starts, the best posterior wins; several where they are cheap by default",
+        "number of starts, the best posterior is kept (default: several if iterations are fast)",
         kind=int,
         least=1,
     )
     time_limit: float | None = option(
-        None, "seconds after which the best so far is returned", kind=float, least=0
+        None, "time limit in seconds; the best so far is returned", kind=float, least=0
     )
     inference: Inference = option(
-        "exact", "exact where it fits, or loopy propagation", choices=("exact", "bp")
+        "exact", "exact where memory allows, or loopy belief propagation", choices=("exact", "bp")
     )
     heldout_share: float = option(
-        0.2, "share of the rows that 'heldout' puts aside", kind=float, least=0.01, most=0.99
+        0.2,
+        "share of the rows held out when --stop is 'heldout'",
+        kind=float,
+        least=0.01,
+        most=0.99,
     )
     accelerate: bool = option(
         True, "whether steps towards convergence are extrapolated", kind=truth, metavar="yes|no"
@@ -218,7 +223,7 @@ class EM:
         """The cells to start from where held-out rows have no part."""
         if statistics.learning is None:
             raise MethodError(
-                f"{statistics.rows} rows are too few to put any aside.",
+                f"{counted(statistics.rows, 'row')}: too few to hold some out.",
                 'choose stop="converge" or a number of steps.',
             )
         return start_cells(self.start, plan, statistics.learning, setting)
@@ -249,9 +254,9 @@ def _ended(
 ) -> Ended:
     at = found.climb
     if found.is_of_a_part:
-        notes += ("it ended early: the rows put aside have no part in it",)
+        notes += ("stopped early: the held-out rows were not used",)
     if loopy:
-        notes += (f"loopy belief propagation touched {len(loopy)} families",)
+        notes += (f"loopy belief propagation touched {counted(len(loopy), 'family', 'families')}",)
     return Ended(
         at.reason,
         at.iterations,

@@ -47,9 +47,9 @@ class Forecast:
             f"components of missing variables   {self.components:,} "
             f"(the largest joins {self.largest_component} variables)",
             f"problems (boundary values)        {self.problems:,}",
-            f"states an iteration               {self.states:,.0f}",
+            f"states per iteration              {self.states:,.0f}",
             f"memory                            {self.bytes_needed / 2**20:,.0f} MiB",
-            f"time an iteration                 about {_time(self.seconds)}",
+            f"time per iteration                about {_time(self.seconds)}",
         ]
         if self.loopy_problems:
             lines.append(f"left to loopy propagation         {self.loopy_problems:,} problems")

@@ -1,1 +1,4 @@
-"""What a missingness graph separates: `mixed` graphs, the `category`, `separator` sets."""
+"""What a missingness graph separates.
+
+`mixed` graphs, the `drawing` over a network, the `category`, `separator` sets.
+"""
