@@ -23,10 +23,10 @@ from lacunet.cli.options import (
     table_of,
 )
 from lacunet.cli.progress import progress_bar
+from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
-from lacunet.progress import silent
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
@@ -120,15 +120,18 @@ def run(options: Namespace) -> int:
             raise OutputError(
                 f"{options.output} is the network that is read.", "write to another file."
             )
-    code = 0
+    code, table = 0, None
     with progress_bar() as progress:
+        if options.report:  # the page shows what is missing, so the rows are kept
+            table = table_of(options, network, progress)
+        how = data_options(options) if table is None else {}
         try:
             result = learn(
                 network,
-                data_of(options),
+                data_of(options) if table is None else table,
                 options.method,
                 options.prior,
-                **data_options(options),
+                **how,
                 rng=np.random.default_rng(options.seed),
                 memory=options.memory,
                 progress=progress,
@@ -137,13 +140,15 @@ def run(options: Namespace) -> int:
             )
         except Interrupted as interrupted:
             result, code = interrupted.result, 130
-    _show(result, options, network)
+    _show(result, options)
+    if table is not None:
+        _write_page(result, options, table)
     _keep(result, options)
     return code
 
 
-def _show(result: Result, options: Namespace, network: Network) -> None:
-    """Print what was learned, and write the page."""
+def _show(result: Result, options: Namespace) -> None:
+    """Print what was learned."""
     from lacunet.report.learned import result_as_data, result_as_text
 
     for text in result.notes:
@@ -155,8 +160,6 @@ def _show(result: Result, options: Namespace, network: Network) -> None:
         print(json.dumps(result_as_data(result, level)))
     else:
         print(result_as_text(result, level, sys.stdout.isatty()))
-    if options.report:
-        _write_page(result, options, network)
 
 
 def _keep(result: Result, options: Namespace) -> None:
@@ -191,8 +194,8 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
     return read_network(options.files[0]), options.files[1:]
 
 
-def _write_page(result: Result, options: Namespace, network: Network) -> None:
-    """Write the result as one HTML page; the data are read once more for what is missing."""
+def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None:
+    """Write the result as one HTML page."""
     from datetime import datetime
 
     from lacunet.missingness.graph import graph_of
@@ -203,13 +206,14 @@ def _write_page(result: Result, options: Namespace, network: Network) -> None:
     graph = options.missingness
     text = page(
         result,
-        table_of(options, result.network, silent),
+        table,
         provenance(sys.argv[1:], options.files, datetime.now().astimezone(), options.seed),
         options.min_count,
         intervals=None
         if result.uncertainty is None
-        else {v: result.interval(v, options.intervals) for v in network.variables},
-        missingness=graph_of(graph, network) if graph else None,
+        else {v: result.interval(v, options.intervals) for v in result.network.variables},
+        missingness=graph_of(graph, result.network) if graph else None,
+        level=options.intervals,
     )
     with replacing(options.report) as file:
         file.write(text.encode())
