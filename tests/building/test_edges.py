@@ -73,8 +73,8 @@ def test_columns_with_numbers_for_names_become_strings() -> None:
     [
         ("A ->", r"line 1, column 3: a variable is missing beside the arrow"),
         ("A -> B\n-> -> C", r"line 2"),
-        ("A -- B", "an edge without a direction"),
-        ("A - B", "an edge without a direction"),
+        ("A -- B", "the edges of a Bayesian network have a direction"),
+        ("A - B", "the edges of a Bayesian network have a direction"),
         ("A <-> B", "an edge with two heads"),
         ("A -> ]", r"column 6: '\]' is not understood"),
         ("", "name no variables"),

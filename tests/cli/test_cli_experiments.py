@@ -134,7 +134,7 @@ def test_a_bundled_network_is_written_to_a_file(tmp_path: Path) -> None:
 
 def test_no_network_is_not_written(capsys: Captured) -> None:
     assert main(["networks", "-o", "asia.bif"]) == 1
-    assert "which network" in capsys.readouterr().err
+    assert "give a network to write" in capsys.readouterr().err
 
 
 def experiment(folder: Path, *more: str) -> list[str]:

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from lacunet.cli import main
+from lacunet.cli.parser import COMMANDS
 
 KEPT = Path(__file__).with_name("help")
 
 
-@pytest.mark.parametrize("command", ["compare", "demo", "evaluate", "experiment", "simulate"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_a_command_is_as_it_was_read_and_approved(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,7 @@ def test_with_holes_it_makes_the_steps_that_rows_put_aside_support() -> None:
 def test_a_few_rows_are_left_to_the_closed_form() -> None:
     few = replace(TASK, table=CASE.table.take(slice(0, 9)))
     learned = learned_by(Auto(), few)
-    assert learned.why == "factored-mar alone: 9 rows are too few to put any aside"
+    assert learned.why == "factored-mar alone: 9 rows: too few to hold some out"
     assert_same(learned, learned_by(FactoredMAR(), few))
 
 

@@ -311,7 +311,7 @@ def test_cut_short_while_following_rows_put_aside_the_others_are_the_best_so_far
     learned = learned_by(EM(stop="heldout"), Task(case.network, case.table, 2.0))
     assert (ended(learned).reason, ended(learned).iterations) == ("interrupted", 1)
     assert np.isnan(ended(learned).log_likelihood)
-    assert any("rows put aside have no part" in note for note in ended(learned).notes)
+    assert any("held-out rows were not used" in note for note in ended(learned).notes)
 
 
 def test_out_of_time_while_following_the_steps_made_so_far_are_made_on_all_rows(
