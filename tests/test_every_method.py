@@ -179,5 +179,6 @@ def test_every_family_says_what_it_rests_on(name: str) -> None:
         assert report.estimand
         assert report.rows_shown == (5 if variable == "Rain" else 4)
         assert report.effective_size is None or 0 < report.effective_size <= 5
-        np.testing.assert_allclose(report.support.sum(), report.rows_shown)
+        if name != "listwise":  # which uses the complete rows alone
+            np.testing.assert_allclose(report.support.sum(), report.rows_shown)
         assert report.unsupported == np.count_nonzero(report.support == 0)

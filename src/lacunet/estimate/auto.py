@@ -61,8 +61,12 @@ class Auto:
             return replace(learned, why=f"factored-mar alone: {reason}")
         em = EM(stop="heldout", time_limit=self.time_limit)
         learned = em.estimate(plan, statistics, setting)
-        assert learned.ended is not None
-        return replace(learned, why=_why(learned.ended, statistics.never_shown))
+        ended = learned.ended
+        assert ended is not None
+        if not ended.iterations:
+            closed = FactoredMAR().estimate(plan.start, statistics, setting)
+            learned = replace(learned, families=closed.families)
+        return replace(learned, why=_why(ended, statistics.never_shown))
 
 
 def _why(ended: Ended, hidden: Scope) -> str:

@@ -76,6 +76,7 @@ def family_report(
     prior: float,
     *,
     rows_used: int,
+    used: Counts | None = None,
     unseen: int = 0,
     effective_size: float | None = None,
     fallback_mass: float = 0.0,
@@ -88,10 +89,12 @@ def family_report(
     ----------
     counts
         The counts of the family among all rows, child last, missing as a state.
+    used
+        The counts among the rows that the method uses, where these are fewer.
     warnings
         What the method itself has to say.
     """
-    support = counts.dense().sum(axis=-1)
+    support = (used or counts).dense().sum(axis=-1)
     without = support == 0
     rows_shown = int(counts.showing(counts.scope).tally.rows.sum())
     own = [family.note] if family.note else []

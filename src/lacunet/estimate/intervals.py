@@ -33,6 +33,7 @@ from lacunet.uncertainty.spread import Spread
 
 COUNTED = ("listwise", "direct-mcar")
 GROUPED = ("direct-mar", "informed-direct")
+RATE_MATRIX = "rate matrix of EM"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
@@ -50,6 +51,11 @@ class Uncertainty:
     recipe: str
     replicates: Replicates | None = None
     unidentified: tuple[Direction, ...] = ()
+
+    @property
+    def by_likelihood(self) -> bool:
+        """Whether rows that show a part of a family are accounted for: the rate matrix does."""
+        return self.recipe == RATE_MATRIX
 
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high."""
@@ -111,7 +117,7 @@ def uncertainty_of(
         curvature = em_curvature(engine, cells, prior)
         if np.abs(curvature.step(cells) - cells).max() < CONVERGED:
             found = em_uncertainty(engine, cells, prior)
-            return Uncertainty(found.spread_of, "rate matrix of EM", None, found.unidentified)
+            return Uncertainty(found.spread_of, RATE_MATRIX, None, found.unidentified)
     if replicate or method not in (*COUNTED, *GROUPED):
         replicates = jackknife(network, table, refit, prior, groups)
         return Uncertainty(replicates.spreads(), "delete-a-group jackknife", replicates)

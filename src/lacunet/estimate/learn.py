@@ -14,7 +14,7 @@ import numpy as np
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
-from lacunet.estimate.deletion.forms import LEARN, Informed, check_size
+from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
 from lacunet.estimate.intervals import Uncertainty, uncertainty_of
@@ -222,7 +222,17 @@ def learn(
     if intervals:
         whole = result.network if graph is None else found.whole
         queries = intervals == "queries"
-        sure = _uncertainty(learner, whole, learned_from, setting, queries)
+        try:
+            sure = _uncertainty(learner, whole, learned_from, setting, queries)
+        except KeyboardInterrupt:  # what was learned is not lost
+            raise Interrupted(result) from None
+        if not sure.by_likelihood:
+            supported = {
+                name: spread.supported_by(result.families[name].support)
+                for name, spread in sure.spread_of.items()
+                if name in result.families
+            }
+            sure = replace(sure, spread_of=supported)
         result = replace(result, uncertainty=sure, families=_with_sizes(result.families, sure))
     return result
 
@@ -243,6 +253,8 @@ def _uncertainty(
     method: Method, network: Network, table: EncodedTable, setting: Setting, queries: bool
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
+    if method.name == "auto" and not table.partially_observed:
+        method = DirectMCAR()  # plain frequencies
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
 

@@ -104,9 +104,10 @@ class FamilyReport:
     r"""What the CPT of one variable rests on; the same for every method.
 
     ``support`` has an axis for each parent: the weight of the rows that show the variable
-    together with that parent configuration. ``unsupported`` counts the configurations without
-    any: whatever the method put there is not backed by a row. ``unseen`` counts those about
-    which the estimate says nothing either: they hold the prior alone.
+    together with that parent configuration (with "listwise", of the complete ones).
+    ``unsupported`` counts the configurations without any: whatever the method put there is not
+    backed by a row. ``unseen`` counts those about which the estimate says nothing either: they
+    hold the prior alone.
 
     ``rows_shown`` are the rows in which the whole family is observed, ``rows_used`` those that
     enter the estimate. ``effective_size`` is the number of complete rows that would give the

@@ -93,7 +93,7 @@ def spread(within: Influence, pooled: Influence | None, table: FloatArray) -> Sp
     error = np.sqrt(within.numerator(rates))
     if pooled is not None:
         error = error + np.sqrt(pooled.numerator(rates))
-    return Spread.of_variance(table, rates, _divided(error**2, total**2))
+    return Spread.of_variance(table, rates, _divided(error**2, total**2), total)
 
 
 def influence(

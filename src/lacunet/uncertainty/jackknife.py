@@ -31,6 +31,7 @@ from lacunet.statistics.rows import distinct_rows
 from lacunet.uncertainty.spread import Spread
 
 GROUPS = 30
+ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
 Refit = Callable[[EncodedTable], Network]
 
 
@@ -127,7 +128,8 @@ class Replicates:
             ones = np.ones_like(expected)
             held = np.divide(expected + pseudo, expected, out=ones, where=expected > 0)
             rates = np.clip(table * held - (self.prior - 1) / np.maximum(expected, 1e-9), 0, 1)
-            whole = Spread.of_variance(table, rates, variance * held**2)
+            rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
+            whole = Spread.of_variance(table, rates, variance * held**2, expected)
             found[name] = Spread(table, rates, np.minimum(whole.sizes, expected))
         return found
 
@@ -135,7 +137,8 @@ class Replicates:
         """The spread of a query's answer: every replicate is asked."""
         variance = self.variance(lambda network: query(network, target, evidence))
         answer = query(self.network, target, evidence)
-        whole = Spread.of_variance(answer.reshape(-1), answer.reshape(-1), variance.reshape(-1))
+        flat = answer.reshape(-1)
+        whole = Spread.of_variance(flat, flat, variance.reshape(-1), self.total)
         sizes = np.minimum(whole.sizes, self.total).reshape(answer.shape)
         return Spread(answer, answer, sizes)
 

@@ -47,6 +47,9 @@ class Direction:
     families: tuple[str, ...]
     information: float
 
+    def __str__(self) -> str:
+        return f"{', '.join(self.families)} ({self.information:.1%} of the information is there)"
+
 
 @dataclass(frozen=True)
 class Free:

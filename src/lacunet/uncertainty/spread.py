@@ -44,19 +44,36 @@ class Spread:
     sizes: FloatArray
 
     @classmethod
-    def of_variance(cls, table: FloatArray, rates: FloatArray, variance: FloatArray) -> Spread:
+    def of_variance(
+        cls,
+        table: FloatArray,
+        rates: FloatArray,
+        variance: FloatArray,
+        rows: FloatArray | float = np.inf,
+    ) -> Spread:
         """From the variance of the rates; infinite where the rows say nothing.
 
-        A rate of 0 or 1 shows no variance: it takes the smallest size of its row.
+        A rate of 0 or 1 shows no variance: it takes the smallest size of its row. Where all
+        rates of a row are such, ``rows`` (one for each row, on an axis of length one) say how
+        many there were.
         """
         spread = rates * (1 - rates)
         known = (variance > 0) & (spread > 0)
         sizes = np.divide(spread, variance, out=np.full(spread.shape, np.inf), where=known)
         sizes = np.where(np.isinf(variance), 0.0, sizes)
-        least = sizes.min(axis=-1, keepdims=True)
-        return cls(
-            table, rates, np.where(np.isinf(sizes), np.where(np.isinf(least), 0, least), sizes)
-        )
+        least = np.minimum(sizes.min(axis=-1, keepdims=True), rows)
+        least = np.where(np.isinf(least), 0.0, least)
+        return cls(table, rates, np.where(np.isinf(sizes), least, sizes))
+
+    def supported_by(self, support: FloatArray) -> Spread:
+        """The same where CPT rows that no row of the data supports are not known at all.
+
+        A CPT row whose rows all agree is known from no more than there are.
+        """
+        rows = support[..., None]
+        agree = ((self.rates == 0) | (self.rates == 1)).all(axis=-1, keepdims=True)
+        sizes = np.where(agree, np.minimum(self.sizes, rows), self.sizes)
+        return Spread(self.table, self.rates, np.where(rows == 0, 0.0, sizes))
 
     @property
     def standard_error(self) -> FloatArray:

@@ -202,6 +202,7 @@ class Deletion:
                 network,
                 setting.prior,
                 rows_used=int(joint.entering.rows.sum()),
+                used=statistics.complete.get(family),
                 unseen=unseen,
                 effective_size=effective_size(joint.entering) if joint.is_plain else None,
                 fallback_mass=joint.fallback_mass,
