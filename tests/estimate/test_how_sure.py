@@ -105,3 +105,25 @@ def test_the_command_line_makes_networks_intervals_and_a_page(
     assert told["level"] == 0.9
     assert np.array(told["intervals"]["B"]).shape == (2, 2, 2)
     assert page.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("method", ["auto", "listwise", "direct-mar", "factored-mar", "em"])
+def test_a_cpt_row_whose_rows_all_agree_is_known_from_all_of_them(method: str) -> None:
+    rows = {"A": ["0"] * 200 + ["1"] * 200, "B": ["0"] * 200 + ["0", "1"] * 100}
+    network = lc.Network.from_data(rows, "A -> B")
+    low, high = lc.learn(network, rows, method, intervals=True).interval("B")[0, 0]
+    assert low > 0.97
+    assert high == 1
+
+
+@pytest.mark.parametrize("method", ["auto", "factored-mar", "factored-mcar", "one-step", "em"])
+def test_a_cpt_row_that_no_row_supports_is_not_known(method: str) -> None:
+    rng = np.random.default_rng(1)
+    group = rng.choice(["a", "b", "c"], 300)
+    edu = np.where(group == "c", None, rng.choice(["lo", "hi"], 300))
+    ill = np.where(rng.random(300) < 0.3, None, rng.choice(["n", "y"], 300))
+    rows = {"Group": group.tolist(), "Edu": edu.tolist(), "Ill": ill.tolist()}
+    network = lc.Network.from_data(rows, "Group -> Edu -> Ill")
+    low, high = lc.learn(network, rows, method, intervals=True).interval("Edu")[2, 0]
+    assert low < 0.05
+    assert high > 0.95

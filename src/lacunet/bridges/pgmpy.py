@@ -7,7 +7,7 @@ from typing import Any
 from lacunet.errors import LacunetError
 from lacunet.formats.draft import Declared, Variables, assemble, declare, family, from_flat
 from lacunet.formats.source import Source
-from lacunet.model.network import Network
+from lacunet.model.network import Network, as_network
 
 LABEL = "the pgmpy model"
 
@@ -17,6 +17,7 @@ def to_pgmpy(network: Network) -> Any:
 
     A network without CPTs becomes a model without CPDs.
     """
+    network = as_network(network)
     models, factors = _library()
     model = models.DiscreteBayesianNetwork()
     model.add_nodes_from(network.variables)

@@ -18,7 +18,7 @@ from lacunet.formats.draft import (
     from_flat,
 )
 from lacunet.formats.source import Source
-from lacunet.model.network import Network
+from lacunet.model.network import Network, as_network
 
 LABEL = "the pyAgrum network"
 
@@ -31,7 +31,7 @@ def to_pyagrum(network: Network) -> Any:
     LacunetError
         pyAgrum is not installed, or the network has no CPTs.
     """
-    gum = _library()
+    network, gum = as_network(network), _library()
     other = gum.BayesNet()
     for name in network.variables:
         other.add(gum.LabelizedVariable(name, name, list(network.states(name))))

@@ -86,22 +86,24 @@ def _cut(source: Source, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[s
 
 
 def cuts_found(
-    source: Source, bins: Mapping[str, Bins], missing: Sequence[str]
+    source: Source, bins: Mapping[str, Bins], missing: Sequence[str], decimal: str = "."
 ) -> dict[str, tuple[float, ...]]:
     """The cut points of each column, from the data where they are not given."""
     for name in bins:
         if name not in source.columns:
             raise BinsError(f"bins are given for {name!r}, but {source.label} has no such column.")
-    return {name: _cuts(source, name, own, missing) for name, own in bins.items()}
+    return {name: _cuts(source, name, own, missing, decimal) for name, own in bins.items()}
 
 
-def _cuts(source: Source, name: str, bins: Bins, missing: Sequence[str]) -> tuple[float, ...]:
+def _cuts(
+    source: Source, name: str, bins: Bins, missing: Sequence[str], decimal: str
+) -> tuple[float, ...]:
     kind, count = bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
     if not isinstance(count, int):
         return _checked(name, [float(cut) for cut in count])
     if count < 2:
         raise BinsError(f"column {name!r}: {count} intervals are too few.", "ask for 2 or more.")
-    numbers, weights = _numbers(source, name, frozenset((*MISSING_TOKENS, *missing)))
+    numbers, weights = _numbers(source, name, frozenset((*MISSING_TOKENS, *missing)), decimal)
     if len(numbers) < 2:
         raise BinsError(f"column {name!r} has fewer than two different numbers to cut between.")
     if kind == "width":
@@ -129,10 +131,12 @@ def _shortest(low: float, high: float) -> float:
     return next((cut for cut in rounded if low < cut <= high), float(high))
 
 
-def _numbers(source: Source, name: str, missing: frozenset[str]) -> tuple[FloatArray, FloatArray]:
+def _numbers(
+    source: Source, name: str, missing: frozenset[str], decimal: str
+) -> tuple[FloatArray, FloatArray]:
     """The distinct numbers of a column, ascending, and how often each occurs."""
     pieces = [
-        _counted(name, piece.columns[name], missing)
+        _counted(name, piece.columns[name], missing, decimal)
         for part in source.parts
         for piece in part.read([name])
     ]
@@ -142,13 +146,19 @@ def _numbers(source: Source, name: str, missing: frozenset[str]) -> tuple[FloatA
     return found, np.bincount(place, counts).astype(np.float64)
 
 
-def _counted(name: str, column: Column, missing: frozenset[str]) -> tuple[FloatArray, FloatArray]:
+def _counted(
+    name: str, column: Column, missing: frozenset[str], decimal: str
+) -> tuple[FloatArray, FloatArray]:
     numbers, counts = [], []
     for count, value in zip(*distinct_cells(column), strict=True):
         text = str(value).strip()
         if value is None or text in missing or not count:
             continue
-        number = float(value) if isinstance(value, int | float) else number_of(text)
+        number = (
+            float(value)
+            if isinstance(value, int | float)
+            else number_of(text.replace(decimal, "."))
+        )
         if number is None:
             raise BinsError(
                 f"column {name!r} holds {value!r}, which is not a number.",

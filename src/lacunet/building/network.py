@@ -87,7 +87,7 @@ def find_network(
     drawn = edges_of(edges)
     given = {name: tuple(map(_as_state, own)) for name, own in (states or {}).items()}
     _check_names(drawn, source.columns, source.label, given)
-    cuts = cuts_found(source, bins or {}, missing)
+    cuts = cuts_found(source, bins or {}, missing, getattr(data, "decimal", "."))
     _check_bins(drawn, cuts, given)
     given |= {name: labels_of(own) for name, own in cuts.items()}
     looked_up = [name for name in source.columns if name in drawn.variables and name not in given]

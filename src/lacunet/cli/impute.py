@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP, data_of, seed
 from lacunet.cli.predict import add_output_arguments, write_rows
 
@@ -41,6 +42,7 @@ def run(options: Namespace) -> int:
     from lacunet.completion.frames import impute
     from lacunet.formats.files import read_network
 
+    refuse_overwriting([options.output], [options.network, *options.data])
     if options.draws and options.draws > 1 and not options.output:
         raise OptionError(
             f"{options.draws} completed tables cannot be printed.", "name a file with -o."

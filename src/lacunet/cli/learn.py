@@ -8,7 +8,7 @@ import sys
 import tempfile
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from lacunet.cli.errors import OutputError
+from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
@@ -110,16 +110,10 @@ def run(options: Namespace) -> int:
     from lacunet.estimate.learn import Interrupted, learn
     from lacunet.formats.files import check_target
 
+    refuse_overwriting([options.output, options.report], options.files)
     network, options.data = _network(options)
     if options.output:
         check_target(network, options.output)
-        given = options.files[0]
-        if all(map(os.path.exists, (options.output, given))) and os.path.samefile(
-            options.output, given
-        ):
-            raise OutputError(
-                f"{options.output} is the network that is read.", "write to another file."
-            )
     code, table = 0, None
     with progress_bar() as progress:
         if options.report:  # the page shows what is missing, so the rows are kept
@@ -141,9 +135,9 @@ def run(options: Namespace) -> int:
         except Interrupted as interrupted:
             result, code = interrupted.result, 130
     _show(result, options)
+    _keep(result, options)
     if table is not None:
         _write_page(result, options, table)
-    _keep(result, options)
     return code
 
 
@@ -181,10 +175,13 @@ def _keep(result: Result, options: Namespace) -> None:
 def _network(options: Namespace) -> tuple[Network, list[str]]:
     """The network, read or made from edges, and the data files."""
     from lacunet.cli.network import found_network
+    from lacunet.data.whole import held
     from lacunet.formats.files import read_network
 
     if options.edges is not None:
         options.data = options.files
+        if options.data == ["-"]:  # can be read once only
+            options.held = held(data_of(options))
         return found_network(options, data_of(options)), options.files
     if len(options.files) == 1:
         options.usage_error(

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from lacunet.cli.options import DATA_HELP, names, note, one_or_many
+from lacunet.cli.options import DATA_HELP, add_text_arguments, data_of, names, note
 
 HELP = "make a network file from data and edges"
 EDGES_HELP = (
@@ -27,6 +27,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("-o", "--output", metavar="OUT", help="the network file to write")
     command.add_argument("--json", action="store_true", help="print the network as JSON")
     add_building_arguments(command)
+    add_text_arguments(command)
     command.add_argument(
         "--missing",
         metavar="TOKEN",
@@ -60,7 +61,7 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import check_target, write_network
     from lacunet.formats.lacunet_json import render
 
-    found = found_network(options, one_or_many(options.data))
+    found = found_network(options, data_of(options))
     if options.output:
         check_target(found, options.output)
         write_network(found, options.output)

@@ -23,6 +23,10 @@ DATA_HELP = (
 )
 
 
+# Options that `learn` itself hands to methods which do not have them as fields.
+ALSO = {"missingness": ("em", "auto")}
+
+
 def add_data_arguments(command: ArgumentParser) -> None:
     """Say how the cells of the data are to be read."""
     group = command.add_argument_group("data")
@@ -49,6 +53,11 @@ def add_data_arguments(command: ArgumentParser) -> None:
         default=[],
         help="variables without a column in the data (quote a name with a comma: '\"a,b\",c')",
     )
+    add_text_arguments(group)
+
+
+def add_text_arguments(group: Any) -> None:
+    """Say how text files are written."""
     group.add_argument(
         "--delimiter", metavar="C", help="character between cells of text files (.csv: a comma)"
     )
@@ -84,7 +93,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
             type=_refusing(kind),
             choices=told["choices"],
             metavar=told["metavar"] or (None if told["choices"] else name.upper()[:1]),
-            help=f"{told['text']} ({', '.join(methods)}{default})",
+            help=f"{told['text']} ({', '.join([*methods, *ALSO.get(name, ())])}{default})",
         )
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
 
@@ -135,6 +144,8 @@ def data_of(options: Namespace) -> Any:
     """The data asked for."""
     from lacunet.data.text import TextFiles
 
+    if getattr(options, "held", None) is not None:
+        return options.held
     paths = one_or_many(options.data)
     delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
     return TextFiles(paths, delimiter=delimiter, encoding=options.encoding, decimal=options.decimal)

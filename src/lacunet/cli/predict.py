@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
@@ -54,6 +55,7 @@ def run(options: Namespace) -> int:
     from lacunet.completion.frames import ANSWERS, predict
     from lacunet.formats.files import read_network
 
+    refuse_overwriting([options.output], [options.network, *options.data])
     found = predict(
         read_network(options.network),
         data_of(options),

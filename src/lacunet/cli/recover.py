@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, names, note, table_of
 from lacunet.cli.progress import progress_bar
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
 EXAMPLE = """example:
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
         verdicts_as_text,
     )
 
-    graph = MissingnessGraph.read(options.graph, read_network(options.network))
+    graph = graph_of(options.graph, read_network(options.network))
     graph = graph.hiding(options.latent or ())
     table = None
     if options.data:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.errors import OutputError
+from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.experiment import SEED_HELP
 from lacunet.cli.options import note, seed
 
@@ -96,6 +96,7 @@ def run(options: Namespace) -> int:
     targets = [p for p in (options.output, options.complete_out, options.graph_out) if p]
     if len(set(map(os.path.realpath, targets))) < len(targets):
         raise OutputError.twice(targets)
+    refuse_overwriting(targets, [options.network, options.missing])
     drawn = simulate(network, options.rows, missing, np.random.default_rng(options.seed))
     write_table(drawn.table, network, options.output)
     if options.complete_out:

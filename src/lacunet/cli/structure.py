@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
+from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import DATA_HELP, gigabytes, names, note, one_or_many, seed
 from lacunet.cli.progress import progress_bar
 
@@ -101,6 +102,7 @@ def run(options: Namespace) -> int:
     from lacunet.report.structured import structure_as_data, structure_as_text
     from lacunet.structure.learn import learn_structure
 
+    refuse_overwriting([options.output], options.data)
     with progress_bar() as progress:
         found = learn_structure(
             one_or_many(options.data),
@@ -131,7 +133,7 @@ def run(options: Namespace) -> int:
         note(f"the network is in {options.output}")
     elif not options.json:
         note("nothing was written; -o FILE keeps the network")
-    return 0
+    return 130 if found.ended == "interrupted" else 0
 
 
 def _missingness(text: str) -> str | None:

@@ -15,7 +15,7 @@ from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import filled, held, made_like, replaced
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.model.network import Network
+from lacunet.model.network import Network, as_network
 from lacunet.wording import counted
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def predict(
     >>> predict(rain, {"Wet": ["yes", "no", None]}, "Rain")
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
+    network = as_network(network)
     names = _names(network, targets)
     answers = (give,) if isinstance(give, str) else tuple(give)
     if wrong := [answer for answer in answers if answer not in ANSWERS]:
@@ -135,7 +136,7 @@ def impute(
     network: Network,
     data: Any,
     draws: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     *,
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
@@ -182,6 +183,7 @@ def impute(
     >>> impute(rain, {"Rain": [None, "no", None], "Wet": ["yes", None, None], "Day": [1, 2, 3]})
     {'Rain': ['yes', 'no', 'no'], 'Wet': ['yes', 'no', 'no'], 'Day': [1, 2, 3]}
     """
+    network = as_network(network)
     if draws is not None and draws < 1:
         raise LacunetError(f"draws={draws} is not a number of frames.", "give 1 or more, or None.")
     if draws is not None and rng is None:
@@ -192,7 +194,7 @@ def impute(
         return _completed(network, frame, table, most_probable(network, table, memory))
     return [
         _completed(network, frame, table, whole)
-        for whole in draw_completions(network, table, draws, rng, memory)
+        for whole in draw_completions(network, table, draws, np.random.default_rng(rng), memory)
     ]
 
 

@@ -119,7 +119,7 @@ def learn(
     missing: Sequence[str] = (),
     unknown: Literal["error", "missing"] = "error",
     latent: Sequence[str] = (),
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     memory: int | None = None,
     progress: Progress = silent,
     intervals: bool | Literal["queries"] = False,
@@ -149,7 +149,7 @@ def learn(
     latent
         Variables that the data do not have.
     rng
-        The source of randomness, for methods that use any.
+        The source of randomness, or a seed, for methods that use any.
     memory
         The budget in bytes; by default half of the memory there is.
     progress
@@ -193,7 +193,8 @@ def learn(
         latent=latent,
         progress=progress,
     )
-    setting = Setting(float(prior), rng or np.random.default_rng(0), budget, progress)
+    source = np.random.default_rng(0 if rng is None else rng)
+    setting = Setting(float(prior), source, budget, progress)
     if isinstance(method, Informed) and method.separator == LEARN:
         method = replace(method, separator=(), separators=learned_separator(network, table))
     if graph is None:

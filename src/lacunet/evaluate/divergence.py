@@ -35,7 +35,7 @@ from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.query import joint_marginals
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.aligned import matched
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import FloatArray, Network, Scope, as_network
 from lacunet.simulation.sampling import sample
 
 SAMPLES = 100_000
@@ -85,6 +85,7 @@ def kl_divergence(
     >>> round(kl_divergence(fair, bent), 6)  # log 2 - log 3 / 2
     0.143841
     """
+    truth, learned = as_network(truth), as_network(learned)
     found = divergence(truth, learned, memory=memory, samples=samples, rng=rng)
     if not found.exact:
         warnings.warn(

@@ -16,7 +16,7 @@ from lacunet.formats.catalogue import example, names, suggestion
 from lacunet.formats.draft import refuse_size
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import LIMIT, Source
-from lacunet.model.network import Network
+from lacunet.model.network import Network, as_network
 from lacunet.output import replacing
 
 # Each module has parse(source) -> Network and render(network) -> str.
@@ -104,7 +104,7 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     FormatError
         The format cannot carry the network, or the file cannot be written.
     """
-    name = os.fspath(path)
+    network, name = as_network(network), os.fspath(path)
     content = rendered(network, name)
     if os.path.isdir(name):
         raise FormatError.folder(name)

@@ -27,7 +27,7 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.memory import memory_budget
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, as_network
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,6 +84,7 @@ def log_likelihood(
     """
     from lacunet.data.read import read_table
 
+    network = as_network(network)
     table = read_table(
         data, network, weight=weight, missing=missing, unknown=unknown, latent=latent
     )

@@ -24,7 +24,7 @@ from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, Q
 from lacunet.memory import memory_budget
 from lacunet.model.errors import NetworkError
 from lacunet.model.labelled import LabelledArray
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import FloatArray, Network, Scope, as_network
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -73,13 +73,22 @@ def query(
     >>> query(rain, ["Rain"], {"Wet": "yes"}).round(4)
     array([0.3333, 0.6667])
     """
-    result, network = network, getattr(network, "network", network)
+    result, network = network, as_network(network)
+    _check_evidence(evidence)
     if interval:
         spread = result.sure().query(target, evidence)
         return spread.table, spread.interval()
     scope = (target,) if isinstance(target, str) else tuple(target)
     (table,) = joint_marginals(network, [scope], evidence, memory=memory)
     return labelled(network, scope, table)
+
+
+def _check_evidence(evidence: object) -> None:
+    if not isinstance(evidence, Mapping):
+        raise QueryError(
+            f"the evidence is {evidence!r}, but must be a mapping of variables to states.",
+            'write it as {"Test": "positive"}.',
+        )
 
 
 def marginals(
@@ -95,6 +104,8 @@ def marginals(
       head    tail
     0.2500  0.7500
     """
+    network = as_network(network)
+    _check_evidence(evidence)
     scopes = [(name,) for name in network.variables]
     tables = joint_marginals(network, scopes, evidence, memory=memory)
     return {

@@ -26,7 +26,7 @@ from lacunet.simulation.errors import check_least
 BLOCK = 32_768
 
 
-def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTable:
+def sample(network: Network, rows: int, rng: np.random.Generator | int) -> EncodedTable:
     """Draw complete rows from a network.
 
     Parameters
@@ -55,7 +55,7 @@ def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTabl
     """
     check_least("the number of rows", 0, rows)
     cpts = [network.cpt(name) for name in network.order]
-    columns = draw_columns(cpts, {}, rows, rng)
+    columns = draw_columns(cpts, {}, rows, np.random.default_rng(rng))
     in_order = {name: columns[name] for name in network.variables}
     return EncodedTable.of({v: network.cardinality(v) for v in network.variables}, in_order)
 
