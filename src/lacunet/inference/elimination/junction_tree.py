@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.inference.elimination.order import best_order, cliques_of, numbered
+from lacunet.inference.elimination.order import best_order, cliques_of, joined, numbered
 from lacunet.model.network import FloatArray, Scope
 
 # Rescale products whose largest cell is below this: one more factor scaled likewise cannot
@@ -170,16 +170,25 @@ def _product(tree: JunctionTree, clique: int, factors: list[Factor]) -> tuple[Fl
     """The product of factors over a clique, small ones first; the logarithm of what it lacks."""
     scope = tree.cliques[clique]
     log_scale = 0.0
-    product = np.ones((1,) * len(scope))
-    for factor in sorted(factors, key=lambda factor: factor.table.size):
+    product, is_ours = np.ones((1,) * len(scope)), True
+    for turn, factor in enumerate(sorted(factors, key=lambda factor: factor.table.size)):
         table = _aligned(factor, scope)
-        fits = np.broadcast_shapes(product.shape, table.shape) == product.shape
-        product = np.multiply(product, table, out=product if fits else None)
+        if not turn:
+            product, is_ours = table, False
+        elif is_ours and all(map(_covers, product.shape, table.shape)):
+            product *= table
+        else:
+            product, is_ours = np.asarray(product * table), True
         peak = float(product.max())
         if 0 < peak < SMALL:
-            product /= peak
+            product, is_ours = np.asarray(product / peak), True
             log_scale += math.log(peak)
-    return np.broadcast_to(product, tree.shape(scope)), log_scale
+    shape = tree.shape(scope)
+    return product if product.shape == shape else np.broadcast_to(product, shape), log_scale
+
+
+def _covers(size: int, other: int) -> bool:
+    return other in (1, size)
 
 
 def _aligned(factor: Factor, scope: Scope) -> FloatArray:
@@ -245,7 +254,9 @@ class JunctionTree:
         return BYTES * (messages + LIVE_CLIQUES * self.cells(self.largest))
 
 
-def junction_tree(scopes: Iterable[Scope], cardinality_of: Mapping[str, int]) -> JunctionTree:
+def junction_tree(
+    scopes: Iterable[Scope], cardinality_of: Mapping[str, int], known: Sequence[str] = ()
+) -> JunctionTree:
     """A junction tree in which every scope lies within one clique; its first root holds the first.
 
     Parameters
@@ -254,6 +265,8 @@ def junction_tree(scopes: Iterable[Scope], cardinality_of: Mapping[str, int]) ->
         Variables that must be together: those of each factor and of each marginal asked for.
     cardinality_of
         The number of states of every variable in the tree.
+    known
+        An elimination order to try first.
 
     Examples
     --------
@@ -262,7 +275,7 @@ def junction_tree(scopes: Iterable[Scope], cardinality_of: Mapping[str, int]) ->
     ((('A', 'B'), ('B', 'C')), ((), ('B',)))
     """
     wanted = list(scopes)
-    order, others = _eliminated(wanted, cardinality_of)
+    order, others = _eliminated(wanted, cardinality_of, known)
     position_of = {name: at for at, name in enumerate(order)}
     bare = _maximal_cliques(order, others, position_of)
     first = next((scope for scope in wanted if scope), tuple(order[:1]))
@@ -271,17 +284,12 @@ def junction_tree(scopes: Iterable[Scope], cardinality_of: Mapping[str, int]) ->
 
 
 def _eliminated(
-    scopes: Sequence[Scope], cardinality_of: Mapping[str, int]
+    scopes: Sequence[Scope], cardinality_of: Mapping[str, int], known: Sequence[str]
 ) -> tuple[list[str], list[set[str]]]:
     """An elimination order, and the neighbours each variable still has at its turn."""
-    neighbours: dict[str, set[str]] = {name: set() for name in cardinality_of}
-    for scope in scopes:
-        for name in scope:
-            neighbours[name].update(scope)
-    for name, own in neighbours.items():
-        own.discard(name)
-    weight_of = {name: math.log(size) for name, size in cardinality_of.items()}
-    order = best_order(neighbours, weight_of)
+    neighbours = joined(scopes)
+    weight_of = {name: math.log(cardinality_of[name]) for name in neighbours}
+    order = best_order(neighbours, weight_of, known)
     names = list(neighbours)
     number_of = {name: at for at, name in enumerate(names)}
     left = cliques_of(numbered(neighbours, weight_of), [number_of[name] for name in order])

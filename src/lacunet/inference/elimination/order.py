@@ -19,11 +19,11 @@ same order.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
@@ -52,6 +52,21 @@ def numbered(
         ),
         tuple(weight_of[node] for node in neighbours),
     )
+
+
+def joined(scopes: Iterable[Sequence[Node]]) -> dict[Node, set[Node]]:
+    """The neighbours of every node, where the nodes of each scope are joined pairwise.
+
+    >>> joined([("A", "B"), ("C",)]) == {"A": {"B"}, "B": {"A"}, "C": set()}
+    True
+    """
+    neighbours: dict[Node, set[Node]] = {}
+    for scope in scopes:
+        for node in scope:
+            neighbours.setdefault(node, set()).update(scope)
+    for node, own in neighbours.items():
+        own.discard(node)
+    return neighbours
 
 
 def one_per_edge(_one: float, _two: float) -> int:
@@ -154,7 +169,9 @@ CELLS_PER_NODE = 20_000  # trying one order takes as long as this many cells a n
 
 
 def best_order(
-    neighbours: Mapping[Node, AbstractSet[Node]], weight_of: Mapping[Node, float]
+    neighbours: Mapping[Node, AbstractSet[Node]],
+    weight_of: Mapping[Node, float],
+    known: Sequence[Node] = (),
 ) -> list[Node]:
     """The order with the fewest cells in its cliques, among greedy orders and sweeps.
 
@@ -164,6 +181,8 @@ def best_order(
         The neighbours of every node, both ways.
     weight_of
         The logarithm of the number of states of each node.
+    known
+        An order of these nodes to try first, such as that of a larger graph.
 
     Examples
     --------
@@ -173,12 +192,14 @@ def best_order(
     nodes = list(neighbours)
     graph = numbered(neighbours, weight_of)
     best, fewest = list(range(len(nodes))), float("inf")
-    for tried, order in enumerate(_candidates(graph)):
-        if fewest <= CELLS_PER_NODE * len(nodes) * tried:
-            break  # more searching would cost more than it can save
+    number_of = {node: at for at, node in enumerate(nodes)}
+    first = [[number_of[node] for node in known]] if known else []
+    for tried, order in enumerate(chain(first, _candidates(graph)), start=1):
         cells = cells_of(graph, order)
         if cells < fewest:
             best, fewest = order, cells
+        if fewest <= CELLS_PER_NODE * len(nodes) * tried:
+            break  # more searching would cost more than it can save
     return [nodes[at] for at in best]
 
 
