@@ -185,9 +185,7 @@ def _tree(
 ) -> JunctionTree:
     """The junction tree for the scopes; another question with the same ones needs no other."""
     cardinality_of = dict(sizes)
-    return junction_tree(
-        scopes, cardinality_of, [name for name in known if name in cardinality_of]
-    )
+    return junction_tree(scopes, cardinality_of, [name for name in known if name in cardinality_of])
 
 
 def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
@@ -211,12 +209,7 @@ def _check(network: Network, scope: Scope) -> None:
 
 def _relevant(network: Network, variables: Iterable[str]) -> list[str]:
     """The variables and all their ancestors; every other variable is barren."""
-    found = set(variables)
-    waiting = list(found)
-    while waiting:
-        fresh = set(network.parents(waiting.pop())) - found
-        found |= fresh
-        waiting += fresh
+    found = _reached(network.parents_of, set(variables))
     return [name for name in network.variables if name in found]
 
 
@@ -237,20 +230,24 @@ def _connected(factors: Sequence[Factor], wanted: Iterable[Scope]) -> list[Facto
     The others, each connected part by itself, sum to some positive constant.
     """
     neighbours = joined([*wanted, *(factor.scope for factor in factors)])
-    found = {name for scope in wanted for name in scope}
-    for factor in factors:
-        if not factor.table.all():
-            found |= set(factor.scope)
-    waiting = list(found)
-    while waiting:
-        fresh = neighbours[waiting.pop()] - found
-        found |= fresh
-        waiting += fresh
+    found = _reached(neighbours, {name for scope in wanted for name in scope})
+    apart = [factor for factor in factors if not found.issuperset(factor.scope)]
+    zeros = {name for factor in apart if not factor.table.all() for name in factor.scope}
+    found |= _reached(neighbours, zeros)
     return [
         factor
         for factor in factors
-        if found.issuperset(factor.scope) and (factor.scope or not factor.table.all())
+        if (found.issuperset(factor.scope) if factor.scope else not factor.table.all())
     ]
+
+
+def _reached(neighbours: Mapping[str, Iterable[str]], sources: set[str]) -> set[str]:
+    found, waiting = set(sources), list(sources)
+    while waiting:
+        fresh = set(neighbours[waiting.pop()]) - found
+        found |= fresh
+        waiting += fresh
+    return found
 
 
 def _with_seen(

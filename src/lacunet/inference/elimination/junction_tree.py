@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,8 @@ from lacunet.model.network import FloatArray, Scope
 # Rescale products whose largest cell is below this: one more factor scaled likewise cannot
 # push it to zero.
 SMALL = 1e-100
+FEW_CELLS = 2**10
+FEW_FACTORS = 16
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,7 @@ def _inward(tree: JunctionTree, held: list[list[Factor]]) -> tuple[dict[int, Flo
         parent, separator = tree.parents[clique], tree.separators[clique]
         if parent < 0:
             continue
-        belief, scale = _product(tree, clique, held[clique])
-        message = _marginal(belief, tree.cliques[clique], separator)
+        message, scale = _summed(tree, clique, held[clique], separator)
         peak = float(message.max())
         if not peak:
             return messages, -math.inf
@@ -164,6 +166,28 @@ def _to_peak_one(message: FloatArray) -> FloatArray:
     message /= message.max()
     message[message < np.finfo(np.float64).tiny] = 0
     return message
+
+
+def _summed(
+    tree: JunctionTree, clique: int, factors: list[Factor], kept: Scope
+) -> tuple[FloatArray, float]:
+    """The product over a clique with all but the variables kept summed out; what it lacks.
+
+    A small clique takes one call, not a few for each factor, unless it comes near underflow.
+    """
+    scope = tree.cliques[clique]
+    if tree.cells(scope) <= FEW_CELLS and len(factors) <= FEW_FACTORS:
+        axis_of = {name: axis for axis, name in enumerate(scope)}
+        absent = tuple(set(scope).difference(*(factor.scope for factor in factors)))
+        ones = [Factor(absent, np.ones(tree.shape(absent)))] if absent else []
+        operands: list[Any] = []
+        for factor in (*factors, *ones):
+            operands += [factor.table, [axis_of[name] for name in factor.scope]]
+        message: FloatArray = np.asarray(np.einsum(*operands, [axis_of[name] for name in kept]))
+        if message.max() >= SMALL:
+            return message, 0.0
+    belief, log_scale = _product(tree, clique, factors)
+    return _marginal(belief, scope, kept), log_scale
 
 
 def _product(tree: JunctionTree, clique: int, factors: list[Factor]) -> tuple[FloatArray, float]:
