@@ -192,12 +192,18 @@ def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
     """The place of each state seen; what is missing was not seen."""
     seen = {}
     for name, value in evidence.items():
-        match = Matcher(network.states(name), cuts=network.cuts_of.get(name, ())).match(value)
+        states = network.states(name)
+        match = _matcher(states, network.cuts_of.get(name, ())).match(value)
         if match.is_refused:
-            raise NetworkError.no_such_state(name, str(value), network.states(name))
-        if match.code < network.cardinality(name):
+            raise NetworkError.no_such_state(name, str(value), states)
+        if match.code < len(states):
             seen[name] = match.code
     return seen
+
+
+@lru_cache(maxsize=1024)
+def _matcher(states: tuple[str, ...], cuts: tuple[float, ...]) -> Matcher:
+    return Matcher(states, cuts=cuts)
 
 
 def _check(network: Network, scope: Scope) -> None:
@@ -217,10 +223,11 @@ def _factors(network: Network, variables: Iterable[str], seen: Mapping[str, int]
     """The CPTs of the variables, cut down to what was seen."""
     factors = []
     for name in variables:
-        cpt = network.cpt(name)
-        cut = tuple(seen.get(axis, slice(None)) for axis in cpt.family)
-        scope = tuple(axis for axis in cpt.family if axis not in seen)
-        factors.append(Factor(scope, np.asarray(cpt.table[cut])))
+        family, table = network.family(name), network.cpt(name).table
+        scope = tuple(axis for axis in family if axis not in seen)
+        if len(scope) < len(family):
+            table = np.asarray(table[tuple(seen.get(axis, slice(None)) for axis in family)])
+        factors.append(Factor(scope, table))
     return factors
 
 
