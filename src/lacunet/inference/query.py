@@ -221,9 +221,10 @@ def _relevant(network: Network, variables: Iterable[str]) -> list[str]:
 
 def _factors(network: Network, variables: Iterable[str], seen: Mapping[str, int]) -> list[Factor]:
     """The CPTs of the variables, cut down to what was seen."""
-    factors = []
+    factors, tables_of = [], network.tables_of
     for name in variables:
-        family, table = network.family(name), network.cpt(name).table
+        family = network.family(name)
+        table = tables_of[name] if tables_of else network.cpt(name).table  # which is refused
         scope = tuple(axis for axis in family if axis not in seen)
         if len(scope) < len(family):
             table = np.asarray(table[tuple(seen.get(axis, slice(None)) for axis in family)])

@@ -98,11 +98,10 @@ def _inward(tree: JunctionTree, held: list[list[Factor]]) -> tuple[dict[int, Flo
         parent, separator = tree.parents[clique], tree.separators[clique]
         if parent < 0:
             continue
-        message, scale = _summed(tree, clique, held[clique], separator)
-        peak = float(message.max())
+        message, peak, scale = _summed(tree, clique, held[clique], separator)
         if not peak:
             return messages, -math.inf
-        messages[clique] = _to_peak_one(message)
+        messages[clique] = _to_peak_one(message, peak)
         log_scale += scale + math.log(peak)
         held[parent].append(Factor(separator, messages[clique]))
     return messages, log_scale
@@ -153,25 +152,25 @@ def _asked(tree: JunctionTree, wanted: Sequence[Scope]) -> tuple[list[list[int]]
 
 def _without(heard: FloatArray, told: FloatArray) -> FloatArray:
     """What a child has not told itself; where it told zero, nothing is heard either."""
-    np.divide(_to_peak_one(heard), told, out=heard, where=told > 0)
-    return _to_peak_one(heard)
+    np.divide(_to_peak_one(heard, float(heard.max())), told, out=heard, where=told > 0)
+    return _to_peak_one(heard, float(heard.max()))
 
 
-def _to_peak_one(message: FloatArray) -> FloatArray:
+def _to_peak_one(message: FloatArray, peak: float) -> FloatArray:
     """Scale a message in place to a largest cell of one.
 
     What is then subnormal goes to zero, as it would in the next product: so dividing by a
     message cannot overflow.
     """
-    message /= message.max()
+    message /= peak
     message[message < np.finfo(np.float64).tiny] = 0
     return message
 
 
 def _summed(
     tree: JunctionTree, clique: int, factors: list[Factor], kept: Scope
-) -> tuple[FloatArray, float]:
-    """The product over a clique with all but the variables kept summed out; what it lacks.
+) -> tuple[FloatArray, float, float]:
+    """The product over a clique, all but the variables kept summed out; its peak, what it lacks.
 
     A small clique takes one call, not a few for each factor, unless it comes near underflow.
     """
@@ -184,10 +183,12 @@ def _summed(
         for factor in (*factors, *ones):
             operands += [factor.table, [axis_of[name] for name in factor.scope]]
         message: FloatArray = np.asarray(np.einsum(*operands, [axis_of[name] for name in kept]))
-        if message.max() >= SMALL:
-            return message, 0.0
+        peak = float(message.max())
+        if peak >= SMALL:
+            return message, peak, 0.0
     belief, log_scale = _product(tree, clique, factors)
-    return _marginal(belief, scope, kept), log_scale
+    message = _marginal(belief, scope, kept)
+    return message, float(message.max()), log_scale
 
 
 def _product(tree: JunctionTree, clique: int, factors: list[Factor]) -> tuple[FloatArray, float]:

@@ -19,6 +19,7 @@ same order.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -165,6 +166,7 @@ SEED = 20_240_229
 SWEEPS = 6
 SHAKEN_ROUNDS = 16
 SHAKE = 0.2  # spread of the factors on the weights; 0.1 to 0.3 do about equally well
+LARGEST_LOG = 700.0  # beyond 1e304 cells, infinitely many will do
 CELLS_PER_NODE = 20_000  # trying one order takes as long as this many cells a node would
 
 
@@ -216,13 +218,14 @@ def cliques_of(graph: Graph, order: Sequence[int]) -> list[set[int]]:
 
 def cells_of(graph: Graph, order: Sequence[int]) -> float:
     """The cells of the cliques of an order, in all."""
-    weights = np.array(graph.weights)
+    weights = graph.weights
     logs = [
-        weights[node] + weights[list(others)].sum()
+        weights[node] + sum([weights[other] for other in others])
         for node, others in zip(order, cliques_of(graph, order), strict=True)
     ]
-    with np.errstate(over="ignore"):  # beyond 1e308 cells, infinitely many will do
-        return float(np.exp(logs).sum())
+    if max(logs, default=0.0) > LARGEST_LOG:
+        return math.inf
+    return sum(map(math.exp, logs))
 
 
 def _candidates(graph: Graph) -> Iterator[list[int]]:
