@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lacunet.inference.query as query_module
 from examples import RAIN
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.inference.query import family_marginals, marginals, planned, query
@@ -190,3 +191,59 @@ def test_what_has_no_descendants_of_interest_is_left_out() -> None:
     network = lattice(40)
     corner = query(network, ["1.1"], memory=10_000)
     np.testing.assert_allclose(corner, query(lattice(2), ["1.1"]), rtol=1e-12)
+
+
+def test_what_the_evidence_cuts_off_takes_no_memory() -> None:
+    grid = lattice(12)
+    states = {"Cause": ["0", "1"], "Effect": ["0", "1"], **grid.states_of}
+    parents = {"Effect": ["Cause"], **grid.parents_of, "0.0": ["Effect"]}
+    tables = {
+        **(grid.tables_of or {}),
+        "Cause": [0.5, 0.5],
+        "Effect": [[0.9, 0.1], [0.3, 0.7]],
+        "0.0": [[0.5, 0.5], [0.2, 0.8]],
+    }
+    network = Network(states, parents, tables)
+    far = {"Effect": "1", "11.11": "0"}
+    with pytest.raises(OverBudgetError):
+        query(network, "10.10", far, memory=10_000)
+    np.testing.assert_allclose(
+        query(network, "Cause", far, memory=10_000), [0.125, 0.875], rtol=1e-14
+    )
+
+
+def test_evidence_that_contradicts_itself_far_from_the_target_is_impossible() -> None:
+    names = ["Target", "Wall", "Hidden", "Twin", "Other"]
+    copy = [[1.0, 0.0], [0.0, 1.0]]
+    network = Network(
+        {name: ["0", "1"] for name in names},
+        {"Wall": ["Target"], "Hidden": ["Wall"], "Twin": ["Hidden"], "Other": ["Hidden"]},
+        {
+            "Target": [0.5, 0.5],
+            "Wall": [[0.9, 0.1], [0.3, 0.7]],
+            "Hidden": [[0.5, 0.5], [0.2, 0.8]],
+            "Twin": copy,
+            "Other": copy,
+        },
+    )
+    with pytest.raises(ImpossibleEvidenceError, match="Twin=0, Other=1"):
+        query(network, "Target", {"Wall": "1", "Twin": "0", "Other": "1"})
+
+
+def test_the_same_question_with_other_states_is_not_planned_again() -> None:
+    network = lattice(5)
+    query(network, "2.2", {"4.4": "0"})
+    planned_before = query_module._tree.cache_info().misses
+    again = query(network, "2.2", {"4.4": "1"})
+    assert query_module._tree.cache_info().misses == planned_before
+    np.testing.assert_allclose(again, marginals(network, {"4.4": "1"})["2.2"], rtol=1e-12)
+
+
+def test_a_plan_does_not_depend_on_the_questions_before() -> None:
+    network = lattice(6)
+    scopes = [network.family(name) for name in network.variables]
+    first = planned(network, scopes)
+    query_module._tree.cache_clear()
+    query_module._order.cache_clear()
+    query(network, "3.3", {"5.5": "1"})
+    assert planned(network, scopes) == first

@@ -2,12 +2,19 @@
 
 Variables that are neither asked about nor seen, and have no such descendants, are barren:
 their CPTs sum to one and are left out. Evidence cuts its axis out of every table before the
-junction tree is planned, so that evidence only ever makes inference cheaper.
+junction tree is planned, so that evidence only ever makes inference cheaper. What it cuts off
+from all that is asked for is left out as well, unless it has zeros: only they can make the
+evidence impossible.
+
+An elimination order is searched for once per structure. Every question about it tries that order
+first, and searches for a better one only where the cells to be saved are worth the search.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +27,7 @@ from lacunet.inference.elimination.junction_tree import (
     calibrate,
     junction_tree,
 )
+from lacunet.inference.elimination.order import greedy_order, joined, numbered, one_per_edge
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.memory import memory_budget
 from lacunet.model.errors import NetworkError
@@ -138,8 +146,9 @@ def joint_marginals(
     seen = _seen(network, evidence)
     for scope in scopes:
         _check(network, scope)
-    factors = _factors(network, _relevant(network, [*seen, *(v for s in scopes for v in s)]), seen)
     free = [tuple(name for name in scope if name not in seen) for scope in scopes]
+    relevant = _relevant(network, [*seen, *(v for s in scopes for v in s)])
+    factors = _connected(_factors(network, relevant, seen), free)
     tree = planned(network, [*free, *(factor.scope for factor in factors)], memory=memory)
     calibrated = calibrate(tree, factors, free)
     if len(calibrated.marginals) < len(scopes):
@@ -160,8 +169,9 @@ def planned(
     OverBudgetError
         It does not.
     """
-    cardinality_of = {name: network.cardinality(name) for scope in scopes for name in scope}
-    tree = junction_tree(scopes, cardinality_of)
+    known = _order(tuple(network.parents_of.items()), network.shape(network.variables))
+    names = tuple({name: None for scope in scopes for name in scope})
+    tree = _tree(tuple(scopes), tuple(zip(names, network.shape(names), strict=True)), known)
     budget = memory_budget(memory)
     if tree.memory > budget:
         largest = tree.largest
@@ -169,16 +179,42 @@ def planned(
     return tree
 
 
+@lru_cache(maxsize=16)
+def _order(parents: tuple[tuple[str, Scope], ...], shape: tuple[int, ...]) -> Scope:
+    """An elimination order for all of a network, which every question about it can use."""
+    neighbours = joined([(name, *own) for name, own in parents])
+    weights = [math.log(size) for size in shape]
+    weight_of = {name: weight for (name, _), weight in zip(parents, weights, strict=True)}
+    names = list(neighbours)
+    graph = numbered(neighbours, weight_of)
+    return tuple(names[at] for at in greedy_order(graph, one_per_edge, range(len(names))))
+
+
+@lru_cache(maxsize=64)
+def _tree(
+    scopes: tuple[Scope, ...], sizes: tuple[tuple[str, int], ...], known: Scope
+) -> JunctionTree:
+    """The junction tree for the scopes; another question with the same ones needs no other."""
+    cardinality_of = dict(sizes)
+    return junction_tree(scopes, cardinality_of, [name for name in known if name in cardinality_of])
+
+
 def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
     """The place of each state seen; what is missing was not seen."""
     seen = {}
     for name, value in evidence.items():
-        match = Matcher(network.states(name), cuts=network.cuts_of.get(name, ())).match(value)
+        states = network.states(name)
+        match = _matcher(states, network.cuts_of.get(name, ())).match(value)
         if match.is_refused:
-            raise NetworkError.no_such_state(name, str(value), network.states(name))
-        if match.code < network.cardinality(name):
+            raise NetworkError.no_such_state(name, str(value), states)
+        if match.code < len(states):
             seen[name] = match.code
     return seen
+
+
+@lru_cache(maxsize=1024)
+def _matcher(states: tuple[str, ...], cuts: tuple[float, ...]) -> Matcher:
+    return Matcher(states, cuts=cuts)
 
 
 def _check(network: Network, scope: Scope) -> None:
@@ -190,24 +226,47 @@ def _check(network: Network, scope: Scope) -> None:
 
 def _relevant(network: Network, variables: Iterable[str]) -> list[str]:
     """The variables and all their ancestors; every other variable is barren."""
-    found = set(variables)
-    waiting = list(found)
-    while waiting:
-        fresh = set(network.parents(waiting.pop())) - found
-        found |= fresh
-        waiting += fresh
+    found = _reached(network.parents_of, set(variables))
     return [name for name in network.variables if name in found]
 
 
 def _factors(network: Network, variables: Iterable[str], seen: Mapping[str, int]) -> list[Factor]:
     """The CPTs of the variables, cut down to what was seen."""
-    factors = []
+    factors, tables_of = [], network.tables_of
     for name in variables:
-        cpt = network.cpt(name)
-        cut = tuple(seen.get(axis, slice(None)) for axis in cpt.family)
-        scope = tuple(axis for axis in cpt.family if axis not in seen)
-        factors.append(Factor(scope, np.asarray(cpt.table[cut])))
+        family = network.family(name)
+        table = tables_of[name] if tables_of else network.cpt(name).table  # which is refused
+        scope = tuple(axis for axis in family if axis not in seen)
+        if len(scope) < len(family):
+            table = np.asarray(table[tuple(seen.get(axis, slice(None)) for axis in family)])
+        factors.append(Factor(scope, table))
     return factors
+
+
+def _connected(factors: Sequence[Factor], wanted: Iterable[Scope]) -> list[Factor]:
+    """The factors that what is wanted depends on, and those that may turn out to be zero.
+
+    The others, each connected part by itself, sum to some positive constant.
+    """
+    neighbours = joined([*wanted, *(factor.scope for factor in factors)])
+    found = _reached(neighbours, {name for scope in wanted for name in scope})
+    apart = [factor for factor in factors if not found.issuperset(factor.scope)]
+    zeros = {name for factor in apart if not factor.table.all() for name in factor.scope}
+    found |= _reached(neighbours, zeros)
+    return [
+        factor
+        for factor in factors
+        if (found.issuperset(factor.scope) if factor.scope else not factor.table.all())
+    ]
+
+
+def _reached(neighbours: Mapping[str, Iterable[str]], sources: set[str]) -> set[str]:
+    found, waiting = set(sources), list(sources)
+    while waiting:
+        fresh = set(neighbours[waiting.pop()]) - found
+        found |= fresh
+        waiting += fresh
+    return found
 
 
 def _with_seen(

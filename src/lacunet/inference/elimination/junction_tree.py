@@ -27,15 +27,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from lacunet.inference.elimination.order import best_order, cliques_of, numbered
+from lacunet.inference.elimination.order import best_order, cliques_of, joined, numbered
 from lacunet.model.network import FloatArray, Scope
 
 # Rescale products whose largest cell is below this: one more factor scaled likewise cannot
 # push it to zero.
 SMALL = 1e-100
+FEW_CELLS = 2**10
+FEW_FACTORS = 16
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,10 @@ def _inward(tree: JunctionTree, held: list[list[Factor]]) -> tuple[dict[int, Flo
         parent, separator = tree.parents[clique], tree.separators[clique]
         if parent < 0:
             continue
-        belief, scale = _product(tree, clique, held[clique])
-        message = _marginal(belief, tree.cliques[clique], separator)
-        peak = float(message.max())
+        message, peak, scale = _summed(tree, clique, held[clique], separator)
         if not peak:
             return messages, -math.inf
-        messages[clique] = _to_peak_one(message)
+        messages[clique] = _to_peak_one(message, peak)
         log_scale += scale + math.log(peak)
         held[parent].append(Factor(separator, messages[clique]))
     return messages, log_scale
@@ -151,35 +152,68 @@ def _asked(tree: JunctionTree, wanted: Sequence[Scope]) -> tuple[list[list[int]]
 
 def _without(heard: FloatArray, told: FloatArray) -> FloatArray:
     """What a child has not told itself; where it told zero, nothing is heard either."""
-    np.divide(_to_peak_one(heard), told, out=heard, where=told > 0)
-    return _to_peak_one(heard)
+    np.divide(_to_peak_one(heard, float(heard.max())), told, out=heard, where=told > 0)
+    return _to_peak_one(heard, float(heard.max()))
 
 
-def _to_peak_one(message: FloatArray) -> FloatArray:
+def _to_peak_one(message: FloatArray, peak: float) -> FloatArray:
     """Scale a message in place to a largest cell of one.
 
     What is then subnormal goes to zero, as it would in the next product: so dividing by a
     message cannot overflow.
     """
-    message /= message.max()
+    message /= peak
     message[message < np.finfo(np.float64).tiny] = 0
     return message
+
+
+def _summed(
+    tree: JunctionTree, clique: int, factors: list[Factor], kept: Scope
+) -> tuple[FloatArray, float, float]:
+    """The product over a clique, all but the variables kept summed out; its peak, what it lacks.
+
+    A small clique takes one call, not a few for each factor, unless it comes near underflow.
+    """
+    scope = tree.cliques[clique]
+    if tree.cells(scope) <= FEW_CELLS and len(factors) <= FEW_FACTORS:
+        axis_of = {name: axis for axis, name in enumerate(scope)}
+        absent = tuple(set(scope).difference(*(factor.scope for factor in factors)))
+        ones = [Factor(absent, np.ones(tree.shape(absent)))] if absent else []
+        operands: list[Any] = []
+        for factor in (*factors, *ones):
+            operands += [factor.table, [axis_of[name] for name in factor.scope]]
+        message: FloatArray = np.asarray(np.einsum(*operands, [axis_of[name] for name in kept]))
+        peak = float(message.max())
+        if peak >= SMALL:
+            return message, peak, 0.0
+    belief, log_scale = _product(tree, clique, factors)
+    message = _marginal(belief, scope, kept)
+    return message, float(message.max()), log_scale
 
 
 def _product(tree: JunctionTree, clique: int, factors: list[Factor]) -> tuple[FloatArray, float]:
     """The product of factors over a clique, small ones first; the logarithm of what it lacks."""
     scope = tree.cliques[clique]
     log_scale = 0.0
-    product = np.ones((1,) * len(scope))
-    for factor in sorted(factors, key=lambda factor: factor.table.size):
+    product, is_ours = np.ones((1,) * len(scope)), True
+    for turn, factor in enumerate(sorted(factors, key=lambda factor: factor.table.size)):
         table = _aligned(factor, scope)
-        fits = np.broadcast_shapes(product.shape, table.shape) == product.shape
-        product = np.multiply(product, table, out=product if fits else None)
+        if not turn:
+            product, is_ours = table, False
+        elif is_ours and all(map(_covers, product.shape, table.shape)):
+            product *= table
+        else:
+            product, is_ours = np.asarray(product * table), True
         peak = float(product.max())
         if 0 < peak < SMALL:
-            product /= peak
+            product, is_ours = np.asarray(product / peak), True
             log_scale += math.log(peak)
-    return np.broadcast_to(product, tree.shape(scope)), log_scale
+    shape = tree.shape(scope)
+    return product if product.shape == shape else np.broadcast_to(product, shape), log_scale
+
+
+def _covers(size: int, other: int) -> bool:
+    return other in (1, size)
 
 
 def _aligned(factor: Factor, scope: Scope) -> FloatArray:
@@ -245,7 +279,9 @@ class JunctionTree:
         return BYTES * (messages + LIVE_CLIQUES * self.cells(self.largest))
 
 
-def junction_tree(scopes: Iterable[Scope], cardinality_of: Mapping[str, int]) -> JunctionTree:
+def junction_tree(
+    scopes: Iterable[Scope], cardinality_of: Mapping[str, int], known: Sequence[str] = ()
+) -> JunctionTree:
     """A junction tree in which every scope lies within one clique; its first root holds the first.
 
     Parameters
@@ -254,6 +290,8 @@ def junction_tree(scopes: Iterable[Scope], cardinality_of: Mapping[str, int]) ->
         Variables that must be together: those of each factor and of each marginal asked for.
     cardinality_of
         The number of states of every variable in the tree.
+    known
+        An elimination order to try first.
 
     Examples
     --------
@@ -262,7 +300,7 @@ def junction_tree(scopes: Iterable[Scope], cardinality_of: Mapping[str, int]) ->
     ((('A', 'B'), ('B', 'C')), ((), ('B',)))
     """
     wanted = list(scopes)
-    order, others = _eliminated(wanted, cardinality_of)
+    order, others = _eliminated(wanted, cardinality_of, known)
     position_of = {name: at for at, name in enumerate(order)}
     bare = _maximal_cliques(order, others, position_of)
     first = next((scope for scope in wanted if scope), tuple(order[:1]))
@@ -271,17 +309,12 @@ def junction_tree(scopes: Iterable[Scope], cardinality_of: Mapping[str, int]) ->
 
 
 def _eliminated(
-    scopes: Sequence[Scope], cardinality_of: Mapping[str, int]
+    scopes: Sequence[Scope], cardinality_of: Mapping[str, int], known: Sequence[str]
 ) -> tuple[list[str], list[set[str]]]:
     """An elimination order, and the neighbours each variable still has at its turn."""
-    neighbours: dict[str, set[str]] = {name: set() for name in cardinality_of}
-    for scope in scopes:
-        for name in scope:
-            neighbours[name].update(scope)
-    for name, own in neighbours.items():
-        own.discard(name)
-    weight_of = {name: math.log(size) for name, size in cardinality_of.items()}
-    order = best_order(neighbours, weight_of)
+    neighbours = joined(scopes)
+    weight_of = {name: math.log(cardinality_of[name]) for name in neighbours}
+    order = best_order(neighbours, weight_of, known)
     names = list(neighbours)
     number_of = {name: at for at, name in enumerate(names)}
     left = cliques_of(numbered(neighbours, weight_of), [number_of[name] for name in order])

@@ -19,11 +19,12 @@ same order.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
@@ -52,6 +53,21 @@ def numbered(
         ),
         tuple(weight_of[node] for node in neighbours),
     )
+
+
+def joined(scopes: Iterable[Sequence[Node]]) -> dict[Node, set[Node]]:
+    """The neighbours of every node, where the nodes of each scope are joined pairwise.
+
+    >>> joined([("A", "B"), ("C",)]) == {"A": {"B"}, "B": {"A"}, "C": set()}
+    True
+    """
+    neighbours: dict[Node, set[Node]] = {}
+    for scope in scopes:
+        for node in scope:
+            neighbours.setdefault(node, set()).update(scope)
+    for node, own in neighbours.items():
+        own.discard(node)
+    return neighbours
 
 
 def one_per_edge(_one: float, _two: float) -> int:
@@ -150,11 +166,14 @@ SEED = 20_240_229
 SWEEPS = 6
 SHAKEN_ROUNDS = 16
 SHAKE = 0.2  # spread of the factors on the weights; 0.1 to 0.3 do about equally well
+LARGEST_LOG = 700.0  # beyond 1e304 cells, infinitely many will do
 CELLS_PER_NODE = 20_000  # trying one order takes as long as this many cells a node would
 
 
 def best_order(
-    neighbours: Mapping[Node, AbstractSet[Node]], weight_of: Mapping[Node, float]
+    neighbours: Mapping[Node, AbstractSet[Node]],
+    weight_of: Mapping[Node, float],
+    known: Sequence[Node] = (),
 ) -> list[Node]:
     """The order with the fewest cells in its cliques, among greedy orders and sweeps.
 
@@ -164,6 +183,8 @@ def best_order(
         The neighbours of every node, both ways.
     weight_of
         The logarithm of the number of states of each node.
+    known
+        An order of these nodes to try first, such as that of a larger graph.
 
     Examples
     --------
@@ -173,12 +194,14 @@ def best_order(
     nodes = list(neighbours)
     graph = numbered(neighbours, weight_of)
     best, fewest = list(range(len(nodes))), float("inf")
-    for tried, order in enumerate(_candidates(graph)):
-        if fewest <= CELLS_PER_NODE * len(nodes) * tried:
-            break  # more searching would cost more than it can save
+    number_of = {node: at for at, node in enumerate(nodes)}
+    first = [[number_of[node] for node in known]] if known else []
+    for tried, order in enumerate(chain(first, _candidates(graph)), start=1):
         cells = cells_of(graph, order)
         if cells < fewest:
             best, fewest = order, cells
+        if fewest <= CELLS_PER_NODE * len(nodes) * tried:
+            break  # more searching would cost more than it can save
     return [nodes[at] for at in best]
 
 
@@ -195,13 +218,14 @@ def cliques_of(graph: Graph, order: Sequence[int]) -> list[set[int]]:
 
 def cells_of(graph: Graph, order: Sequence[int]) -> float:
     """The cells of the cliques of an order, in all."""
-    weights = np.array(graph.weights)
+    weights = graph.weights
     logs = [
-        weights[node] + weights[list(others)].sum()
+        weights[node] + sum([weights[other] for other in others])
         for node, others in zip(order, cliques_of(graph, order), strict=True)
     ]
-    with np.errstate(over="ignore"):  # beyond 1e308 cells, infinitely many will do
-        return float(np.exp(logs).sum())
+    if max(logs, default=0.0) > LARGEST_LOG:
+        return math.inf
+    return sum(map(math.exp, logs))
 
 
 def _candidates(graph: Graph) -> Iterator[list[int]]:
