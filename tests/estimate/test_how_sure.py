@@ -113,7 +113,7 @@ def test_a_cpt_row_whose_rows_all_agree_is_known_from_all_of_them(method: str) -
     network = lc.Network.from_data(rows, "A -> B")
     low, high = lc.learn(network, rows, method, intervals=True).interval("B")[0, 0]
     assert low > 0.97
-    assert high == 1
+    assert high > 0.9999
 
 
 @pytest.mark.parametrize("method", ["auto", "factored-mar", "factored-mcar", "one-step", "em"])
