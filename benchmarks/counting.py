@@ -8,7 +8,8 @@ from typing import Any
 
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.estimate.method import Task
+from lacunet.estimate.learn import carry_out
+from lacunet.estimate.method import Setting
 from lacunet.estimate.registry import method_named
 from lacunet.formats.catalogue import example
 from lacunet.wording import text_table
@@ -26,9 +27,9 @@ def main(sizes: list[int]) -> None:
         limit = seconds(lambda table=table: read_once(table), 5)
         peer = seconds(pgmpy_fit(table), 1) if size in PGMPY_ROWS else None
         for method in METHODS:
-            task = Task(network, table, 2.0)
             took = seconds(
-                lambda m=method, t=task: method_named(m).learn(t), 1 if size > 2e6 else 3
+                lambda m=method, t=table: carry_out(method_named(m), network, t, Setting()),
+                1 if size > 2e6 else 3,
             )
             against = f"{peer / took:.0f}x faster" if peer else "-"
             rows.append([f"{size:,}", method, f"{took:.3f} s", f"{took / limit:.0f}x", against])

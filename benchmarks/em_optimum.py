@@ -7,7 +7,8 @@ import numpy as np
 from em import pyagrum_learner
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.method import Task
+from lacunet.estimate.learn import carry_out
+from lacunet.estimate.method import Setting
 from lacunet.formats.catalogue import example
 from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
@@ -21,7 +22,9 @@ def main() -> None:
     for name in ("fire-alarm", "asia", "survey", "cancer"):
         network = example(name)
         drawn = simulate(network, 500, MAR(0.5, 1, (1.0, 1.0)), np.random.default_rng(3))
-        learned = EM(tolerance=1e-8, max_iterations=5000).learn(Task(network, drawn.table, 2.0))
+        learned = carry_out(
+            EM(tolerance=1e-8, max_iterations=5000), network, drawn.table, Setting()
+        )
         ours = log_posterior(network.with_tables(learned.tables), drawn.table)
         theirs = log_posterior(by_pyagrum(network, drawn.table), drawn.table)
         rows.append([name, f"{ours:.6f}", f"{theirs:.6f}", f"{ours - theirs:+.6f}"])

@@ -18,7 +18,8 @@ from itertools import product
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.method import Method, Task
+from lacunet.estimate.learn import carry_out
+from lacunet.estimate.method import Method, Setting
 from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.graph import MissingnessGraph
@@ -122,7 +123,9 @@ def study(rows_list: list[int], seeds: int) -> list[tuple[str, str, int, float]]
                     graph, truth, shows, rows, np.random.default_rng([2, at, rows, seed])
                 )
                 for method in METHODS:
-                    learned = method_of(method, graph).learn(Task(graph.network, table, PRIOR))
+                    learned = carry_out(
+                        method_of(method, graph), graph.network, table, Setting(PRIOR)
+                    )
                     errors[method].append(error(truth, dict(learned.tables)))
             for method in METHODS:
                 results.append((name, method, rows, float(np.mean(errors[method]))))
