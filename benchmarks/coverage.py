@@ -26,7 +26,7 @@ from lacunet.missingness.fitted import learned_separator
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
-from lacunet.simulation.hiding import hide
+from lacunet.simulation.hiding import hide_cells
 from lacunet.simulation.sampling import sample
 from lacunet.statistics.count import count
 from lacunet.statistics.groups import count_in_groups, group_rows
@@ -149,7 +149,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, dict[str, Sure]]]:
     yield (
         "survey, MAR, 3 of 6 variables, 2,000 rows",
         survey,
-        lambda rng: hide(sample(survey, 2000, rng), missing, rng),
+        lambda rng: hide_cells(sample(survey, 2000, rng), missing, rng),
         {
             "direct-mar, influence": influence(2.0),
             "direct-mar, influence, prior 1": influence(1.0),
@@ -164,7 +164,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, dict[str, Sure]]]:
     yield (
         "alarm, MAR, 11 of 37 variables, 5,000 rows",
         alarm,
-        lambda rng: hide(sample(alarm, 5000, rng), few, rng),
+        lambda rng: hide_cells(sample(alarm, 5000, rng), few, rng),
         {
             "direct-mar, influence": influence(2.0),
             "informed-direct, influence": influence(2.0, few.separator),

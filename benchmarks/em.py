@@ -54,9 +54,7 @@ def main(sizes: list[int]) -> None:
             ]
         )
     header = ["rows", "compile", "x reading", "seed", "iterate", "iterations", "whole", "pyAgrum"]
-    print(
-        "\n## EM to a change below 1e-4 (Alarm, MCAR, 30% of variables, 70% hidden), from one start\n"
-    )
+    print("\n## EM from one start to 1e-4 (Alarm, MCAR, 30% of variables, 70% hidden)\n")
     print(text_table(header, rows))
 
 

@@ -55,7 +55,8 @@ class Auto:
         if plan.start is None:
             learned = DirectMCAR().estimate(plan, statistics, setting)
             return replace(learned, why="no value is missing: the CPTs are the plain frequencies")
-        if statistics.total < FEWEST_ROWS or statistics.learning is None:
+        too_few = statistics.learning is None and not statistics.cut
+        if statistics.total < FEWEST_ROWS or too_few:
             learned = FactoredMAR().estimate(plan.start, statistics, setting)
             reason = f"{counted(statistics.rows, 'row')}: too few to hold some out"
             return replace(learned, why=f"factored-mar alone: {reason}")

@@ -164,14 +164,6 @@ def _of_part(
     seed: int,
     table: EncodedTable,
 ) -> Statistics:
-    weights = learning = None
-    if needs.heldout is not None:
-        shares = np.array([1 - needs.heldout, needs.heldout])
-        weights = split_weights(network, table, shares, seed)
-        if weights.any(axis=0).all():
-            rest = replace(table, weights=weights[:, 0]).take(weights[:, 0] > 0)
-            without = replace(needs, problems=False, heldout=None)
-            learning = _of_part(without, network, silent, deadline, memory, seed, rest)
     whole = table.take(table.is_shown(table.variables)) if needs.complete else None
     found = Statistics(
         rows=table.rows,
@@ -182,11 +174,20 @@ def _of_part(
         complete_rows=0 if whole is None else whole.rows,
         reduced=_reduced(needs, network, table, progress),
         distinct={columns: distinct_rows(table, columns) for columns in needs.rows},
-        learning=learning,
     )
     if not needs.problems:
         return found
     try:
+        deadline.check()
+        weights = None
+        if needs.heldout is not None:
+            shares = np.array([1 - needs.heldout, needs.heldout])
+            weights = split_weights(network, table, shares, seed)
+            if weights.any(axis=0).all():
+                rest = replace(table, weights=weights[:, 0]).take(weights[:, 0] > 0)
+                without = replace(needs, problems=False, heldout=None)
+                learning = _of_part(without, network, silent, deadline, memory, seed, rest)
+                found = replace(found, learning=learning)
         problems = compile_problems(network, table, weights, memory=memory, deadline=deadline)
         return replace(found, problems=problems)
     except OutOfTimeError:
