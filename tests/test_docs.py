@@ -8,14 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FRAGMENTS = {  # pages whose blocks are parts of programs that the reader has
-    "migration.md": "what to write instead of calls to other libraries",
-    "page.md": "goes on from a result of learning",
-}
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if "```python" in page.read_text() and page.name not in FRAGMENTS
+    if "```python" in page.read_text()
 ]
 refreshed = runpy.run_path(str(ROOT / "docs" / "run_blocks.py"))["refreshed"]
 
