@@ -145,3 +145,14 @@ def test_intervals_of_pandas_cut_are_in_order() -> None:
 def test_edges_that_cannot_be_read_are_refused_before_the_states_are_looked_for() -> None:
     with pytest.raises(EdgesError):
         lc.Network.from_data(FRAME, "A <-> B")
+
+
+def test_a_table_with_another_delimiter_is_told_how_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("A;B\n1;0\n0;1\n")
+    with pytest.raises(lc.LacunetError, match="--delimiter ';'"):
+        lc.Network.from_data(tmp_path / "rows.csv", "A -> B")
+
+
+def test_a_name_in_other_letters_is_recognised() -> None:
+    with pytest.raises(lc.LacunetError, match="did you mean 'age' for 'Age'"):
+        lc.Network.from_data({"age": [1, 2], "ill": [0, 1]}, "Age -> ill")

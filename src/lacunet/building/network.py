@@ -12,6 +12,7 @@ from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
 from lacunet.building.edges import Edges, edges_of
 from lacunet.building.states import StatesError, remarks, seen_in, states_of
 from lacunet.data.reading import source_from
+from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetWarning
 from lacunet.model.network import Network, Scope
 from lacunet.wording import counted
@@ -126,12 +127,14 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         )
     absent = [name for name in edges.variables if name not in columns and name not in given]
     if absent:
-        close = {name: get_close_matches(name, columns, 1, 0.6) for name in absent}
-        meant = [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]
+        lower = {column.lower(): column for column in columns}
+        close = {name: get_close_matches(name.lower(), lower, 1, 0.6) for name in absent}
+        meant = [f"{lower[own[0]]!r} for {name!r}" for name, own in close.items() if own]
         hint = f"did you mean {', '.join(meant)}? " if meant else ""
+        hidden = f"A hidden variable needs its states: states={{{absent[0]!r}: [...]}}."
         raise StatesError(
             f"the edges name {absent}, but {label} has the columns {list(columns)}.",
-            f"{hint}A hidden variable needs its states: states={{{absent[0]!r}: [...]}}.",
+            delimiter_hint(columns) or hint + hidden,
         )
 
 
