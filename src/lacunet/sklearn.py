@@ -95,6 +95,11 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         edges: Any = self.edges
         if edges is None:
             edges = [(self.target, name) for name in _informative(columns)] or self.target
+        elif self.target not in edges_of(edges).variables:
+            raise LacunetError(
+                f"the edges do not name the class, which is called {self.target!r}.",
+                "name it in the edges, or say how it is called there with target='...'.",
+            )
         states = {self.target: [str(at) for at in range(len(self.classes_))]}
         rows = {**columns, self.target: codes.astype(str)}
         self.network_ = _learned(self, rows, edges, states)

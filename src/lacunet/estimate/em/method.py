@@ -25,7 +25,7 @@ import numpy as np
 
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
-from lacunet.estimate.deletion.forms import shows_any
+from lacunet.estimate.deletion.forms import effective_size, shows_any
 from lacunet.estimate.em.climb import Climb
 from lacunet.estimate.em.fit import AGREEMENT, Fit, Options, Seeds, Stop, fit
 from lacunet.estimate.em.start import (
@@ -294,6 +294,7 @@ def _reports(
     reports = {}
     for name in plan.network.variables:
         counts = statistics.counts[plan.network.family(name)]
+        is_plain = not set(counts.scope) & set(plan.partially)  # its CPT is a plain frequency
         reports[name] = family_report(
             plan.families[name],
             counts,
@@ -301,6 +302,7 @@ def _reports(
             setting.prior,
             rows_used=int(counts.tally.take(shows_any(counts)).rows.sum()),
             unseen=unseen_of[name],
+            effective_size=effective_size(counts.tally) if is_plain else None,
             warnings=[LOOPY] if name in loopy else [],
         )
     return reports
