@@ -57,7 +57,9 @@ def wait_until(is_so: object, seconds: float) -> bool:
 
 
 def without_times(found: dict[str, Outcome]) -> dict[str, Outcome]:
-    return {key: replace(one, seconds=None) for key, one in sorted(found.items())}
+    return {
+        key: replace(one, seconds=None, whole_seconds=None) for key, one in sorted(found.items())
+    }
 
 
 def lines(folder: Path) -> list[bytes]:
