@@ -12,6 +12,7 @@ import lacunet as lc
 from lacunet.cli import main
 from lacunet.estimate.method import MethodError
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
+from lacunet.report.learned import result_as_text
 from lacunet.simulation.by_graph import MissingByGraph
 
 GRAPH = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
@@ -127,3 +128,9 @@ def test_a_cpt_row_that_no_row_supports_is_not_known(method: str) -> None:
     low, high = lc.learn(network, rows, method, intervals=True).interval("Edu")[2, 0]
     assert low < 0.05
     assert high > 0.95
+
+
+def test_a_terminal_shows_the_cpts_of_a_small_network_and_a_pipe_does_not() -> None:
+    result = lc.learn(SCREENING, {name: [None] for name in SCREENING.variables}, "direct-mcar")
+    assert "P(Disease | Age)" in result_as_text(result, with_cpts=True)
+    assert "P(Disease | Age)" not in result_as_text(result)

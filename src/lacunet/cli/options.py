@@ -30,16 +30,7 @@ ALSO = {"missingness": ("em", "auto")}
 def add_data_arguments(command: ArgumentParser) -> None:
     """Say how the cells of the data are to be read."""
     group = command.add_argument_group("data")
-    group.add_argument("--weight", metavar="COLUMN", help="the column with the rows' weights")
-    group.add_argument(
-        "--missing",
-        metavar="TOKEN",
-        action="extend",
-        nargs="+",
-        default=[],
-        help="further strings that mean 'not observed', beside "
-        f"{', '.join(token or 'an empty cell' for token in MISSING_TOKENS)} (after DATA)",
-    )
+    add_row_arguments(group)
     group.add_argument(
         "--unknown",
         choices=["error", "missing"],
@@ -54,6 +45,20 @@ def add_data_arguments(command: ArgumentParser) -> None:
         help="variables without a column in the data (quote a name with a comma: '\"a,b\",c')",
     )
     add_text_arguments(group)
+
+
+def add_row_arguments(group: Any) -> None:
+    """Say what rows weigh, and which strings mean a missing value."""
+    group.add_argument("--weight", metavar="COLUMN", help="the column with the rows' weights")
+    group.add_argument(
+        "--missing",
+        metavar="TOKEN",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="further strings that mean 'not observed', beside "
+        f"{', '.join(token or 'an empty cell' for token in MISSING_TOKENS)} (after DATA)",
+    )
 
 
 def add_text_arguments(group: Any) -> None:

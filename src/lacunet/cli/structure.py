@@ -6,7 +6,15 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.errors import refuse_overwriting
-from lacunet.cli.options import DATA_HELP, gigabytes, names, note, one_or_many, seed
+from lacunet.cli.options import (
+    DATA_HELP,
+    add_row_arguments,
+    gigabytes,
+    names,
+    note,
+    one_or_many,
+    seed,
+)
 from lacunet.cli.progress import progress_bar
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
@@ -83,15 +91,7 @@ def add_arguments(command: ArgumentParser) -> None:
         help="concentration of the CPTs' Dirichlet prior (default: 2)",
     )
     group.add_argument("--memory", type=gigabytes, metavar="GIB", help="memory budget in GiB")
-    group.add_argument("--weight", metavar="COLUMN", help="the column with the rows' weights")
-    group.add_argument(
-        "--missing",
-        metavar="TOKEN",
-        action="extend",
-        nargs="+",
-        default=[],
-        help="further strings that mean 'not observed' (after DATA)",
-    )
+    add_row_arguments(group)
 
 
 def run(options: Namespace) -> int:

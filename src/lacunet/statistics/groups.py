@@ -64,6 +64,16 @@ class GroupedCounts:
         """The value of each variable in each configuration."""
         return unpack(self.cells, [size + 1 for size in self.cardinalities])
 
+    def in_family(self, family: Scope, sizes: Sequence[int]) -> Keys:
+        """Where each (group, cell) lies in the table of a family; the cells show all of it."""
+        hidden = dict(zip(self.scope, self.columns(), strict=True))
+        place_of = {name: place for place, name in enumerate(self.groups.scope)}
+        columns = [
+            hidden[name] if name in hidden else self.groups.configs[place_of[name]][self.group]
+            for name in family
+        ]
+        return pack(columns, sizes, len(self.cells))
+
     def showing_all(self) -> GroupedCounts:
         """The counts of the rows that show the whole scope."""
         shown = np.ones(len(self.cells), dtype=bool)

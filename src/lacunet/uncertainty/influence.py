@@ -35,7 +35,7 @@ import numpy as np
 
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Counts, added_up
-from lacunet.statistics.distinct import Keys, distinct, pack, unpack
+from lacunet.statistics.distinct import distinct, pack, unpack
 from lacunet.statistics.groups import GroupedCounts
 from lacunet.uncertainty.spread import Spread
 
@@ -115,7 +115,7 @@ def influence(
     entered = added_up(shown.group, shown.tally.weights, len(mass))
     square = added_up(shown.group, shown.tally.squares, len(mass))
     share = shown.tally.weights / entered[shown.group]  # p
-    place = _in_family(shown, family, sizes)
+    place = shown.in_family(family, sizes)
     row = place // states
     pairs, pair = distinct(shown.group * prod(sizes[:-1]) + row, len(mass) * prod(sizes[:-1]))
     in_row = added_up(pair, share, len(pairs))  # q
@@ -245,19 +245,6 @@ def direct_mar_spread(
         fallen = added_up(shown.groups.place(observed), fell, prod(shape)).reshape(shape)
         pooled = pooled_influence(counts.dense(), fallen, family[-1] in shown.scope)
     return spread(within, pooled, table)
-
-
-def _in_family(cells: GroupedCounts, family: Scope, sizes: Sequence[int]) -> Keys:
-    """Where each (group, cell) lies in the family's table; the cells show all of it."""
-    columns = dict(zip(cells.scope, cells.columns(), strict=True))
-    place = np.zeros(len(cells.cells), dtype=np.int64)
-    for name, size in zip(family, sizes, strict=True):
-        place *= size
-        if name in columns:
-            place += columns[name]
-        else:
-            place += cells.groups.configs[cells.groups.scope.index(name)][cells.group]
-    return place
 
 
 def _divided(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.distinct import Keys, pack
 from lacunet.statistics.gather import Reduced
 from lacunet.statistics.groups import GroupedCounts
 
@@ -46,17 +45,6 @@ def over_groups(
     in_part = (share - of_empty).clip(0.0) * stand_in
     fallback_mass = float(empty.sum() / total) + float(in_part.sum())
     return groups.inside / total + stand_in * share, fallback_mass
-
-
-def in_family(cells: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> Keys:
-    """Where each (group, cell) lies in the family's table; the cells show all of it."""
-    hidden = dict(zip(cells.scope, cells.columns(), strict=True))
-    groups = cells.groups
-    columns = [
-        hidden[name] if name in hidden else groups.configs[groups.scope.index(name)][cells.group]
-        for name in family
-    ]
-    return pack(columns, sizes, len(cells.cells))
 
 
 def by_observed(

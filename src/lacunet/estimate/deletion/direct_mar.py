@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from lacunet.estimate.deletion.by_groups import by_observed, in_family
+from lacunet.estimate.deletion.by_groups import by_observed
 from lacunet.model.network import Scope
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.gather import Reduced
@@ -37,6 +37,6 @@ def direct_mar(shown: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> R
     known = added_up(shown.group, shown.tally.weights, len(mass))
     scale = np.divide(mass, known, out=np.zeros_like(mass), where=known > 0)[shown.group]
     weights = shown.tally.weights * scale  # n_g times the share of y_m among the rows that show it
-    inside = added_up(in_family(shown, family, sizes), weights, prod(sizes)).reshape(sizes)
+    inside = added_up(shown.in_family(family, sizes), weights, prod(sizes)).reshape(sizes)
     reached = by_observed(shown, family, sizes, known > 0)
     return Reduced(inside, by_observed(shown, family, sizes, None), reached, reached)

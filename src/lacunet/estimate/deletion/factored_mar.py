@@ -18,7 +18,7 @@ from math import prod
 
 import numpy as np
 
-from lacunet.estimate.deletion.by_groups import by_observed, in_family
+from lacunet.estimate.deletion.by_groups import by_observed
 from lacunet.estimate.deletion.lattice import Aggregation, Axes, lattice
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Tally, added_up
@@ -50,10 +50,10 @@ def factored_mar(
     mass = cells.groups.weights  # n_g
     number = partial(_number, cells, cells.columns(), {})
     joint = lattice(cells.cardinalities, number, aggregation)  # P_g(y_m) on K_g
-    inside = added_up(in_family(shown, family, sizes), mass[shown.group] * joint, prod(sizes))
+    inside = added_up(shown.in_family(family, sizes), mass[shown.group] * joint, prod(sizes))
     estimable = _estimable(shown)
     weights = mass[estimable.group]
-    reached = added_up(in_family(estimable, family, sizes), weights, prod(sizes))
+    reached = added_up(estimable.in_family(family, sizes), weights, prod(sizes))
     has_rows = np.bincount(shown.group, minlength=len(mass)) > 0
     return Reduced(
         inside.reshape(sizes),
