@@ -48,13 +48,6 @@ class FormatError(LacunetError):
         return cls(f"{place}: the CPT of {child!r} holds {text!r}, which is not a number.")
 
     @classmethod
-    def key_length(cls, place: str, child: str, key: str, parents: Sequence[str]) -> FormatError:
-        return cls(
-            f"{place}: the row ({key}) of {child!r} must name one state for each of its "
-            f"{counted(len(parents), 'parent')}: {some(parents) or 'none'}."
-        )
-
-    @classmethod
     def unknown_state(
         cls, place: str, child: str, parent: str, state: str, states: Iterable[str]
     ) -> FormatError:
