@@ -17,12 +17,12 @@ from typing import Literal
 import numpy as np
 
 from lacunet.errors import warn
-from lacunet.formats.errors import FormatError, some
+from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source, read_numbers
 from lacunet.memory import gibibytes
 from lacunet.model.errors import NetworkError
 from lacunet.model.network import ROW_SUM_TOLERANCE, FloatArray, Network, Scope
-from lacunet.wording import counted
+from lacunet.wording import counted, listed
 
 # Rows further than this from 1 are rescaled with a warning, or refused.
 NOTED_DEVIATION = 1e-6
@@ -240,7 +240,8 @@ def _row_number(members: Family, row: Row, positions: Sequence[Mapping[str, int]
     if len(row.key) != len(parents):
         raise FormatError(
             f"{row.place}: the row ({', '.join(row.key)}) of {members.child!r} must name one state "
-            f"for each of its {counted(len(parents), 'parent')}: {some(parents) or 'none'}."
+            f"for each of its {counted(len(parents), 'parent')}: "
+            f"{listed(parents, most=5) or 'none'}."
         )
     number = 0
     for parent, state, known in zip(parents, row.key, positions, strict=False):
@@ -277,7 +278,7 @@ def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
         refuse_size(place, "the CPTs up to here", size, variables.source.limit)
     if missing := [one for one in variables.positions_of if one not in potential_of]:
         raise FormatError(
-            f"{name}: the parents and CPT of {some(missing)} are not given.",
+            f"{name}: the parents and CPT of {listed(missing, most=5)} are not given.",
             "the file may be cut short; fetch it again, or add what is missing.",
         )
     states_of = {one: tuple(positions) for one, positions in variables.positions_of.items()}

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lacunet.errors import LacunetError
-from lacunet.wording import counted
-
-
-def some(names: Iterable[str]) -> str:
-    """The first few of some names, in words."""
-    shown = list(names)
-    more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
-    return ", ".join(map(repr, shown[:5])) + more
+from lacunet.wording import counted, listed
 
 
 class FormatError(LacunetError):
@@ -29,7 +22,7 @@ class FormatError(LacunetError):
     ) -> FormatError:
         return cls(
             f"{place}: variable {name!r} announces {counted(announced, 'state')} but lists "
-            f"{len(states)}: {some(states)}.",
+            f"{len(states)}: {listed(states, most=5)}.",
             "separate the states by commas and put names with commas in quotes.",
         )
 
@@ -53,7 +46,7 @@ class FormatError(LacunetError):
     ) -> FormatError:
         return cls(
             f"{place}: a row of {child!r} names the state {state!r}, "
-            f"but {parent!r} has only {some(states)}.",
+            f"but {parent!r} has only {listed(states, most=5)}.",
             "correct its spelling, or declare it among the states.",
         )
 

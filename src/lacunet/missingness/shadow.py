@@ -24,6 +24,7 @@ from lacunet.missingness.verdict import Weight, as_table
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.statistics.rows import distinct_rows
+from lacunet.wording import listed
 
 CONDITION_LIMIT = 100.0
 
@@ -118,7 +119,7 @@ def _check(graph: MissingnessGraph, variable: str, shadow: str, given: Sequence[
         raise ShadowError.not_a_shadow(shadow, variable, f"{variable!r} has no mechanism")
     partial = [name for name in (shadow, *given) if name in graph.causes]
     if partial:
-        why = f"{', '.join(map(repr, partial))} may be missing itself"
+        why = f"{listed(partial)} may be missing itself"
         raise ShadowError.not_a_shadow(shadow, variable, why)
     states = graph.network.cardinality
     if states(shadow) < states(variable):

@@ -18,7 +18,6 @@ from lacunet.missingness.errors import (
     NoRowsError,
     NotRecoverableError,
     TooLargeEstimandError,
-    listed,
     without_mechanism,
 )
 from lacunet.missingness.refute.witness import Witness
@@ -26,6 +25,7 @@ from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.wording import listed
 
 Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
