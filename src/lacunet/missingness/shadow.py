@@ -18,9 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.data.read import read_table
 from lacunet.missingness.errors import ShadowError, without_mechanism
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.verdict import Weight, as_table
+from lacunet.missingness.verdict import Weight
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.statistics.rows import distinct_rows
@@ -64,7 +65,7 @@ def by_shadow(
         ill-conditioned.
     """
     _check(graph, variable, shadow, given)
-    table = as_table(data, graph.network, weight)
+    table = read_table(data, graph.network, weight=weight)
     names = (*given, shadow, variable)
     gaps = [name for name in names[:-1] if table.missing_of[name]]
     if gaps:
