@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from lacunet.cli.options import DATA_HELP, add_text_arguments, data_of, names, note
+from lacunet.cli.options import DATA_HELP, add, add_json, add_text_arguments, data_of, names, note
 
 HELP = "make a network file from data and edges"
 EDGES_HELP = (
@@ -22,38 +22,25 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument("--edges", metavar="EDGES", required=True, help=EDGES_HELP)
-    command.add_argument("-o", "--output", metavar="OUT", help="the network file to write")
-    command.add_argument("--json", action="store_true", help="print the network as JSON")
+    add(command, "data DATA", DATA_HELP, nargs="+")
+    add(command, "--edges EDGES", EDGES_HELP, required=True)
+    add(command, "-o --output OUT", "the network file to write")
+    add_json(command, "print the network as JSON")
     add_building_arguments(command)
     add_text_arguments(command)
-    command.add_argument(
-        "--missing",
-        metavar="TOKEN",
-        action="append",
-        default=[],
-        help="a further string that means 'not observed'",
-    )
+    missing = "a further string that means 'not observed'"
+    add(command, "--missing TOKEN", missing, action="append", default=[])
 
 
 def add_building_arguments(command: ArgumentParser) -> None:
     """Say what the data alone do not: states, and how to cut numbers."""
-    command.add_argument(
-        "--states",
-        metavar="X=A,B,C",
-        action="append",
-        default=[],
-        help="the states of a variable, in order, instead of those found in the data",
+    states = "the states of a variable, in order, instead of those found in the data"
+    add(command, "--states X=A,B,C", states, action="append", default=[])
+    bins = (
+        "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
+        "or X=18,40,65 (cut points)"
     )
-    command.add_argument(
-        "--bins",
-        metavar="X=N",
-        action="append",
-        default=[],
-        help="cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
-        "or X=18,40,65 (cut points)",
-    )
+    add(command, "--bins X=N", bins, action="append", default=[])
 
 
 def run(options: Namespace) -> int:

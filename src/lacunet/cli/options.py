@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
-from typing import Any
+from math import inf
+from typing import Any, TypeVar
 
+from lacunet.cli.progress import progress_bar
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -23,55 +25,69 @@ DATA_HELP = (
 )
 
 
+SMALLEST = 5e-324  # the first number above zero
+Number = TypeVar("Number", int, float)
+
 # Options that `learn` itself hands to methods which do not have them as fields.
 ALSO = {"missingness": ("em", "auto")}
+
+
+def add(command: Any, spelled: str, text: str, **more: Any) -> None:
+    """Add an argument, spelled as its help shows it: ``"-o --output FILE"``, ``"data DATA"``.
+
+    A default is told at the end of its text.
+    """
+    *names, last = spelled.split()
+    if last.isupper() or "," in last:
+        more["metavar"] = last
+    else:
+        names.append(last)
+    default = more.get("default", [])
+    if default not in (None, []):
+        text += f" (default: {f'{default:g}' if isinstance(default, float) else default})"
+    command.add_argument(*names, help=text, **more)
+
+
+def add_json(command: Any, text: str = "print the result as JSON") -> None:
+    """Let the results be printed for programs."""
+    add(command, "--json", text, action="store_true")
+
+
+def add_network_and_data(command: ArgumentParser, nargs: str = "+") -> None:
+    """Take a network and data files."""
+    add(command, "network NETWORK", NETWORK_HELP)
+    add(command, "data DATA", DATA_HELP, nargs=nargs)
+
+
+def add_seed(command: Any) -> None:
+    """Let the random numbers be chosen."""
+    add(command, "--seed N", "random seed", type=seed, default=0)
 
 
 def add_data_arguments(command: ArgumentParser) -> None:
     """Say how the cells of the data are to be read."""
     group = command.add_argument_group("data")
     add_row_arguments(group)
-    group.add_argument(
-        "--unknown",
-        choices=["error", "missing"],
-        default="error",
-        help="what to do with a value that is not a state (default: error)",
-    )
-    group.add_argument(
-        "--latent",
-        metavar="A,B",
-        type=names,
-        default=[],
-        help="variables without a column in the data (quote a name with a comma: '\"a,b\",c')",
-    )
+    unknown = "what to do with a value that is not a state"
+    add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
+    latent = "variables without a column in the data (quote a name with a comma: '\"a,b\",c')"
+    add(group, "--latent A,B", latent, type=names, default=[])
     add_text_arguments(group)
 
 
 def add_row_arguments(group: Any) -> None:
     """Say what rows weigh, and which strings mean a missing value."""
-    group.add_argument("--weight", metavar="COLUMN", help="the column with the rows' weights")
-    group.add_argument(
-        "--missing",
-        metavar="TOKEN",
-        action="extend",
-        nargs="+",
-        default=[],
-        help="further strings that mean 'not observed', beside "
-        f"{', '.join(token or 'an empty cell' for token in MISSING_TOKENS)} (after DATA)",
-    )
+    add(group, "--weight COLUMN", "the column with the rows' weights")
+    known = ", ".join(token or "an empty cell" for token in MISSING_TOKENS)
+    text = f"further strings that mean 'not observed', beside {known} (after DATA)"
+    add(group, "--missing TOKEN", text, action="extend", nargs="+", default=[])
 
 
 def add_text_arguments(group: Any) -> None:
     """Say how text files are written."""
-    group.add_argument(
-        "--delimiter", metavar="C", help="character between cells of text files (.csv: a comma)"
-    )
-    group.add_argument(
-        "--encoding", metavar="E", default="utf-8", help="encoding of text files (default: utf-8)"
-    )
-    group.add_argument(
-        "--decimal", metavar="C", default=".", help="decimal character of text files (default: .)"
-    )
+    add(group, "--delimiter C", "character between cells of text files (.csv: a comma)")
+    add(group, "--encoding E", "encoding of text files", default="utf-8")
+    add(group, "--decimal C", "decimal character of text files", default=".")
 
 
 def add_method_arguments(command: ArgumentParser) -> None:
@@ -79,17 +95,14 @@ def add_method_arguments(command: ArgumentParser) -> None:
     from lacunet.estimate.registry import METHODS, options_of
 
     group = command.add_argument_group("method")
-    group.add_argument(
-        "--method",
-        metavar="M",
-        help=f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)",
-    )
+    methods = f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)"
+    add(group, "--method M", methods)
     methods_of: dict[str, list[str]] = {}
     for method in METHODS:
         for name in options_of(method):
             methods_of.setdefault(name, []).append(method)
-    for name, methods in methods_of.items():
-        own = options_of(methods[-1])[name]
+    for name, owners in methods_of.items():
+        own = options_of(owners[-1])[name]
         told = own.metadata
         kind = names if name == "separator" else _start if name == "start" else told["kind"]
         default = f"; default: {own.default}" if own.default not in (None, ()) else ""
@@ -98,9 +111,9 @@ def add_method_arguments(command: ArgumentParser) -> None:
             type=_refusing(kind),
             choices=told["choices"],
             metavar=told["metavar"] or (None if told["choices"] else name.upper()[:1]),
-            help=f"{told['text']} ({', '.join([*methods, *ALSO.get(name, ())])}{default})",
+            help=f"{told['text']} ({', '.join([*owners, *ALSO.get(name, ())])}{default})",
         )
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
+    add_seed(group)
 
 
 def _refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -173,6 +186,15 @@ def table_of(options: Namespace, network: Network, progress: Progress) -> Encode
     return read_table(data_of(options), network, **data_options(options), progress=progress)
 
 
+def noted_table(options: Namespace, network: Network) -> EncodedTable:
+    """The same, with a bar while the data are read, and what is to be said of them."""
+    with progress_bar() as progress:
+        table = table_of(options, network, progress)
+    for text in table.notes:
+        note(text)
+    return table
+
+
 def names(text: str) -> list[str]:
     """Names separated by commas; one that holds a comma is quoted.
 
@@ -189,22 +211,37 @@ def names(text: str) -> list[str]:
     return found
 
 
+def number(text: str, kind: Callable[[str], Number], low: float, high: float, what: str) -> Number:
+    """A number from ``low`` and below ``high``."""
+    try:
+        value = kind(text)
+    except ValueError:
+        value = kind("-1")
+    if not low <= value < high:
+        raise ArgumentTypeError(f"{text!r} is not {what}")
+    return value
+
+
 def seed(text: str) -> int:
     """A seed for random numbers."""
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is not a whole number from zero upwards")
-    return int(text)
+    return number(text, int, 0, inf, "a whole number from zero upwards")
+
+
+def positive(text: str) -> int:
+    """A whole number of at least one."""
+    return number(text, int, 1, inf, "a whole number of at least one")
 
 
 def gigabytes(text: str) -> int:
     """A size in GiB as bytes."""
-    try:
-        size = float(text)
-    except ValueError:
-        size = 0
-    if not 0 < size < 2**20:
-        raise ArgumentTypeError(f"{text!r} is not a size in GiB")
-    return int(size * 2**30)
+    return int(number(text, float, SMALLEST, 2**20, "a size in GiB") * 2**30)
+
+
+def limit(text: str) -> float | None:
+    """A time limit in seconds; ``none`` is no limit."""
+    if text.strip() == "none":
+        return None
+    return number(text, float, SMALLEST, 1e7, "a time limit in seconds")
 
 
 def note(text: str) -> None:

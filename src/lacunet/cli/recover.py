@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, names, note, table_of
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add,
+    add_data_arguments,
+    add_json,
+    names,
+    note,
+    noted_table,
+)
 from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
@@ -23,30 +31,16 @@ A query is "X,Y|Z" or "P(X,Y|Z)".
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("graph", metavar="GRAPH", help="a text file with the missingness graph")
-    command.add_argument(
-        "--query", metavar="X,Y|Z", action="append", help="a query instead of the families"
-    )
-    command.add_argument(
-        "--data",
-        metavar="DATA",
-        nargs="+",
-        help=f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}",
-    )
-    command.add_argument(
-        "--implications",
-        action="store_true",
-        help="list what the graph implies about the data; with --data, test it",
-    )
-    command.add_argument(
-        "--effort",
-        type=float,
-        default=1.0,
-        metavar="X",
-        help="how long to search for each verdict, relative to the usual (1)",
-    )
-    command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    add(command, "network NETWORK", NETWORK_HELP)
+    add(command, "graph GRAPH", "a text file with the missingness graph")
+    add(command, "--query X,Y|Z", "a query instead of the families", action="append")
+    data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
+    add(command, "--data DATA", data, nargs="+")
+    implied = "list what the graph implies about the data; with --data, test it"
+    add(command, "--implications", implied, action="store_true")
+    effort = "how long to search for each verdict, relative to the usual (1)"
+    command.add_argument("--effort", type=float, default=1.0, metavar="X", help=effort)
+    add_json(command, "print the verdicts as JSON")
     add_data_arguments(command)
 
 
@@ -65,9 +59,8 @@ def run(options: Namespace) -> int:
     graph = graph.hiding(options.latent or ())
     table = None
     if options.data:
-        with progress_bar() as progress:
-            table = table_of(options, graph.network, progress)
-        for text in (*table.notes, *graph.check_data(table)):
+        table = noted_table(options, graph.network)
+        for text in graph.check_data(table):
             note(text)
     if options.implications:
         found = (
