@@ -44,7 +44,7 @@ def _arrow_part(data: Any) -> Part:
         names = tuple(data.schema.names)
         return Part(label, names, partial(_dataset_pieces, data), data.count_rows())
     if isinstance(data, pa.RecordBatchReader):
-        return Part(label, tuple(data.schema.names), partial(pieces_of, iter(data)), None)
+        return _once(label, data)
     raise DataError.unknown_kind(data)
 
 
@@ -193,5 +193,10 @@ def _capsule_part(data: Any) -> Part:
     if not hasattr(data, "__arrow_c_stream__"):
         raise DataError.unknown_kind(data)
     reader = pa.RecordBatchReader.from_stream(data)
-    label = f"the {type(data).__name__}"
-    return Part(label, tuple(reader.schema.names), partial(pieces_of, iter(reader)), None)
+    return _once(f"the {type(data).__name__}", reader)
+
+
+def _once(label: str, reader: Any) -> Part:
+    """A stream of record batches, which cannot be read again."""
+    names = tuple(reader.schema.names)
+    return Part(label, names, partial(pieces_of, iter(reader)), None, is_once=True)
