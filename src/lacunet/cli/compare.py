@@ -7,8 +7,8 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.experiment import PROCESSES_HELP, SEED_HELP, limit, positive
 from lacunet.cli.options import (
-    DATA_HELP,
     NETWORK_HELP,
+    add_data,
     add_data_arguments,
     names,
     note,
@@ -32,7 +32,7 @@ that values are missing because of what they are, is not simulated.
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument("--methods", type=names, metavar="A,B", help="methods to compare")
     command.add_argument(
         "--separator",

@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, data_of
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add_data_arguments,
+    add_query_arguments,
+    data_of,
+    has_data,
+)
 
 HELP = "compare a learned network with the true one, and with test data"
 EXAMPLE = """example:
@@ -18,13 +25,14 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("truth", metavar="TRUTH", help=NETWORK_HELP)
     command.add_argument("learned", metavar="LEARNED", help="the network to compare with it")
-    command.add_argument(
+    data = command.add_argument(
         "--data",
         metavar="TEST",
         nargs="+",
         help=f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}",
     )
     command.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    add_query_arguments(command, data)
     add_data_arguments(command)
 
 
@@ -37,7 +45,7 @@ def run(options: Namespace) -> int:
     found = evaluate(
         source_of(options.truth).read(),
         source_of(options.learned).read(),
-        data_of(options) if options.data else None,
+        data_of(options) if has_data(options) else None,
         weight=options.weight,
         missing=options.missing,
         unknown=options.unknown,

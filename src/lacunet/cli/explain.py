@@ -10,7 +10,9 @@ from lacunet.cli.options import (
     NETWORK_HELP,
     add_data_arguments,
     add_method_arguments,
+    add_query_arguments,
     gigabytes,
+    has_data,
     method_of,
     note,
     table_of,
@@ -29,7 +31,8 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="*", help=DATA_HELP)
+    data = command.add_argument("data", metavar="DATA", nargs="*", help=DATA_HELP)
+    add_query_arguments(command, data)
     command.add_argument("--query", metavar="X=1,W=1", help="explain this query, not the families")
     command.add_argument(
         "--rows", action="store_true", help="list the rows that enter each factor of the query"
@@ -53,7 +56,7 @@ def run(options: Namespace) -> int:
     method = method_of(options, network)
     if options.rows and options.query is None:
         raise MethodError("--rows lists the rows of a query.", 'give one, as in --query "X=1,W=1".')
-    if options.query is not None and not options.data:
+    if options.query is not None and not has_data(options):
         raise MethodError("a query is explained on data, and none are given.", "name a data file.")
     if options.query is not None:
         return _explain_query(options, network, method)
@@ -65,7 +68,7 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
     from lacunet.report.explained import explanation_as_data, explanation_as_text
 
     table = None
-    if options.data:
+    if has_data(options):
         with progress_bar() as progress:
             table = table_of(options, network, progress)
         for text in table.notes:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from lacunet.cli.errors import refuse_overwriting
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, data_of, seed
+from lacunet.cli.options import NETWORK_HELP, add_data, data_of, seed
 from lacunet.cli.predict import add_output_arguments, write_rows
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
@@ -20,7 +20,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument(
         "--draws",
         type=int,

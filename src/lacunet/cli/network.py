@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from lacunet.cli.options import DATA_HELP, add_text_arguments, data_of, names, note
+from lacunet.cli.options import add_data, add_text_arguments, data_of, names, note
 
 HELP = "make a network file from data and edges"
 EDGES_HELP = (
@@ -22,7 +22,7 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument("--edges", metavar="EDGES", required=True, help=EDGES_HELP)
     command.add_argument("-o", "--output", metavar="OUT", help="the network file to write")
     command.add_argument("--json", action="store_true", help="print the network as JSON")

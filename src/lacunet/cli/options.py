@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +25,44 @@ DATA_HELP = (
 
 # Options that `learn` itself hands to methods which do not have them as fields.
 ALSO = {"missingness": ("em", "auto")}
+
+
+def add_data(command: ArgumentParser) -> None:
+    """Ask for the data: files, or a query."""
+    files = command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_query_arguments(command, files)
+
+
+def add_query_arguments(command: ArgumentParser, files: Action) -> None:
+    """Ask for a query, which may stand in place of data files."""
+    group = command.add_argument_group("databases")
+    group.add_argument(
+        "--sql",
+        metavar="SELECT",
+        action=_InPlaceOf,
+        files=files,
+        help="a query whose rows are the data, in place of files",
+    )
+    group.add_argument(
+        "--database",
+        metavar="DB",
+        help="what is queried: a DuckDB or SQLite file, or postgresql://user@host/name "
+        "(default: the files that the query names, read by DuckDB)",
+    )
+
+
+class _InPlaceOf(Action):
+    """Keeps the text of an option with which files need not be named."""
+
+    def __init__(self, files: Action, **kept: Any) -> None:
+        super().__init__(**kept)
+        self.files = files
+
+    def __call__(
+        self, _: ArgumentParser, options: Namespace, values: Any, __: str | None = None
+    ) -> None:
+        setattr(options, self.dest, values)
+        self.files.nargs, self.files.required = "*", False
 
 
 def add_data_arguments(command: ArgumentParser) -> None:
@@ -145,12 +183,24 @@ def one_or_many(paths: Sequence[str]) -> Any:
     return paths[0] if len(paths) == 1 else list(paths)
 
 
+def has_data(options: Namespace) -> bool:
+    """Whether any data are given, of one kind."""
+    if options.sql is None and options.database is not None:
+        options.usage_error("--database is asked by a query: give --sql 'select ...' too")
+    if options.sql is not None and options.data:
+        options.usage_error("the data come from files or from --sql: give one of them")
+    return bool(options.data) or options.sql is not None
+
+
 def data_of(options: Namespace) -> Any:
     """The data asked for."""
+    from lacunet.data.databases import SQL
     from lacunet.data.text import TextFiles
 
     if getattr(options, "held", None) is not None:
         return options.held
+    if has_data(options) and options.sql is not None:
+        return SQL(options.sql, options.database)
     paths = one_or_many(options.data)
     delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
     return TextFiles(paths, delimiter=delimiter, encoding=options.encoding, decimal=options.decimal)

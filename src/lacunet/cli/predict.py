@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
-    DATA_HELP,
     NETWORK_HELP,
+    add_data,
     add_data_arguments,
     data_of,
     gigabytes,
@@ -30,7 +30,7 @@ what is written for each row and target X:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument(
         "--targets", metavar="A,B", type=names, required=True, help="the variables to predict"
     )

@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, names, note, table_of
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add_data_arguments,
+    add_query_arguments,
+    has_data,
+    names,
+    note,
+    table_of,
+)
 from lacunet.cli.progress import progress_bar
 from lacunet.missingness.graph import graph_of
 
@@ -28,7 +37,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--query", metavar="X,Y|Z", action="append", help="a query instead of the families"
     )
-    command.add_argument(
+    data = command.add_argument(
         "--data",
         metavar="DATA",
         nargs="+",
@@ -47,6 +56,7 @@ def add_arguments(command: ArgumentParser) -> None:
         help="how long to search for each verdict, relative to the usual (1)",
     )
     command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    add_query_arguments(command, data)
     add_data_arguments(command)
 
 
@@ -64,7 +74,7 @@ def run(options: Namespace) -> int:
     graph = graph_of(options.graph, read_network(options.network))
     graph = graph.hiding(options.latent or ())
     table = None
-    if options.data:
+    if has_data(options):
         with progress_bar() as progress:
             table = table_of(options, graph.network, progress)
         for text in (*table.notes, *graph.check_data(table)):
