@@ -27,7 +27,7 @@ from lacunet.missingness.fitted import learned_separator
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import gather
+from lacunet.statistics.observations import Held, Observations
 from lacunet.uncertainty.bounds import bounds
 from lacunet.wording import counted
 
@@ -198,22 +198,23 @@ def learn(
     if isinstance(method, Informed) and method.separator == LEARN:
         method = replace(method, separator=(), separators=learned_separator(network, table))
     if graph is None:
-        learned = carry_out(method, network, table, setting)
+        learned = carry_out(method, network, Held(table), setting)
         learner, learned_from = method, table
     else:
         learner = EM(time_limit=getattr(method, "time_limit", None))
-        found = _on_graph(graph, learner, table, setting)
-        learned = Learned(found.tables, found.families, found.ended, ON_GRAPH)
+        found, learned = _on_graph(graph, learner, table, setting)
         learned_from = found.augmented.table
+    seen = learned.statistics
+    assert seen is not None
     result = Result(
         network.with_tables(learned.tables),
         learned.families,
         method.name,
-        table.rows,
-        table.total,
+        seen.rows,
+        seen.total,
         prior,
-        table.missing_of,
-        (*table.notes, *learned.notes),
+        {name: seen.missing_of[name] for name in network.variables},
+        (*seen.notes, *learned.notes),
         learned.ended,
         learned.why,
         {} if graph is None else found.mechanisms,
@@ -238,16 +239,20 @@ def learn(
     return result
 
 
-def _on_graph(graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting) -> OnGraph:
+def _on_graph(
+    graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting
+) -> tuple[OnGraph, Learned]:
     """EM on the network that the mechanisms are part of, from what the graph recovers."""
     network = graph.network
-    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, table, setting)
+    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, Held(table), setting)
 
     def fit(augmented: Network, rows: EncodedTable, start: Network | str) -> Learned:
         own = replace(em, start=start, restarts=1 if start == "random" else em.restarts)
-        return carry_out(own, augmented, rows, setting)
+        return carry_out(own, augmented, Held(rows), setting)
 
-    return learn_on_graph(graph, table, fit, network.with_tables(first.tables))
+    found = learn_on_graph(graph, table, fit, network.with_tables(first.tables))
+    learned = Learned(found.tables, found.families, found.ended, ON_GRAPH, (), first.statistics)
+    return found, learned
 
 
 def _uncertainty(
@@ -263,7 +268,7 @@ def _uncertainty(
         again = method
         if isinstance(method, EM) and method.stop == "converge":
             again = replace(method, start=network, restarts=1)  # near where it will end
-        return network.with_tables(carry_out(again, network, rows, setting).tables)
+        return network.with_tables(carry_out(again, network, Held(rows), setting).tables)
 
     return uncertainty_of(
         method.name,
@@ -285,21 +290,20 @@ def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict
     }
 
 
-def carry_out(method: Method, network: Network, table: EncodedTable, setting: Setting) -> Learned:
+def carry_out(method: Method, network: Network, source: Observations, setting: Setting) -> Learned:
     """Plan, count, estimate."""
     setting = replace(setting, deadline=Deadline.within(getattr(method, "time_limit", None)))
-    plan = method.plan(network, table.partially_observed)
-    statistics = gather(
+    plan = method.plan(network, source.partially_observed)
+    statistics = source.gather(
         plan.needs,
         network,
-        [table],
         progress=setting.progress,
         deadline=setting.deadline,
         memory=setting.memory / 4,
         seed=int(setting.rng.integers(2**62)) if plan.needs.heldout else 0,
     )
     learned = method.estimate(plan, statistics, setting)
-    return replace(learned, notes=(*plan.notes, *learned.notes))
+    return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
 
 
 def _checked_network(network: object, data: object) -> Network:

@@ -165,13 +165,17 @@ class Ended:
 
 @dataclass(frozen=True)
 class Learned:
-    """The CPTs a method gives (axes parents... then child), and what they rest on."""
+    """The CPTs a method gives (axes parents... then child), and what they rest on.
+
+    ``statistics`` are those that they were estimated from; whoever had them counted adds them.
+    """
 
     tables: Mapping[str, FloatArray]
     families: Mapping[str, FamilyReport]
     ended: Ended | None = None
     why: str = ""
     notes: tuple[str, ...] = ()
+    statistics: Statistics | None = None
 
 
 class Method(Protocol):

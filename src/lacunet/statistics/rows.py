@@ -103,4 +103,5 @@ def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
     sizes = tuple(table.cardinality_of[name] for name in names)
     group, member = grouped(columns, [size + 1 for size in sizes], table.rows)
     chosen = tuple(column[member].astype(np.int64) for column in columns)
-    return Rows(tuple(names), sizes, chosen, Tally.of(group, table.weights, len(member)))
+    tally = Tally.of(group, table.weights, len(member), table.copies)
+    return Rows(tuple(names), sizes, chosen, tally)
