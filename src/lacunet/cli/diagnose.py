@@ -6,8 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.options import (
-    DATA_HELP,
     NETWORK_HELP,
+    add_data,
     add_data_arguments,
     note,
     seed,
@@ -31,7 +31,7 @@ what is printed for each variable:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument("--json", action="store_true", help="print everything as JSON")
     command.add_argument(
         "--mechanisms",

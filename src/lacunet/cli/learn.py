@@ -15,6 +15,7 @@ from lacunet.cli.options import (
     NETWORK_HELP,
     add_data_arguments,
     add_method_arguments,
+    add_query_arguments,
     data_of,
     data_options,
     gigabytes,
@@ -32,6 +33,7 @@ HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
+  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.bif
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
@@ -50,7 +52,7 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument(
+    files = command.add_argument(
         "files", metavar="NETWORK DATA", nargs="+", help=f"{NETWORK_HELP}; {DATA_HELP}"
     )
     command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
@@ -88,6 +90,7 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     add_building_arguments(command)
     add_method_arguments(command)
+    add_query_arguments(command, files)
     add_data_arguments(command)
 
 
@@ -183,12 +186,20 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
         if options.data == ["-"]:  # can be read once only
             options.held = held(data_of(options))
         return found_network(options, data_of(options)), options.files
-    if len(options.files) == 1:
+    if len(options.files) < (1 if options.sql else 2):
         options.usage_error(
             "a network and data are needed: name the data after the network, or give "
             "--edges 'A -> B' instead of a network"
         )
     return read_network(options.files[0]), options.files[1:]
+
+
+def without_password(address: str | None) -> list[str]:
+    """The arguments as typed, with the database's address as it is told."""
+    from lacunet.data.databases import database_label
+
+    told = database_label(address)
+    return [word.replace(address, told) if address else word for word in sys.argv[1:]]
 
 
 def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None:
@@ -200,11 +211,11 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None
     from lacunet.pages.learned import page
     from lacunet.pages.provenance import provenance
 
-    graph = options.missingness
+    graph, typed = options.missingness, without_password(options.database)
     text = page(
         result,
         table,
-        provenance(sys.argv[1:], options.files, datetime.now().astimezone(), options.seed),
+        provenance(typed, options.files, datetime.now().astimezone(), options.seed),
         options.min_count,
         intervals=None
         if result.uncertainty is None

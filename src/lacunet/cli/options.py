@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, TypeVar
@@ -32,7 +32,7 @@ Number = TypeVar("Number", int, float)
 ALSO = {"missingness": ("em", "auto")}
 
 
-def add(command: Any, spelled: str, text: str, **more: Any) -> None:
+def add(command: Any, spelled: str, text: str, **more: Any) -> Action:
     """Add an argument, spelled as its help shows it: ``"-o --output FILE"``, ``"data DATA"``.
 
     A default is told at the end of its text.
@@ -45,7 +45,8 @@ def add(command: Any, spelled: str, text: str, **more: Any) -> None:
     default = more.get("default", [])
     if default not in (None, []):
         text += f" (default: {f'{default:g}' if isinstance(default, float) else default})"
-    command.add_argument(*names, help=text, **more)
+    action: Action = command.add_argument(*names, help=text, **more)
+    return action
 
 
 def add_json(command: Any, text: str = "print the result as JSON") -> None:
@@ -56,7 +57,38 @@ def add_json(command: Any, text: str = "print the result as JSON") -> None:
 def add_network_and_data(command: ArgumentParser, nargs: str = "+") -> None:
     """Take a network and data files."""
     add(command, "network NETWORK", NETWORK_HELP)
-    add(command, "data DATA", DATA_HELP, nargs=nargs)
+    add_data(command, nargs)
+
+
+def add_data(command: ArgumentParser, nargs: str = "+") -> None:
+    """Take data files, or a query."""
+    add_query_arguments(command, add(command, "data DATA", DATA_HELP, nargs=nargs))
+
+
+def add_query_arguments(command: ArgumentParser, files: Action) -> None:
+    """Take a query, which may stand in place of data files."""
+    group = command.add_argument_group("databases")
+    query = "a query whose rows are the data, in place of files"
+    add(group, "--sql SELECT", query, action=_InPlaceOf, files=files)
+    queried = (
+        "what is queried: a DuckDB or SQLite file, or postgresql://user@host/name "
+        "(default: the files that the query names, read by DuckDB)"
+    )
+    add(group, "--database DB", queried)
+
+
+class _InPlaceOf(Action):
+    """Keeps the text of an option with which files need not be named."""
+
+    def __init__(self, files: Action, **kept: Any) -> None:
+        super().__init__(**kept)
+        self.files = files
+
+    def __call__(
+        self, _: ArgumentParser, options: Namespace, values: Any, __: str | None = None
+    ) -> None:
+        setattr(options, self.dest, values)
+        self.files.nargs, self.files.required = "*", False
 
 
 def add_seed(command: Any) -> None:
@@ -158,12 +190,24 @@ def one_or_many(paths: Sequence[str]) -> Any:
     return paths[0] if len(paths) == 1 else list(paths)
 
 
+def has_data(options: Namespace) -> bool:
+    """Whether any data are given, of one kind."""
+    if options.sql is None and options.database is not None:
+        options.usage_error("--database is asked by a query: give --sql 'select ...' too")
+    if options.sql is not None and options.data:
+        options.usage_error("the data come from files or from --sql: give one of them")
+    return bool(options.data) or options.sql is not None
+
+
 def data_of(options: Namespace) -> Any:
     """The data asked for."""
+    from lacunet.data.databases import SQL
     from lacunet.data.text import TextFiles
 
     if getattr(options, "held", None) is not None:
         return options.held
+    if has_data(options) and options.sql is not None:
+        return SQL(options.sql, options.database)
     paths = one_or_many(options.data)
     delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
     return TextFiles(paths, delimiter=delimiter, encoding=options.encoding, decimal=options.decimal)

@@ -11,6 +11,8 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
+    add_query_arguments,
+    has_data,
     names,
     note,
     noted_table,
@@ -35,12 +37,13 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "graph GRAPH", "a text file with the missingness graph")
     add(command, "--query X,Y|Z", "a query instead of the families", action="append")
     data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
-    add(command, "--data DATA", data, nargs="+")
+    files = add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"
     add(command, "--implications", implied, action="store_true")
     effort = "how long to search for each verdict, relative to the usual (1)"
     command.add_argument("--effort", type=float, default=1.0, metavar="X", help=effort)
     add_json(command, "print the verdicts as JSON")
+    add_query_arguments(command, files)
     add_data_arguments(command)
 
 
@@ -58,7 +61,7 @@ def run(options: Namespace) -> int:
     graph = graph_of(options.graph, read_network(options.network))
     graph = graph.hiding(options.latent or ())
     table = None
-    if options.data:
+    if has_data(options):
         table = noted_table(options, graph.network)
         for text in graph.check_data(table):
             note(text)

@@ -7,8 +7,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from lacunet.cli.options import (
-    DATA_HELP,
     NETWORK_HELP,
+    add_data,
     add_data_arguments,
     names,
     note,
@@ -31,7 +31,7 @@ A tilt of delta multiplies the odds of the state among hidden values by e^delta.
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument(
         "--query", metavar="X=x|Y=y", required=True, help="one state, and what is given"
     )
