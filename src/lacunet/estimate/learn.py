@@ -122,7 +122,7 @@ def learn(
     rng: np.random.Generator | int | None = None,
     memory: int | None = None,
     progress: Progress = silent,
-    intervals: bool | Literal["queries"] = False,
+    intervals: bool = False,
     **options: Any,
 ) -> Result:
     """Learn the CPTs of a network from data with missing values.
@@ -156,9 +156,8 @@ def learn(
         Called as the work goes on.
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
-        `Result.standard_error`. Direct deletion and EM take about another fit, other methods
-        some thirty. "queries" makes thirty fits whatever the method, so that the answers of
-        `lacunet.query` have intervals too.
+        `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
+        deletion and EM take about another fit, other methods some thirty.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
@@ -201,7 +200,8 @@ def learn(
         learned = carry_out(method, network, table, setting)
         learner, learned_from = method, table
     else:
-        learner = EM(time_limit=getattr(method, "time_limit", None))
+        time_limit = getattr(method, "time_limit", None)
+        learner = method if isinstance(method, EM) else EM(time_limit=time_limit)
         found = _on_graph(graph, learner, table, setting)
         learned = Learned(found.tables, found.families, found.ended, ON_GRAPH)
         learned_from = found.augmented.table
@@ -222,9 +222,8 @@ def learn(
         raise Interrupted(result)
     if intervals:
         whole = result.network if graph is None else found.whole
-        queries = intervals == "queries"
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting, queries)
+            sure = _uncertainty(learner, whole, learned_from, setting)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
@@ -251,7 +250,7 @@ def _on_graph(graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Set
 
 
 def _uncertainty(
-    method: Method, network: Network, table: EncodedTable, setting: Setting, queries: bool
+    method: Method, network: Network, table: EncodedTable, setting: Setting
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
     if method.name == "auto" and not table.partially_observed:
@@ -273,7 +272,6 @@ def _uncertainty(
         refit,
         given_of,
         memory=setting.memory,
-        replicate=queries,
     )
 
 

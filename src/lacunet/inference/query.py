@@ -147,8 +147,8 @@ def joint_marginals(
     for scope in scopes:
         _check(network, scope)
     free = [tuple(name for name in scope if name not in seen) for scope in scopes]
-    relevant = _relevant(network, [*seen, *(v for s in scopes for v in s)])
-    factors = _connected(_factors(network, relevant, seen), free)
+    names = relevant(network, [*seen, *(v for s in scopes for v in s)])
+    factors = _connected(_factors(network, names, seen), free)
     tree = planned(network, [*free, *(factor.scope for factor in factors)], memory=memory)
     calibrated = calibrate(tree, factors, free)
     if len(calibrated.marginals) < len(scopes):
@@ -224,7 +224,7 @@ def _check(network: Network, scope: Scope) -> None:
         raise QueryError.repeated({name for name in scope if scope.count(name) > 1})
 
 
-def _relevant(network: Network, variables: Iterable[str]) -> list[str]:
+def relevant(network: Network, variables: Iterable[str]) -> list[str]:
     """The variables and all their ancestors; every other variable is barren."""
     found = _reached(network.parents_of, set(variables))
     return [name for name in network.variables if name in found]
