@@ -26,7 +26,8 @@ from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents, separat
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.groups import group_rows
+from lacunet.statistics.distinct import Index
+from lacunet.statistics.groups import Groups, group_rows
 from lacunet.wording import counted, finite, text_table
 
 LEVEL = 0.05
@@ -141,7 +142,7 @@ def _grounds(
 ) -> Grounds:
     separator_of = separators(network, table, parents_of)
     told = explain(network, Auto(), table)
-    grouped = {(): group_rows(table, ())}
+    grouped: dict[Scope, tuple[Groups, Index]] = {}
 
     def fallen(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:
         """The number of groups, and the share of the rows in those that never show the hidden."""
