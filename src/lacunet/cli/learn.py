@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.network import EDGES_HELP, add_building_arguments
@@ -14,11 +14,11 @@ from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
     add_data_arguments,
+    add_learning_arguments,
     add_method_arguments,
     add_query_arguments,
     data_of,
     data_options,
-    gigabytes,
     method_options,
     note,
     table_of,
@@ -58,28 +58,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
     command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
-    command.add_argument(
-        "--prior",
-        type=float,
-        default=2.0,
-        metavar="ALPHA",
-        help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
-        "(default: 2)",
-    )
-    command.add_argument(
-        "--memory",
-        type=gigabytes,
-        metavar="GIB",
-        help="memory budget in GiB (default: half of the available memory)",
-    )
-    command.add_argument(
-        "--intervals",
-        nargs="?",
-        type=level,
-        const=0.95,
-        metavar="LEVEL",
-        help="add intervals of every CPT entry at this level (0.95 if none is given)",
-    )
+    add_learning_arguments(command)
     command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
     command.add_argument(
         "--min-count",
@@ -92,18 +71,6 @@ def add_arguments(command: ArgumentParser) -> None:
     add_method_arguments(command)
     add_query_arguments(command, files)
     add_data_arguments(command)
-
-
-def level(text: str) -> float:
-    """A level as a share, or in per cent."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    value = value / 100 if value >= 1 else value
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
-    return value
 
 
 def run(options: Namespace) -> int:

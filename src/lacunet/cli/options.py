@@ -148,6 +148,32 @@ def add_method_arguments(command: ArgumentParser) -> None:
     add_seed(group)
 
 
+def add_learning_arguments(command: ArgumentParser) -> None:
+    """Say what goes with every method: the prior, the memory, and whether to give intervals."""
+    command.add_argument(
+        "--prior",
+        type=float,
+        default=2.0,
+        metavar="ALPHA",
+        help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
+        "(default: 2)",
+    )
+    command.add_argument(
+        "--memory",
+        type=gigabytes,
+        metavar="GIB",
+        help="memory budget in GiB (default: half of the available memory)",
+    )
+    command.add_argument(
+        "--intervals",
+        nargs="?",
+        type=level,
+        const=0.95,
+        metavar="LEVEL",
+        help="add intervals of every CPT entry at this level (0.95 if none is given)",
+    )
+
+
 def _refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:
     """The same, with our own refusals as refusals of the command line."""
 
@@ -286,6 +312,18 @@ def limit(text: str) -> float | None:
     if text.strip() == "none":
         return None
     return number(text, float, SMALLEST, 1e7, "a time limit in seconds")
+
+
+def level(text: str) -> float:
+    """A level as a share, or in per cent."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    value = value / 100 if value >= 1 else value
+    if not 0 < value < 1:
+        raise ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
+    return value
 
 
 def note(text: str) -> None:

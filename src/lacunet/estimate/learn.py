@@ -125,7 +125,7 @@ def learn(
     scratch: str | Path | None = None,
     jobs: int = 1,
     progress: Progress = silent,
-    intervals: bool | Literal["queries"] = False,
+    intervals: bool = False,
     **options: Any,
 ) -> Result:
     """Learn the CPTs of a network from data with missing values.
@@ -167,9 +167,8 @@ def learn(
         Called as the work goes on.
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
-        `Result.standard_error`. Direct deletion and EM take about another fit, other methods
-        some thirty. "queries" makes thirty fits whatever the method, so that the answers of
-        `lacunet.query` have intervals too.
+        `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
+        deletion and EM take about another fit, other methods some thirty.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
@@ -224,7 +223,7 @@ def _learned(
     graph: MissingnessGraph | None,
     source: Held | Streamed,
     setting: Setting,
-    intervals: bool | str,
+    intervals: bool,
 ) -> Result:
     """The result of a method, from rows that are in memory or not."""
     if intervals or graph is not None:
@@ -236,7 +235,8 @@ def _learned(
         learned = carry_out(method, network, source, setting)
         learner, learned_from = method, source.table
     else:
-        learner = EM(time_limit=getattr(method, "time_limit", None))
+        time_limit = getattr(method, "time_limit", None)
+        learner = method if isinstance(method, EM) else EM(time_limit=time_limit)
         assert source.table is not None
         found, learned = _on_graph(graph, learner, source.table, setting)
         learned_from = found.augmented.table
@@ -259,9 +259,8 @@ def _learned(
         raise Interrupted(result)
     if intervals and learned_from is not None:
         whole = result.network if graph is None else found.whole
-        queries = intervals == "queries"
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting, queries)
+            sure = _uncertainty(learner, whole, learned_from, setting)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
@@ -292,7 +291,7 @@ def _on_graph(
 
 
 def _uncertainty(
-    method: Method, network: Network, table: EncodedTable, setting: Setting, queries: bool
+    method: Method, network: Network, table: EncodedTable, setting: Setting
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
     if method.name == "auto" and not table.partially_observed:
@@ -314,7 +313,6 @@ def _uncertainty(
         refit,
         given_of,
         memory=setting.memory,
-        replicate=queries,
     )
 
 
