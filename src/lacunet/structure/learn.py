@@ -368,7 +368,15 @@ def _round(job: Job, search: Search, at: int) -> bool:
     drawn = draw_completions(search.judged.network, job.table, draws, job.rng, job.memory)
     job.deadline.check()
     rows = Rows.stacked(drawn)
-    found = best_dag(rows, search.dag, job.constraints, job.score, job.rng, job.deadline)
+    found = best_dag(
+        rows,
+        search.dag,
+        job.constraints,
+        job.score,
+        job.rng,
+        job.deadline,
+        screened=Rows.of(drawn[0]),
+    )
     network = network_of(job.states, found.best.parents)
     is_same = to_cpdag(network) == to_cpdag(search.judged.network)
     judged = search.judged
