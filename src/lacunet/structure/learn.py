@@ -4,8 +4,9 @@
 2. The seed: greedy equivalence search on paired gains (`lacunet.structure.ges`).
 3. Up to six rounds: draw completions of the rows from the best network so far, search orders for
    the DAG that scores best on them, and accept it only if the exact BIC of the observed cells
-   rises. A round without success is tried again with fresh draws, a second ends the search (with
-   50,000 rows or more, the first).
+   rises. The search ends when fresh draws lead to the same class again. A round that leads to a
+   worse one is tried again with fresh draws, a second ends the search (with 50,000 rows or more,
+   the first).
 4. CPTs by `lacunet.learn`, arc strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
@@ -344,9 +345,9 @@ def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None
     failures = 0
     for at in range(MOST_ROUNDS):
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
-        rises = _round(job, search, at)
-        failures = 0 if rises else failures + 1
-        if failures == (FAILURES if job.table.rows < MANY_ROWS else 1):
+        result = _round(job, search, at)
+        failures = 0 if result == "rises" else failures + 1
+        if result == "same" or failures == (FAILURES if job.table.rows < MANY_ROWS else 1):
             search.ended = "converged"
             return
     search.ended = "round limit"
@@ -361,8 +362,8 @@ def _forecast(search: Search, at: int) -> str:
     return text
 
 
-def _round(job: Job, search: Search, at: int) -> bool:
-    """Draw, search, judge; whether the exact score rises."""
+def _round(job: Job, search: Search, at: int) -> Literal["rises", "same", "falls"]:
+    """Draw, search, judge: whether the exact score rises, or the class is the same again."""
     assert search.judged is not None
     draws = _draws(job.table.rows)
     drawn = draw_completions(search.judged.network, job.table, draws, job.rng, job.memory)
@@ -389,7 +390,7 @@ def _round(job: Job, search: Search, at: int) -> bool:
         search.judged, search.dag = judged, found.best.parents
     if rises or is_same:
         search.ordered, search.completions = found.best, [Rows.of(one) for one in drawn]
-    return rises
+    return "rises" if rises else "same" if is_same else "falls"
 
 
 def _draws(rows: int) -> int:
