@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from lacunet.experiments.paper.studies import Study
 from lacunet.experiments.report.summary import Summary, by_group, summary
-from lacunet.experiments.report.tables import MEASURES, methods_in_order
-from lacunet.experiments.runner.learners import LEARNERS
+from lacunet.experiments.report.tables import MEASURES, TIMES, methods_in_order
+from lacunet.experiments.runner.learners import TITLES
 from lacunet.experiments.runner.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def drawings(study: Study, outcomes: Sequence[Outcome]) -> list[Drawing]:
             for one in outcomes
             if (one.network, one.setting, one.limit) == (network, setting, longest)
         ]
-        for measure in (name for name in study.measures if name != "seconds"):
+        for measure in (name for name in study.measures if name not in TIMES):
             for across in ("rows", "seconds") if "seconds" in study.measures else ("rows",):
                 lines = _lines(methods_in_order(study, own), own, across, measure)
                 if not lines:
@@ -135,7 +135,7 @@ def draw(drawing: Drawing) -> Figure:
             line.across,
             line.up,
             yerr=line.errors,
-            label=LEARNERS[line.method].title,
+            label=TITLES[line.method],
             color=colour,
             linestyle=dash,
             marker=marker,

@@ -39,7 +39,7 @@ def report(study: Study, folder: Path) -> Written:
     outcomes = list(read_journal(folder).values())
     if not outcomes:
         raise ExperimentError.no_results(folder)
-    learners_named([one.method for one in outcomes])  # refuses a method that does not exist
+    learners_named([one.method for one in outcomes], study.finds)  # refuses unknown methods
     made = [*sheets(study, outcomes), *contest_sheet(study, outcomes)]
     text = f"{study.title}\n\n{as_text(made)}"
     pictures = [picture(one) for one in drawings(study, outcomes)] if can_draw() else []
