@@ -22,6 +22,7 @@ from lacunet.cli.options import (
     note,
     table_of,
 )
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -78,7 +79,7 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="LEVEL",
         help="add intervals of every CPT entry at this level (0.95 if none is given)",
     )
-    command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
+    add_report_argument(command)
     command.add_argument(
         "--min-count",
         type=int,
@@ -193,18 +194,14 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
 
 def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None:
     """Write the result as one HTML page."""
-    from datetime import datetime
-
     from lacunet.missingness.graph import graph_of
-    from lacunet.output import replacing
     from lacunet.pages.learned import page
-    from lacunet.pages.provenance import provenance
 
     graph = options.missingness
     text = page(
         result,
         table,
-        provenance(sys.argv[1:], options.files, datetime.now().astimezone(), options.seed),
+        page_source(options, ("files",)),
         options.min_count,
         intervals=None
         if result.uncertainty is None
@@ -212,6 +209,4 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None
         missingness=graph_of(graph, result.network) if graph else None,
         level=options.intervals,
     )
-    with replacing(options.report) as file:
-        file.write(text.encode())
-    note(f"the page is in {options.report}")
+    keep_page(options, text)

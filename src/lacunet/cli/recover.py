@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
+from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, names, note, table_of
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 from lacunet.missingness.graph import graph_of
 
@@ -19,6 +21,8 @@ A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -
 "X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random.
 A query is "X,Y|Z" or "P(X,Y|Z)".
 """
+
+READ = ("network", "graph", "data")  # the files that the result rests on
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -47,6 +51,7 @@ def add_arguments(command: ArgumentParser) -> None:
         help="how long to search for each verdict, relative to the usual (1)",
     )
     command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    add_report_argument(command)
     add_data_arguments(command)
 
 
@@ -54,13 +59,16 @@ def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.formats.files import read_network
     from lacunet.missingness.implications import check_implications, implications, never_testable
+    from lacunet.pages.recovered import implications_page, page
     from lacunet.report.recovered import (
+        estimated,
         implications_as_data,
         implications_as_text,
         verdicts_as_data,
         verdicts_as_text,
     )
 
+    refuse_overwriting([options.report], [options.network, options.graph, *(options.data or ())])
     graph = graph_of(options.graph, read_network(options.network))
     graph = graph.hiding(options.latent or ())
     table = None
@@ -75,13 +83,18 @@ def run(options: Namespace) -> int:
             None if table is None else check_implications(graph, table),
             never_testable(graph),
         )
-        as_json = options.json
-        print(json.dumps(implications_as_data(*found)) if as_json else implications_as_text(*found))
+        data = implications_as_data(*found)
+        print(json.dumps(data) if options.json else implications_as_text(*found))
+        if options.report:
+            keep_page(options, implications_page(graph, *found, data, page_source(options, READ)))
         return 0
     queries = [graph.recover(*split_query(text), options.effort) for text in options.query or ()]
     verdicts = queries or list(graph.recover_families(options.effort).values())
-    reported = (graph, verdicts, table)
-    print(json.dumps(verdicts_as_data(*reported)) if options.json else verdicts_as_text(*reported))
+    reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
+    data = verdicts_as_data(*reported)
+    print(json.dumps(data) if options.json else verdicts_as_text(*reported))
+    if options.report:
+        keep_page(options, page(*reported, data, page_source(options, READ)))
     return 0
 
 
