@@ -15,7 +15,7 @@
     : Number.isInteger(value) ? value.toLocaleString("en") : value.toLocaleString("en", { maximumFractionDigits: 1 });
   const percent = share => share === null ? "fewer than " + data.min_count + " rows" : (100 * share).toFixed(1) + "%";
 
-  // The packed numbers: CPTs as multiples of 10^-digits, then support, then intervals.
+  // The packed numbers: CPTs as multiples of 10^-digits, then support, then intervals in hundredths.
   function inflated(text) {
     const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
@@ -34,13 +34,13 @@
     const configurations = i => vars[i].parents.reduce((size, p) => size * vars[p].states.length, 1);
     const sizes = vars.map((v, i) => configurations(i) * v.states.length);
     const cpts = sizes.map(cells);
-    const bounds = data.has_intervals ? sizes.map(size => [cells(size), cells(size)]) : null;
     at = Math.ceil(at / 4) * 4;
     const support = vars.map((v, i) => {
       const raw = new Float32Array(buffer.slice(at, at + 4 * configurations(i)));
       at += raw.byteLength;
       return raw;
     });
+    const bounds = data.has_intervals ? sizes.map(size => new Uint8Array(buffer, at, 2 * size, at += 2 * size)) : null;
     return { cpts, bounds, support, formulas };
   }
 
@@ -141,7 +141,7 @@
       const cells = cpt.slice(row * k, row * k + k);
       if (!state.folds.includes("fold")) {
         listed.set(key, { states: [...index], support: support[row], cells,
-          low: bounds && bounds[0].slice(row * k, row * k + k), high: bounds && bounds[1].slice(row * k, row * k + k) });
+          ends: bounds && bounds.slice(2 * row * k, 2 * (row + 1) * k) });
         continue;
       }
       if (!listed.has(key)) listed.set(key, { states: index.map((s, a) => state.folds[a] === "fold" ? null : s), support: 0, cells: Array(k).fill(0), folded: true });
@@ -160,7 +160,7 @@
       if (p === null) { tr.append(make("td", { class: "held" }, "–")); return; }
       const cell = make("td", { class: "cell" + (p > 0.5 ? " deep" : ""), "data-p": p }, p.toFixed(3));
       cell.style.setProperty("--p", p);
-      if (row.low) cell.append(make("small", {}, `${row.low[x].toFixed(2)}–${row.high[x].toFixed(2)}`));
+      if (row.ends) cell.append(make("small", {}, [0, 1].map(end => (row.ends[2 * x + end] / 100).toFixed(2)).join("–")));
       tr.append(cell);
     });
     const pseudo = v.states.length * (data.prior - 1);
