@@ -23,6 +23,7 @@ from lacunet.cli.options import (
     note,
     table_of,
 )
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -59,7 +60,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     add_learning_arguments(command)
-    command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
+    add_report_argument(command)
     command.add_argument(
         "--min-count",
         type=int,
@@ -161,28 +162,16 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
     return read_network(options.files[0]), options.files[1:]
 
 
-def without_password(address: str | None) -> list[str]:
-    """The arguments as typed, with the database's address as it is told."""
-    from lacunet.data.databases import database_label
-
-    told = database_label(address)
-    return [word.replace(address, told) if address else word for word in sys.argv[1:]]
-
-
 def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None:
     """Write the result as one HTML page."""
-    from datetime import datetime
-
     from lacunet.missingness.graph import graph_of
-    from lacunet.output import replacing
     from lacunet.pages.learned import page
-    from lacunet.pages.provenance import provenance
 
-    graph, typed = options.missingness, without_password(options.database)
+    graph = options.missingness
     text = page(
         result,
         table,
-        provenance(typed, options.files, datetime.now().astimezone(), options.seed),
+        page_source(options, ("files",)),
         options.min_count,
         intervals=None
         if result.uncertainty is None
@@ -190,6 +179,4 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None
         missingness=graph_of(graph, result.network) if graph else None,
         level=options.intervals,
     )
-    with replacing(options.report) as file:
-        file.write(text.encode())
-    note(f"the page is in {options.report}")
+    keep_page(options, text)
