@@ -65,6 +65,17 @@ def refuse_duplicates(label: str, columns: Sequence[str]) -> None:
         )
 
 
+class PromiseError(DataError):
+    """A value is missing where none was to be."""
+
+    @classmethod
+    def broken(cls, variable: str, where: str) -> PromiseError:
+        return cls(
+            f"{variable!r} is promised to be fully observed, but {where} does not show it.",
+            "take it out of fully_observed=[...] (--fully-observed).",
+        )
+
+
 class WeightError(DataError):
     """The row weights are not numbers from zero upwards."""
 

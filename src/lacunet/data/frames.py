@@ -45,7 +45,7 @@ def _arrow_part(data: Any) -> Part:
         names = tuple(data.schema.names)
         return Part(label, names, partial(_dataset_pieces, data), data.count_rows())
     if isinstance(data, pa.RecordBatchReader):
-        return _stream_part(label, data)
+        return _once(label, data)
     raise DataError.unknown_kind(data)
 
 
@@ -179,12 +179,14 @@ def _capsule_part(data: Any) -> Part:
     import pyarrow as pa
 
     if hasattr(data, "fetch_record_batch"):
-        return _stream_part("the database cursor", cursor_reader(data))
+        return _once("the database cursor", cursor_reader(data))
     if not hasattr(data, "__arrow_c_stream__"):
         raise DataError.unknown_kind(data)
-    return _stream_part(f"the {type(data).__name__}", pa.RecordBatchReader.from_stream(data))
+    reader = pa.RecordBatchReader.from_stream(data)
+    return _once(f"the {type(data).__name__}", reader)
 
 
-def _stream_part(label: str, reader: Any) -> Part:
-    """The part of record batches that can be read once."""
-    return Part(label, tuple(reader.schema.names), partial(pieces_of, iter(reader)), None)
+def _once(label: str, reader: Any) -> Part:
+    """A stream of record batches, which cannot be read again."""
+    names = tuple(reader.schema.names)
+    return Part(label, names, partial(pieces_of, iter(reader)), None, is_once=True)

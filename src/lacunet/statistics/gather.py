@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import groupby
 from math import inf, prod
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -60,7 +58,7 @@ class Reduced:
 
 
 @dataclass(frozen=True)
-class Told:
+class Solved:
     r"""What each group says about the hidden part of families, :math:`Y_m`.
 
     The weights of ``inside`` are :math:`n_g P_g(y_m)`, those of ``reached`` :math:`n_g` for each
@@ -100,7 +98,7 @@ class Grouping:
     hidden: Scope
     given: Scope
     whole: bool
-    within: Callable[[GroupedCounts], Told]
+    within: Callable[[GroupedCounts], Solved]
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,7 @@ def gather(
         Chooses what is put aside.
     """
     how = Gathering(needs, network, deadline=deadline, memory=memory, seed=seed)
-    return finished(reduce(add, (of_part(how, part, progress) for part in parts)), how)
+    return finished(summed(of_part(how, part, progress) for part in parts), how)
 
 
 @dataclass(frozen=True)
@@ -246,22 +244,46 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         return replace(found, cut="interrupted")
 
 
+def summed(parts: Iterable[Statistics]) -> Statistics:
+    """All parts added up, two by two, so that none is merged more than log times."""
+    held: list[tuple[int, Statistics]] = []
+    for part in parts:
+        level, whole = 0, part
+        while held and held[-1][0] == level:
+            whole = held.pop()[1] + whole
+            level += 1
+        held.append((level, whole))
+    *earlier, whole = [statistics for _, statistics in held]
+    for one in reversed(earlier):
+        whole = one + whole
+    return whole
+
+
 def finished(statistics: Statistics, how: Gathering) -> Statistics:
     """The statistics of all parts, with the groups that they share reduced."""
-    shape = how.network.shape
-    reduced = {
-        asked.family: asked.within(statistics.grouped[asked.family]).about(
-            asked.family, shape(asked.family)
-        )
+    whole = with_reduced(statistics, how)
+    if whole.learning is not None and not 0 < whole.learning.total < whole.total:
+        whole = replace(whole, learning=None)  # there is nothing on one of the two sides
+    return whole
+
+
+def with_reduced(
+    statistics: Statistics, how: Gathering, shared: frozenset[Scope] = frozenset()
+) -> Statistics:
+    """The statistics with all groups reduced but those that other parts share still."""
+    ready = {
+        asked.family: asked.within(cells).about(asked.family, how.network.shape(asked.family))
         for asked in how.needs.groupings
-        if asked.family in statistics.grouped
+        if asked.family not in shared
+        if (cells := statistics.grouped.get(asked.family)) is not None
     }
     learning = statistics.learning
-    if learning is not None:  # unless there is nothing on one of the two sides
-        is_split = 0 < learning.total < statistics.total
-        learning = finished(learning, how) if is_split else None
-    reduced = {**statistics.reduced, **reduced}
-    return replace(statistics, reduced=reduced, grouped={}, learning=learning)
+    return replace(
+        statistics,
+        reduced={**statistics.reduced, **ready},
+        grouped={scope: own for scope, own in statistics.grouped.items() if scope not in ready},
+        learning=None if learning is None else with_reduced(learning, how, shared),
+    )
 
 
 def _in_groups(
@@ -275,14 +297,14 @@ def _in_groups(
         if given not in groups:
             groups[given] = group_rows(table, given)
         cells = count_in_groups(table, *groups[given], hidden, whole)
-        told: Told | None = None  # the same for all families with this hidden part
+        solved: Solved | None = None  # the same for all families with this hidden part
         for asked in alike:
             progress("grouping", len(reduced) + len(grouped), len(hidden_parts), asked.family[-1])
             if asked.family in how.shared:
                 grouped[asked.family] = cells
             else:
-                told = told or asked.within(cells)
-                reduced[asked.family] = told.about(asked.family, how.network.shape(asked.family))
+                solved = solved or asked.within(cells)
+                reduced[asked.family] = solved.about(asked.family, how.network.shape(asked.family))
     return reduced, grouped
 
 

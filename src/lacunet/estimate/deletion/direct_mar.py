@@ -8,11 +8,11 @@ fewer variables.
 from __future__ import annotations
 
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.gather import Told
+from lacunet.statistics.gather import Solved
 from lacunet.statistics.groups import GroupedCounts
 
 
-def direct_mar(shown: GroupedCounts) -> Told:
+def direct_mar(shown: GroupedCounts) -> Solved:
     r"""What the groups say about the joint of a family when missingness depends on them only.
 
     .. math::
@@ -28,4 +28,4 @@ def direct_mar(shown: GroupedCounts) -> Told:
     mass = shown.groups.weights  # n_g
     known = added_up(shown.group, shown.tally.weights, len(mass))
     share = shown.tally.weights / known[shown.group]  # of y_m among the rows that show it
-    return Told(shown.weighing(mass[shown.group] * share), reached=None)
+    return Solved(shown.weighing(mass[shown.group] * share), reached=None)

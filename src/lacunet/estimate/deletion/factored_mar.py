@@ -22,11 +22,11 @@ from lacunet.estimate.deletion.lattice import Aggregation, Axes, lattice
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Tally, added_up
 from lacunet.statistics.distinct import Index, Keys, distinct, pack, placed
-from lacunet.statistics.gather import Told
+from lacunet.statistics.gather import Solved
 from lacunet.statistics.groups import GroupedCounts
 
 
-def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-variance") -> Told:
+def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-variance") -> Solved:
     r"""What the groups say about a family, by all factorisations of its hidden part.
 
     .. math::
@@ -43,8 +43,8 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
     joint = lattice(cells.cardinalities, number, aggregation)  # P_g(y_m) on K_g
     inside = shown.weighing(cells.groups.weights[shown.group] * joint)
     if len(cells.scope) == 1:  # a group with any cell can estimate all
-        return Told(inside, reached=None)
-    return Told(inside, _estimable(shown))
+        return Solved(inside, reached=None)
+    return Solved(inside, _estimable(shown))
 
 
 def _number(
