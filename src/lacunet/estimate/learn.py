@@ -27,6 +27,7 @@ from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.observations import Held, Observations, observations
+from lacunet.statistics.spark import OnSpark
 from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
 from lacunet.wording import counted
@@ -221,7 +222,7 @@ def _learned(
     method: Method,
     network: Network,
     graph: MissingnessGraph | None,
-    source: Held | Streamed,
+    source: Held | Streamed | OnSpark,
     setting: Setting,
     intervals: bool,
 ) -> Result:
@@ -340,7 +341,7 @@ def carry_out(method: Method, network: Network, source: Observations, setting: S
     return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
 
 
-def refuse_streaming(source: Held | Streamed, what: str) -> None:
+def refuse_streaming(source: Held | Streamed | OnSpark, what: str) -> None:
     """Refuse, before anything is counted, what needs all rows in memory."""
     if source.table is None:
         raise MethodError(

@@ -20,6 +20,7 @@ import numpy as np
 
 from lacunet.data.coded import row_bytes
 from lacunet.data.errors import PromiseError
+from lacunet.data.frames import is_spark
 from lacunet.data.read import read_table, told_notes
 from lacunet.data.reading import Reading, checked_promise, plan_reading
 from lacunet.data.scratch import check_free, scratch_folder
@@ -29,6 +30,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Needs, Statistics, gather
+from lacunet.statistics.spark import OnSpark, on_spark
 from lacunet.statistics.streamed import Streamed
 
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
@@ -110,7 +112,7 @@ def observations(
     fully_observed: Sequence[str] = (),
     progress: Progress = silent,
     **how: Any,
-) -> Iterator[Held | Streamed]:
+) -> Iterator[Held | Streamed | OnSpark]:
     """The rows of ``data``: in memory if they take a fourth of the budget at most, else streamed.
 
     Parameters
@@ -136,6 +138,9 @@ def observations(
         yield Held(table, promised)
         return
     reading = plan_reading(data, network, fully_observed=fully_observed, **how)
+    if is_spark(data):
+        yield on_spark(data, reading, progress)
+        return
     with ExitStack() as stack:
         folder = cache(lambda: stack.enter_context(scratch_folder(scratch)))
         yield _opened(reading, budget, folder, jobs, progress)
