@@ -31,6 +31,7 @@ from lacunet.statistics.gather import gather
 from lacunet.uncertainty.bounds import bounds
 from lacunet.wording import counted
 
+MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
 ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
 
 
@@ -258,11 +259,13 @@ def _uncertainty(
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
 
+    quietly = replace(setting, progress=silent)
+
     def refit(rows: EncodedTable) -> Network:
         again = method
         if isinstance(method, EM) and method.stop == "converge":
             again = replace(method, start=network, restarts=1)  # near where it will end
-        return network.with_tables(carry_out(again, network, rows, setting).tables)
+        return network.with_tables(carry_out(again, network, rows, quietly).tables)
 
     return uncertainty_of(
         method.name,
@@ -272,15 +275,28 @@ def _uncertainty(
         refit,
         given_of,
         memory=setting.memory,
+        progress=setting.progress,
     )
 
 
 def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict[str, FamilyReport]:
-    """The reports with the effective size of each family: that of all its rows together."""
-    return {
-        name: replace(report, effective_size=float(sure.effective_size(name).sum()))
-        for name, report in families.items()
-    }
+    """The reports with the effective size of each family, and what intervals do not know.
+
+    The effective size is that of all rows of the CPT together.
+    """
+    found = {}
+    for name, report in families.items():
+        doubts = [
+            f"not identified by the data: {d}" for d in sure.unidentified if name in d.families
+        ]
+        if report.fallback_mass > MUCH:
+            doubts.append("its intervals do not count the bias of the rows that fell back")
+        found[name] = replace(
+            report,
+            effective_size=float(sure.effective_size(name).sum()),
+            warnings=(*report.warnings, *doubts),
+        )
+    return found
 
 
 def carry_out(method: Method, network: Network, table: EncodedTable, setting: Setting) -> Learned:

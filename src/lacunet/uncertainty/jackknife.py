@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.inference.query import family_marginals, query
 from lacunet.model.network import FloatArray, Network
+from lacunet.progress import Progress, silent
 from lacunet.statistics.rows import distinct_rows
 from lacunet.uncertainty.delta import Asked, pseudo_variances
 from lacunet.uncertainty.spread import Spread
@@ -149,6 +150,7 @@ def jackknife(
     prior: float,
     groups: int = GROUPS,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Replicates:
     """Learn without each of some groups of rows.
 
@@ -163,8 +165,12 @@ def jackknife(
     prior
         The concentration that both are learned with.
     """
-    networks = tuple(refit(part) for part in without_each_group(table, groups, seed))
-    return Replicates(network, networks, (groups - 1) / groups, table.total, prior)
+    networks = []
+    for done, part in enumerate(without_each_group(table, groups, seed)):
+        progress("intervals", done, groups, "fits")
+        networks.append(refit(part))
+    progress("intervals", groups, groups, "fits")
+    return Replicates(network, tuple(networks), (groups - 1) / groups, table.total, prior)
 
 
 def bootstrap(

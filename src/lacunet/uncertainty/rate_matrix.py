@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
+from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.layout import Layout
 from lacunet.uncertainty.delta import Asked, pseudo_variances
@@ -160,7 +161,7 @@ class Curvature:
         return np.divide(change, scale, out=np.zeros_like(change), where=scale > 0)
 
 
-def information(curvature: Curvature, parts: Integers) -> FloatArray:
+def information(curvature: Curvature, parts: Integers, progress: Progress = silent) -> FloatArray:
     """The observed information of the free parameters, prior included.
 
     Parameters
@@ -172,7 +173,9 @@ def information(curvature: Curvature, parts: Integers) -> FloatArray:
     number = len(parts)
     rates = np.zeros((number, number))
     members = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
-    for turn in range(max(map(len, members), default=0)):
+    turns = max(map(len, members), default=0)
+    for turn in range(turns):
+        progress("intervals", turn, turns, "EM steps there and back")
         chosen = np.array([own[turn] for own in members if turn < len(own)])
         direction = np.zeros(number)
         direction[chosen] = 1.0
@@ -243,13 +246,19 @@ class EmSpreads:
         return found + pseudo_variances(asked, self.layout.tables(self.stuck), self.prior)
 
 
-def em_spreads(curvature: Curvature, parts: Integers, layout: Layout, prior: float) -> EmSpreads:
+def em_spreads(
+    curvature: Curvature,
+    parts: Integers,
+    layout: Layout,
+    prior: float,
+    progress: Progress = silent,
+) -> EmSpreads:
     r"""The spread of every CPT from the whole rate matrix.
 
     The prior's pseudo-counts, :math:`k (\alpha - 1)` for a variable of :math:`k` states, are
     taken off the effective size, so that it tells what the rows know.
     """
-    observed = information(curvature, parts)
+    observed = information(curvature, parts, progress)
     root = np.sqrt(np.maximum(np.diag(observed), 1e-300))
     values, vectors = np.linalg.eigh(observed / root / root[:, None])
     known = values > SINGULAR
