@@ -23,7 +23,7 @@ from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
-from lacunet.missingness.fitted import learned_separator
+from lacunet.missingness.fitted import observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
@@ -196,7 +196,8 @@ def learn(
     source = np.random.default_rng(0 if rng is None else rng)
     setting = Setting(float(prior), source, budget, progress)
     if isinstance(method, Informed) and method.separator == LEARN:
-        method = replace(method, separator=(), separators=learned_separator(network, table))
+        known = observed_mechanisms(network, table)
+        method = replace(method, separator=(), missingness=known)
     if graph is None:
         learned = carry_out(method, network, table, setting)
         learner, learned_from = method, table
