@@ -162,3 +162,10 @@ def test_a_value_given_to_hide_itself_stays_though_it_cannot_be_tested() -> None
     graph = learn_missingness(FOUR, table, given=MissingnessGraph.parse("C -> R[C]", FOUR))
     assert set(graph.causes["C"]) >= {"A", "C"}
     assert str(graph.origin_of["C", "C"]) == "given, cannot be tested"
+
+
+def test_a_variable_that_no_row_shows_is_no_cause_and_no_error() -> None:
+    columns = {"C": np.full(60, 2, np.uint8)}
+    table = rows_hidden_by("A -> R[D]", {"D": [0.1, 0.7]}).take(np.arange(60))
+    hidden = EncodedTable.of(table.cardinality_of, {**table.columns, **columns})
+    assert learn_missingness(FOUR, hidden).causes["C"] == ()

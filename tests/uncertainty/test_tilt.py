@@ -172,6 +172,15 @@ def test_what_is_never_missing_is_refused() -> None:
         sensitivity(CLINIC, tilted_law(0)[0], "Ill", "yes", {}, "Age")
 
 
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_what_is_never_shown_is_refused(method: str) -> None:
+    rows = {"Age": ["old"] * 20, "Ill": [None] * 20, "Pain": ["no"] * 20}
+    with pytest.raises(LacunetError, match="no row shows 'Ill'"):
+        sensitivity(CLINIC, rows, "Ill", "yes", {}, "Ill", method=method)
+    with pytest.raises(LacunetError, match="must be one of direct-mar, em"):
+        sensitivity(CLINIC, rows, "Ill", "yes", {}, "Ill", method="mice")
+
+
 def test_the_command_prints_a_table_and_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

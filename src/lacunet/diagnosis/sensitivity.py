@@ -229,6 +229,11 @@ def _checked(
             f"{mechanism!r} is never missing: there is nothing to be sensitive to.",
             f"missing at times: {', '.join(table.partially_observed) or 'nothing'}.",
         )
+    if table.missing_of[mechanism] == table.rows:
+        raise LacunetError(
+            f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
+            "ask about a variable that some rows show.",
+        )
     tilted = tilted_state or asked.get(mechanism, network.states(mechanism)[-1])
     network.state_index(mechanism, tilted)
     return Question(target, state, dict(evidence), mechanism, tilted)

@@ -225,7 +225,7 @@ def learn(
     if intervals:
         whole = result.network if graph is None else found.whole
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting)
+            sure = _uncertainty(learner, whole, learned_from, setting, learned.ended)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
@@ -252,20 +252,22 @@ def _on_graph(graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Set
 
 
 def _uncertainty(
-    method: Method, network: Network, table: EncodedTable, setting: Setting
+    method: Method,
+    network: Network,
+    table: EncodedTable,
+    setting: Setting,
+    ended: Ended | None,
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
     if method.name == "auto" and not table.partially_observed:
         method = DirectMCAR()  # plain frequencies
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
-
+    hides_any = any(count == table.rows for count in table.missing_of.values())
+    again = _again(method, network, ended, hides_any)
     quietly = replace(setting, progress=silent)
 
     def refit(rows: EncodedTable) -> Network:
-        again = method
-        if isinstance(method, EM) and method.stop == "converge":
-            again = replace(method, start=network, restarts=1)  # near where it will end
         return network.with_tables(carry_out(again, network, rows, quietly).tables)
 
     return uncertainty_of(
@@ -278,6 +280,24 @@ def _uncertainty(
         memory=setting.memory,
         progress=setting.progress,
     )
+
+
+def _again(method: Method, network: Network, ended: Ended | None, hides_any: bool) -> Method:
+    """The method that parts of the rows are learned by, to see how far the CPTs move.
+
+    As many steps as all rows made, where rows held out chose their number: were it chosen anew
+    from each part, a step more or less would count for more than the rows left out. EM that
+    has converged starts from where it ended; so does EM that ``hides_any`` variable from view,
+    or its states would change places.
+    """
+    if ended is None or not (isinstance(method, EM) or method.name == "auto"):
+        return method
+    em = method if isinstance(method, EM) else EM()
+    if ended.reason == "held-out peak" and not hides_any:
+        return replace(em, stop=ended.iterations, restarts=1)
+    if em.stop == "converge" or hides_any:
+        return replace(em, start=network, stop="converge", restarts=1)
+    return em
 
 
 def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict[str, FamilyReport]:

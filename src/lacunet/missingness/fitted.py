@@ -154,6 +154,7 @@ def _score(
 ) -> float:
     r"""The penalised log-likelihood, :math:`\ell - \frac{1}{2} \log N \cdot` (groups seen)."""
     counts = np.bincount(2 * codes + is_shown, weights, 2 * cells).reshape(-1, 2)
+    counts = counts.astype(np.float64)  # without rows they are integers
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.ones_like(counts), where=counts > 0)
     groups = np.count_nonzero(totals)

@@ -29,7 +29,7 @@ from lacunet.inference.query import family_marginals, query
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.rows import distinct_rows
-from lacunet.uncertainty.delta import Asked, pseudo_variances
+from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 GROUPS = 30
@@ -140,7 +140,8 @@ class Replicates:
         variance = self.variance(lambda network: query(network, asked.scope, asked.evidence))
         joint_of = family_marginals(self.network)
         rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
-        return np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, variance, rows_of, self.prior)
 
 
 def jackknife(

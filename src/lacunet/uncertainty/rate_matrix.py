@@ -29,7 +29,7 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.layout import Layout
-from lacunet.uncertainty.delta import Asked, pseudo_variances
+from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 Step = Callable[[FloatArray], FloatArray]
@@ -215,14 +215,14 @@ class EmSpreads:
     """The spread of every CPT that EM gave, and the directions that the data do not identify.
 
     ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
-    each): about these neither the rows nor the prior say anything. ``stuck`` is, for every cell,
-    the expected count of its CPT row if nothing in it is free, infinite otherwise.
+    each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
+    those expected in its CPT row; without a prior, infinite if anything in it is free.
     """
 
     spread_of: Mapping[str, Spread]
     covariance: FloatArray
     lost: FloatArray
-    stuck: FloatArray
+    rows: FloatArray
     free: Free
     layout: Layout
     prior: float
@@ -231,7 +231,7 @@ class EmSpreads:
     def variances(self, asked: Asked) -> FloatArray:
         """The variance of each cell of an answer; infinite if a lost direction moves it.
 
-        Without a prior, CPT rows that have nothing free count their pseudo-rows.
+        Without a prior, only CPT rows that have nothing free count pseudo-rows.
         """
         nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
         found = np.zeros(len(asked.gradients))
@@ -241,9 +241,10 @@ class EmSpreads:
             found[at] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():
                 found[at] = np.inf
-        if self.prior > 1:
-            return found
-        return found + pseudo_variances(asked, self.layout.tables(self.stuck), self.prior)
+        rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
+        if self.prior == 1:
+            found = found + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, found, rows_of, self.prior)
 
 
 def em_spreads(
@@ -268,13 +269,14 @@ def em_spreads(
     variance = _cell_variances(covariance, curvature, lost)
     spread_of = _spreads(variance, curvature, layout, prior)
     unidentified = _unidentified(observed, curvature, layout, prior)
-    is_stuck = ~np.isin(np.arange(len(curvature.begins)), curvature.free.row)
-    stuck = np.where(is_stuck, curvature.row_totals, np.inf)
+    rows = curvature.row_totals - curvature.lengths * (prior - 1)
+    if prior == 1:
+        rows[np.unique(curvature.free.row)] = np.inf
     return EmSpreads(
         spread_of,
         covariance,
         vectors[:, ~known] / root[:, None],
-        np.repeat(stuck, curvature.lengths),
+        np.repeat(np.maximum(rows, 0.0), curvature.lengths),
         curvature.free,
         layout,
         prior,
