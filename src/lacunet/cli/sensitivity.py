@@ -22,9 +22,11 @@ HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """example:
   lacunet sensitivity net.bif rows.csv --query "Ill=yes|Age=old" --mechanism Ill
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --threshold 0.3
+  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --method em
 
 Hidden values are like shown ones in the same group if values are missing at random (delta 0).
-A tilt of delta multiplies the odds of the state among hidden values by e^delta.
+A tilt of delta multiplies the odds of the state among hidden values by e^delta. With
+--method em a value is compared with shown ones also given whatever else its row shows.
 """
 
 
@@ -51,14 +53,28 @@ def add_arguments(command: ArgumentParser) -> None:
         type=names,
         help="compare within groups by these variables (default: learned from the data)",
     )
+    command.add_argument(
+        "--method",
+        choices=["direct-mar", "em"],
+        default="direct-mar",
+        help="compare shares of rows, or learn the whole network by EM for every tilt "
+        "(default: direct-mar)",
+    )
+    command.add_argument(
+        "--prior",
+        type=float,
+        default=2.0,
+        metavar="ALPHA",
+        help="concentration of the Dirichlet prior, for em (default: 2)",
+    )
     command.add_argument("--json", action="store_true", help="print everything as JSON")
     add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:
     """Print the answer over the tilts."""
+    from lacunet.diagnosis.sensitivity import as_data, sensitivity
     from lacunet.formats.files import read_network
-    from lacunet.uncertainty.sensitivity import as_data, sensitivity
 
     network = read_network(options.network)
     left, right = split_query(options.query)
@@ -68,21 +84,24 @@ def run(options: Namespace) -> int:
             f"the query {options.query!r} asks for {len(asked)} states.",
             'ask for one, as in --query "Ill=yes|Age=old".',
         )
+    ((target, state),) = asked.items()
     with progress_bar() as progress:
         table = table_of(options, network, progress)
+        found = sensitivity(
+            network,
+            table,
+            target,
+            state,
+            evidence,
+            options.mechanism,
+            tilted_state=options.state,
+            threshold=options.threshold,
+            given=options.separator,
+            method=options.method,
+            prior=options.prior,
+            progress=progress,
+        )
     for text in table.notes:
         note(text)
-    ((target, state),) = asked.items()
-    found = sensitivity(
-        network,
-        table,
-        target,
-        state,
-        evidence,
-        options.mechanism,
-        tilted_state=options.state,
-        threshold=options.threshold,
-        given=options.separator,
-    )
     print(json.dumps(as_data(found)) if options.json else found)
     return 0

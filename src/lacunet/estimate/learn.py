@@ -22,7 +22,7 @@ from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
-from lacunet.missingness.fitted import MOST_ROWS, learned_separator
+from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
@@ -32,6 +32,7 @@ from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
 from lacunet.wording import counted
 
+MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
 ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
 
 
@@ -230,8 +231,8 @@ def _learned(
     if intervals or graph is not None:
         refuse_streaming(source, "intervals" if intervals else "EM on a missingness graph")
     if isinstance(method, Informed) and method.separator == LEARN:
-        separators = learned_separator(network, source.some_rows(MOST_ROWS))
-        method = replace(method, separator=(), separators=separators)
+        known = observed_mechanisms(network, source.some_rows(MOST_ROWS))
+        method = replace(method, separator=(), missingness=known)
     if graph is None:
         learned = carry_out(method, network, source, setting)
         learner, learned_from = method, source.table
@@ -261,7 +262,7 @@ def _learned(
     if intervals and learned_from is not None:
         whole = result.network if graph is None else found.whole
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting)
+            sure = _uncertainty(learner, whole, learned_from, setting, learned.ended)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
@@ -292,19 +293,23 @@ def _on_graph(
 
 
 def _uncertainty(
-    method: Method, network: Network, table: EncodedTable, setting: Setting
+    method: Method,
+    network: Network,
+    table: EncodedTable,
+    setting: Setting,
+    ended: Ended | None,
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
     if method.name == "auto" and not table.partially_observed:
         method = DirectMCAR()  # plain frequencies
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
+    hides_any = any(count == table.rows for count in table.missing_of.values())
+    again = _again(method, network, ended, hides_any)
+    quietly = replace(setting, progress=silent)
 
     def refit(rows: EncodedTable) -> Network:
-        again = method
-        if isinstance(method, EM) and method.stop == "converge":
-            again = replace(method, start=network, restarts=1)  # near where it will end
-        return network.with_tables(carry_out(again, network, Held(rows), setting).tables)
+        return network.with_tables(carry_out(again, network, Held(rows), quietly).tables)
 
     return uncertainty_of(
         method.name,
@@ -314,15 +319,46 @@ def _uncertainty(
         refit,
         given_of,
         memory=setting.memory,
+        progress=setting.progress,
     )
 
 
+def _again(method: Method, network: Network, ended: Ended | None, hides_any: bool) -> Method:
+    """The method that parts of the rows are learned by, to see how far the CPTs move.
+
+    As many steps as all rows made, where rows held out chose their number: were it chosen anew
+    from each part, a step more or less would count for more than the rows left out. EM that
+    has converged starts from where it ended; so does EM that ``hides_any`` variable from view,
+    or its states would change places.
+    """
+    if ended is None or not (isinstance(method, EM) or method.name == "auto"):
+        return method
+    em = method if isinstance(method, EM) else EM()
+    if ended.reason == "held-out peak" and not hides_any:
+        return replace(em, stop=ended.iterations, restarts=1)
+    if em.stop == "converge" or hides_any:
+        return replace(em, start=network, stop="converge", restarts=1)
+    return em
+
+
 def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict[str, FamilyReport]:
-    """The reports with the effective size of each family: that of all its rows together."""
-    return {
-        name: replace(report, effective_size=float(sure.effective_size(name).sum()))
-        for name, report in families.items()
-    }
+    """The reports with the effective size of each family, and what intervals do not know.
+
+    The effective size is that of all rows of the CPT together.
+    """
+    found = {}
+    for name, report in families.items():
+        doubts = [
+            f"not identified by the data: {d}" for d in sure.unidentified if name in d.families
+        ]
+        if report.fallback_mass > MUCH:
+            doubts.append("its intervals do not count the bias of the rows that fell back")
+        found[name] = replace(
+            report,
+            effective_size=float(sure.effective_size(name).sum()),
+            warnings=(*report.warnings, *doubts),
+        )
+    return found
 
 
 def carry_out(method: Method, network: Network, source: Observations, setting: Setting) -> Learned:
