@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lacunet.building.bins import Bins
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
@@ -102,7 +103,7 @@ class Job:
     """What every stage needs."""
 
     table: EncodedTable
-    states: dict[str, tuple[str, ...]]
+    columns: Network  # without arcs
     constraints: Constraints
     score: Score
     rng: np.random.Generator
@@ -132,7 +133,7 @@ class Search:
 
 def learn_structure(
     data: Any,
-    states: Mapping[str, Sequence[object]] | None = None,
+    states: Network | Mapping[str, Sequence[object]] | None = None,
     required: Iterable[tuple[str, str]] | str = (),
     forbidden: Iterable[tuple[str, str]] | str = (),
     tiers: Sequence[Sequence[str]] | None = None,
@@ -145,6 +146,7 @@ def learn_structure(
     score: Literal["bic", "bdeu"] = "bic",
     equivalent_size: float = 10.0,
     strengths: int | None = None,
+    bins: Mapping[str, Bins] | None = None,
     prior: float = 2.0,
     weight: Any = None,
     missing: Sequence[str] = (),
@@ -158,7 +160,8 @@ def learn_structure(
     data
         A path or several, or a dataframe of any library; every column is a variable.
     states
-        The states of some or all columns, in order; by default those that occur.
+        The states of some or all columns, in order; by default those that occur. A network
+        gives the states of all, and its own cut points.
     required, forbidden
         Arcs that the network must have, and that it must not have: pairs ``(parent, child)``, or
         a text such as ``"A -> B; A, C -> D"``.
@@ -181,6 +184,9 @@ def learn_structure(
     strengths
         The number of bootstrap replicates for arc strengths; by default 20, and none for more
         than 200,000 rows.
+    bins
+        How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
+        points. The network keeps them.
     prior
         The concentration of the Dirichlet prior of the CPTs.
     weight
@@ -207,14 +213,14 @@ def learn_structure(
     """
     _check(method, score, equivalent_size, time_limit)
     began = monotonic()
-    network, table, notes = read_columns(data, states, weight, missing, progress)
-    table = in_order_of_content(table)
+    columns, table = read_columns(data, states, bins, weight, missing, progress)
+    network, table = columns.network, in_order_of_content(table)
     pairs = pair_tables(Rows.of(table))
     constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
     mechanisms = mechanisms_of(network, table, missingness)
     job = Job(
         table,
-        dict(network.states_of),
+        network,
         _without_constants(constraints, table, pairs),
         Score(table.total, equivalent_size if score == "bdeu" else None),
         rng or np.random.default_rng(0),
@@ -225,7 +231,7 @@ def learn_structure(
     )
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, mechanisms, method)
-    structure = network_of(job.states, search.dag)
+    structure = network_of(job.columns, search.dag)
     return LearnedStructure(
         network=_with_cpts(job, search, structure, prior),
         cpdag=to_cpdag(structure),
@@ -236,7 +242,7 @@ def learn_structure(
         ended=search.ended,
         rows=table.rows,
         seconds=monotonic() - began,
-        notes=(*notes, *remarks(table, pairs), *mechanisms.notes),
+        notes=(*columns.notes, *remarks(table, pairs), *mechanisms.notes),
         why=_why(job, search, mechanisms),
     )
 
@@ -349,7 +355,7 @@ def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None
     rows = Rows.of(job.table, mechanisms.inverse)
     seed = _seed(job, rows.thinned(SEED_ROWS))
     search.dag = seed
-    network = network_of(job.states, seed)
+    network = network_of(job.columns, seed)
     start = tables_from(rows, network)
     search.judged = judge(network, job.table, start, job.memory, job.deadline, job.graph)
     search.note("seed", search.judged.score, seed, is_accepted=True)
@@ -388,7 +394,7 @@ def _round(job: Job, search: Search, at: int) -> Literal["rises", "same", "falls
         job.deadline,
         screened=Rows.of(drawn[0]),
     )
-    network = network_of(job.states, found.best.parents)
+    network = network_of(job.columns, found.best.parents)
     is_same = to_cpdag(network) == to_cpdag(search.judged.network)
     judged = search.judged
     if not is_same:
