@@ -316,8 +316,10 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) 
 
 
 def test_a_column_with_very_many_values_is_refused() -> None:
-    with pytest.raises(LacunetError, match="'id' looks like an identifier"):
-        lc.learn_structure({"id": range(200), "a": [0, 1] * 100})
+    rows = {"id": range(200), "a": [0, 1] * 100, "t": np.linspace(0, 1, 200)}
+    with pytest.raises(LacunetError, match="'id' looks like an identifier") as refused:
+        lc.learn_structure(rows)
+    assert "column 't' has 200 different values" in str(refused.value)  # all of them at once
 
 
 def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> None:
@@ -374,5 +376,13 @@ def test_the_command_writes_a_network_and_says_what_it_found(
     assert sorted(found["variables"]) == sorted(written.variables)
     assert ["lung", "either"] in found["arcs"]
     assert found["ended"] == "converged"
+    assert main([*arguments, "--time-limit", "1e-9"]) == 0
+    text = capsys.readouterr()
+    assert "no edges: the search ended before it found one" in text.out
+    assert "the search ended by time limit: the result is the best so far" in text.err
+    assert main([*arguments, "--without", "either,xray", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["variables"]) == 6
+    assert main([*arguments, "--without", "Xray"]) == 1
+    assert "has no column 'Xray'" in capsys.readouterr().err
     assert main(["structure", str(tmp_path / "rows.csv"), "--required", "a -> b"]) == 1
     assert "no variable 'a'" in capsys.readouterr().err

@@ -39,6 +39,9 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     group = command.add_argument_group("structure")
     group.add_argument(
+        "--without", type=names, default=[], metavar="A,B", help="columns to leave out"
+    )
+    group.add_argument(
         "--required",
         metavar="ARCS",
         default="",
@@ -116,6 +119,7 @@ def run(options: Namespace) -> int:
         dict(map(asked_bins, options.bins)),
         options.weight,
         options.missing,
+        options.without,
     )
     if options.output:
         check_target(columns.network, options.output)
@@ -142,7 +146,8 @@ def run(options: Namespace) -> int:
     for text in (*columns.notes, *found.notes):
         note(text)
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
-        note(f"the search ended by {found.ended}: the result is the best so far")
+        how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
+        note(f"the search {how}: the result is the best so far")
     if options.output:
         write_network(found.network, options.output)
     print(json.dumps(structure_as_data(found)) if options.json else structure_as_text(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -36,25 +36,28 @@ def find_columns(
     bins: Mapping[str, Bins] | None = None,
     weight: Any = None,
     missing: Sequence[str] = (),
+    without: Collection[str] = (),
 ) -> Columns:
     """A variable for every column but the weights: its states as given, as cut, or those seen.
 
-    Columns without any value are left out, unless their states are given.
+    Columns ``without`` which to learn are left out, and those without any value, unless their
+    states are given.
     """
     source = source_from(data)
     given = {name: tuple(map(str, own)) for name, own in (states or {}).items()}
-    if strangers := [name for name in given if name not in source.columns]:
+    if strangers := [name for name in (*given, *without) if name not in source.columns]:
         raise LacunetError(
-            f"states are given for {_listed(strangers)}, but {source.label} has no such column.",
+            f"{source.label} has no column {_listed(strangers)}.",
             f"its columns are {', '.join(source.columns)}.",
         )
     cuts = cuts_found(source, bins or {}, missing, getattr(data, "decimal", "."))
     if both := [name for name in cuts if name in given]:
         raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
     given |= {name: labels_of(own) for name, own in cuts.items()}
-    columns = [name for name in source.columns if not (isinstance(weight, str) and name == weight)]
-    seen = seen_in(source, [name for name in columns if name not in given], missing)
-    found = {name: given.get(name) or _found(name, seen[name]) for name in columns}
+    left_out = {*without, weight if isinstance(weight, str) else None}
+    columns = [name for name in source.columns if name not in left_out]
+    seen = _found(seen_in(source, [name for name in columns if name not in given], missing))
+    found = {name: given.get(name) or seen[name] for name in columns}
     empty = [name for name, own in found.items() if not own]
     network = Network({name: own for name, own in found.items() if own}, cuts=cuts)
     if not empty:
@@ -87,18 +90,23 @@ def read_columns(
     return replace(columns, notes=(*notes, *columns.notes)), replace(table, notes=())
 
 
-def _found(name: str, seen: Seen) -> tuple[str, ...]:
-    """The states that occur, none or one among them."""
-    if len(seen.cells) < 2 and not seen.order:
-        return tuple(seen.cells)
-    try:
-        return states_of(name, seen)
-    except StatesError as error:
+def _found(seen: Mapping[str, Seen]) -> dict[str, tuple[str, ...]]:
+    """The states that occur in each column, none or one among them."""
+    found: dict[str, tuple[str, ...]] = {}
+    refused: dict[str, str] = {}
+    for name, own in seen.items():
+        try:
+            is_plain = len(own.cells) >= 2 or own.order
+            found[name] = states_of(name, own) if is_plain else tuple(own.cells)
+        except StatesError as error:
+            refused[name] = error.message
+    if refused:
         raise LacunetError(
-            error.message,
-            f"leave the column out of the data, give its states, or cut its numbers into "
-            f"intervals with bins={{{name!r}: 5}} (--bins {name}=5).",
-        ) from None
+            "\n".join(refused.values()),
+            "leave the columns out (--without), give their states, or cut numbers into intervals: "
+            + ", ".join(f"bins={{{name!r}: 5}} (--bins {name}=5)" for name in refused),
+        )
+    return found
 
 
 def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
