@@ -78,7 +78,7 @@ fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py networks --files $(FILES) --seed $(SEED)
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
 
-# Runs, or finishes, what docs/experiments.md shows, and puts the tables into it: some hours.
+# Runs, or finishes, what docs/experiments-results.md shows, and puts the tables into it: some hours.
 experiments: .venv/.installed-test
 	$(ALONE) $(BIN)/python docs/make_experiments.py experiments --run
 

@@ -3,7 +3,7 @@
     python benchmarks/beside_others.py ROWS.csv [SECONDS]     # measure, or go on measuring
     python benchmarks/beside_others.py ROWS.csv --table       # print what is there
 
-Values go missing at random (30% of the variables, probabilities of being missing from Beta(1, 0.5)).
+Values go missing at random (30% of the variables, chances of being missing from Beta(1, 0.5)).
 Every learner adds one pseudo-count per cell (our prior 2, pgmpy's K2, pyAgrum's smoothing 1), so
 that only the missing values tell them apart. Each line of ROWS.csv is one learner on one draw;
 draws that are there are not made again. After SECONDS (default 600) no new one is begun.
@@ -65,7 +65,7 @@ def pgmpy_fit(network: lc.Network, table: EncodedTable) -> lc.Network:
 
 
 def pyagrum_em(network: lc.Network, table: EncodedTable) -> lc.Network:
-    """pyAgrum's exact EM until a step changes the log-likelihood by less than 1e-4."""
+    """pyAgrum's exact EM until a step changes the log-likelihood by less than 1e-4 of itself."""
     import pyagrum as gum
 
     template = lc.to_pyagrum(network)
