@@ -1,8 +1,8 @@
-"""Print the oldest version of every dependency that pyproject.toml allows, one for each line.
+"""Print the oldest versions that pyproject.toml allows, as requirements, one on each line.
 
-    pip install -e . -r <(python scripts/oldest_versions.py plots sklearn test)
+    python scripts/oldest_versions.py plots sklearn pandas
 
-Names of extras add theirs. A dependency without a lower bound is printed by its name alone.
+gives those of the dependencies, of the extras named, and of packages named that any extra has.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import tomllib
 from pathlib import Path
 
 
-def oldest(extras: list[str]) -> list[str]:
+def oldest(names: list[str]) -> list[str]:
     """Requirements with ``>=`` made ``==``."""
     path = Path(__file__).parents[1] / "pyproject.toml"
     project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-    needed = [*project["dependencies"]]
-    for extra in extras:
-        needed += project["optional-dependencies"][extra]
-    return sorted({re.sub(r">=", "==", one) for one in needed})
+    extras = project["optional-dependencies"]
+    every = {re.split(r"[>=<]", one)[0]: one for group in extras.values() for one in group}
+    needed = set(project["dependencies"])
+    for name in names:
+        needed |= set(extras.get(name) or [every[name]])
+    return sorted(one.replace(">=", "==") for one in needed)
 
 
 if __name__ == "__main__":
