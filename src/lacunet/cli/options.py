@@ -12,13 +12,11 @@ from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.method import Method
+from lacunet.formats.files import FORMATS, read_network
 from lacunet.model.network import Network
 from lacunet.progress import Progress
 
-NETWORK_HELP = (
-    "the network: .bif .xmlbif .bifxml .xml .net .dsc .xdsl .uai .json, each also .gz, or the name "
-    "of a bundled one"
-)
+NETWORK_HELP = f"the network: {' '.join(FORMATS)}, each also .gz, or the name of a bundled one"
 DATA_HELP = (
     "the data: .csv .tsv .parquet .arrow .feather, also .csv.gz, globs and folders of parts, or - "
     "for CSV from standard input"
@@ -146,8 +144,6 @@ def method_of(options: Namespace, network: Network) -> Method:
 
 def _start(text: str) -> str | Network:
     """A method's name as it is; the network in a file, if it names one."""
-    from lacunet.formats.files import FORMATS, read_network
-
     if any(suffix in text.lower() for suffix in FORMATS):
         return read_network(text)
     return text
