@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all lint bench browser docs fuzz experiments clean
+.PHONY: setup demo test test-all lint bench browser postgresql docs fuzz experiments clean
 
 setup: .venv/.installed
 
@@ -60,10 +60,17 @@ browser:
 	  apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 	echo "no chromium: the tests of pages in a browser are skipped"
 
+# Debian's PostgreSQL, for a slow test; where there is none it is skipped, and says so.
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends postgresql >/dev/null; } || \
+	echo "no PostgreSQL: its tests are skipped"
+
 test: lint browser
 	$(ALONE) $(BIN)/pytest -n auto
 
-test-all: lint browser .venv/.installed-tables
+test-all: lint browser postgresql .venv/.installed-tables
 	$(ALONE) $(BIN)/pytest -n auto -m "slow or not slow" --cov=lacunet --cov-report=term:skip-covered
 
 bench: .venv/.installed-bench

@@ -44,7 +44,7 @@ def alarms(sets: int) -> None:
                 network = chain(states, rng)
                 table = simulate(network, rows, lc.MCAR(share=0.5, rate=0.3), rng).table
                 completely = mcar_tests(network, table, rng)
-                always = mar_tests(network, table, rng)
+                always = mar_tests(network, table, rng, observed_parents(network, table))
                 graph = learn_missingness(network, table)
                 strict = any(graph.causes.values())
                 found.append([completely[0].adjusted < 0.05, always[0].adjusted < 0.05, strict])
@@ -65,7 +65,8 @@ def power(sets: int) -> None:
             rng = np.random.default_rng([12, rows, seed])
             drawn = simulate(alarm, rows, lc.MAR(), rng)
             rejected.append(mcar_tests(alarm, drawn.table, rng)[0].adjusted < 0.05)
-            always.append(mar_tests(alarm, drawn.table, rng)[0].adjusted < 0.05)
+            parents_of = observed_parents(alarm, drawn.table)
+            always.append(mar_tests(alarm, drawn.table, rng, parents_of)[0].adjusted < 0.05)
             learned = learn_missingness(alarm, drawn.table).causes
             for name, nodes in learned.items():
                 truth = set(drawn.graph.causes.get(name, ()))

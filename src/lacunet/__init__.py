@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
     from lacunet.completion.frames import impute, predict
+    from lacunet.data.databases import SQL
     from lacunet.data.examples import example_data
     from lacunet.data.text import TextFiles
     from lacunet.diagnosis.diagnosis import diagnose
@@ -57,6 +58,7 @@ __all__ = [
     "EM",
     "MAR",
     "MCAR",
+    "SQL",
     "Auto",
     "Cpt",
     "DirectMAR",
@@ -109,6 +111,7 @@ _HOME_OF = {
     "EM": "estimate.em.method",
     "MAR": "simulation.at_random",
     "MCAR": "simulation.at_random",
+    "SQL": "data.databases",
     "Auto": "estimate.auto",
     "Cpt": "model.network",
     "DirectMAR": "estimate.deletion.forms",

@@ -20,7 +20,7 @@ from lacunet.estimate.em.fit import Options, Seeds, fit
 from lacunet.estimate.em.heldout import is_settled, steps_supported
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.em.start import Rows, maximise, random_cells
-from lacunet.estimate.method import Ended, Learned, MethodError
+from lacunet.estimate.method import Ended, Learned, MethodError, agreed
 from lacunet.evaluate.divergence import kl_divergence
 from lacunet.formats.catalogue import example
 from lacunet.inference.engine import Engine, engine_of
@@ -191,9 +191,11 @@ def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
         )
         for restarts in (1, 10)
     )
-    assert (one.starts, one.agreed, ten.starts) == (1, 1, 10)
+    assert one.starts == (one.climb.log_posterior,)
+    assert len(ten.starts) == 10
+    assert max(ten.starts) == pytest.approx(ten.climb.log_posterior, abs=0.1)
     assert ten.climb.log_posterior > one.climb.log_posterior + 100
-    assert 2 <= ten.agreed < 10  # those that broke the tie
+    assert 2 <= agreed(ten.starts) < 10  # those that broke the tie
     assert rows.normalised(ten.climb.cells) == pytest.approx(ten.climb.cells)
 
 

@@ -46,7 +46,7 @@ def test_of_plain_frequencies_the_standard_error_is_that_of_the_rows(patients: o
 
 def test_an_answer_has_an_interval_where_replicates_were_made() -> None:
     rows = lc.simulate(SCREENING, 300, None, np.random.default_rng(1)).table
-    result = lc.learn(SCREENING, rows, "factored-mar", intervals="queries")
+    result = lc.learn(SCREENING, rows, "factored-mar", intervals=True)
     answer, interval = lc.query(result, "Disease", {"Test": "positive"}, interval=True)
     np.testing.assert_allclose(answer, lc.query(result.network, "Disease", {"Test": "positive"}))
     assert (interval[..., 0] <= answer).all()

@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
+from enumeration import joint
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.structure.judge import judge
 
 ASIA = lc.example("asia")
 
@@ -113,12 +115,64 @@ def test_mechanisms_are_learned_and_weigh_the_rows() -> None:
     columns["dysp"][np.random.default_rng(5).random(3_000) < rate] = 2
     table = EncodedTable.of(complete.cardinality_of, columns)
     found = lc.learn_structure(table, ASIA.states_of, strengths=0)
-    assert str(found.missingness) == "smoke -> R[dysp]"
+    assert found.missingness is not None
+    assert dict(found.missingness.causes) == {"dysp": ("smoke",)}
+    assert "smoke -> R[dysp]  # learned, p = " in str(found.missingness)
     assert "weighed for 1 mechanism" in found.why
     given = lc.learn_structure(table, ASIA.states_of, strengths=0, missingness="smoke -> R[dysp]")
     assert dict(given.network.parents_of) == dict(found.network.parents_of)
     blind = lc.learn_structure(table, ASIA.states_of, strengths=0, missingness=None)
     assert blind.missingness is None
+
+
+def selected(rows: int, seed: int) -> EncodedTable:
+    """A and B are independent. C is mostly missing where both are 1, and A where C is."""
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.integers(0, 2, (3, rows))
+    shows_c = rng.random(rows) > np.where(a & b, 0.9, 0.1)
+    shows_a = rng.random(rows) > np.where(shows_c, 0.05, 0.8)
+    shows_b = rng.random(rows) > 0.2
+    columns = {
+        name: np.where(shown, codes, 2).astype(np.uint8)
+        for name, codes, shown in (("C", c, shows_c), ("A", a, shows_a), ("B", b, shows_b))
+    }
+    return EncodedTable.of(dict.fromkeys("CAB", 2), columns)
+
+
+def test_mechanisms_that_look_at_missing_values_are_nodes_in_the_score() -> None:
+    table = selected(4_000, 0)
+    blind = lc.learn_structure(table, missingness=None, strengths=0)
+    assert str(blind.cpdag) == "A -- B"  # rows that show both are a selection
+    graph = "A, B -> R[C]; R[C] -> R[A]; R[B]"
+    for missingness in (graph, "learn"):
+        found = lc.learn_structure(table, missingness=missingness, strengths=0)
+        assert found.cpdag.edges == 0
+        assert found.missingness is not None
+        assert found.missingness.causes["C"] == ("A", "B")
+        # P(A) = 1/2: the rows that show A say .31. Four standard errors of 2,600 shown rows.
+        assert found.network.cpt("A").table[1] == pytest.approx(0.5, abs=4 * 0.5 / 2_600**0.5)
+        assert "mechanisms that look at missing values are nodes" in found.why
+
+
+def test_the_score_under_a_graph_is_the_likelihood_of_cells_and_of_what_is_shown() -> None:
+    table = selected(300, 1)
+    network = lc.Network({name: ["0", "1"] for name in "CAB"}, {"B": ["A"]})
+    graph = lc.MissingnessGraph.parse("A, B -> R[C]; R[C] -> R[A]; R[B]", network)
+    start = {name: np.full(network.shape(network.family(name)), 0.5) for name in network.variables}
+    found = judge(network, table, start, 2**30, graph=graph)
+    law = joint(found.whole)
+    assert found.whole.variables == ("C", "A", "B", "R[C]")  # every row shows what R[A] looks at
+    total = 0.0
+    for row in np.stack(list(table.columns.values()), axis=1):
+        cells = tuple(slice(None) if code == 2 else code for code in row)
+        total += np.log(law[(*cells, int(row[0] != 2))].sum())
+    free = 1 + 1 + 2 + 4  # of C, A, B given A, R[C] given A and B
+    assert found.score == pytest.approx(total - np.log(300) / 2 * free, rel=1e-9)
+
+
+def test_a_graph_without_a_mechanism_that_the_data_need_is_refused() -> None:
+    with pytest.raises(LacunetError, match="'B'"):
+        lc.learn_structure(selected(100, 2), missingness="A, B -> R[C]; R[A]")
 
 
 def test_odd_columns_are_named() -> None:
@@ -186,12 +240,13 @@ def test_time_ends_the_search_with_what_there_is() -> None:
 
 def test_an_interruption_ends_the_search_with_what_there_is() -> None:
     def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
-        if stage == "rounds" and done == 1:
+        if stage == "rounds" and not done:
             raise KeyboardInterrupt
 
     found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting, strengths=0)
     assert found.ended == "interrupted"
-    assert [step.what for step in found.trace] == ["seed", "round 1"]
+    assert [step.what for step in found.trace] == ["seed"]
+    assert found.network.has_cpts
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
+from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -16,6 +17,7 @@ from lacunet.cli.options import (
     noted_table,
     positive,
 )
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
@@ -46,6 +48,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_seed(command)
     add(command, "--processes N", "processes at the same time", type=positive, default=1)
     add_json(command)
+    add_report_argument(command)
     add_data_arguments(command)
 
 
@@ -54,8 +57,9 @@ def run(options: Namespace) -> int:
     from lacunet.experiments.paper.sources import source_of
     from lacunet.experiments.referee import case_of, compare, learners_for
     from lacunet.experiments.runner.learners import learners_named
-    from lacunet.report.compared import comparison_as_data, comparison_as_text
+    from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 
+    refuse_overwriting([options.report], [options.network, *options.data])
     network = source_of(options.network).read()
     separator = tuple(options.separator) if options.separator else None
     table = noted_table(options, network)
@@ -71,4 +75,6 @@ def run(options: Namespace) -> int:
             progress,
         )
     print(json.dumps(comparison_as_data(found)) if options.json else comparison_as_text(found))
+    if options.report:
+        keep_page(options, comparison_page(found, page_source(options, ("network", "data"))))
     return 0

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
+from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
-    DATA_HELP,
     NETWORK_HELP,
+    add_data,
     add_data_arguments,
     note,
     seed,
     table_of,
 )
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 
 HELP = "say what is missing from data, whether at random, and what that permits"
@@ -31,7 +33,7 @@ what is printed for each variable:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument("--json", action="store_true", help="print everything as JSON")
     command.add_argument(
         "--mechanisms",
@@ -41,6 +43,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="random seed of the tests (0)"
     )
+    add_report_argument(command)
     add_data_arguments(command)
 
 
@@ -52,6 +55,7 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import read_network
     from lacunet.missingness.fitted import learn_missingness
 
+    refuse_overwriting([options.report, options.mechanisms], [options.network, *options.data])
     network = read_network(options.network)
     with progress_bar() as progress:
         table = table_of(options, network, progress)
@@ -62,4 +66,10 @@ def run(options: Namespace) -> int:
     if options.mechanisms:
         learn_missingness(network, table).write(options.mechanisms)
         note(f"the learned mechanisms are in {options.mechanisms}")
+    if options.report:
+        from lacunet.pages.diagnosed import page
+        from lacunet.statistics.missing import missing_summary
+
+        summary = missing_summary(table, [])
+        keep_page(options, page(found, summary, page_source(options, ("network", "data"))))
     return 0

@@ -11,8 +11,10 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
+    add_query_arguments,
     data_of,
     data_options,
+    has_data,
 )
 
 HELP = "compare a learned network with the true one, and with test data"
@@ -27,8 +29,9 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "truth TRUTH", NETWORK_HELP)
     add(command, "learned LEARNED", "the network to compare with it")
     test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
-    add(command, "--data TEST", test, nargs="+")
+    data = add(command, "--data TEST", test, nargs="+")
     add_json(command, "print the numbers as JSON")
+    add_query_arguments(command, data)
     add_data_arguments(command)
 
 
@@ -41,7 +44,7 @@ def run(options: Namespace) -> int:
     found = evaluate(
         source_of(options.truth).read(),
         source_of(options.learned).read(),
-        data_of(options) if options.data else None,
+        data_of(options) if has_data(options) else None,
         **data_options(options),
     )
     print(json.dumps(evaluation_as_data(found)) if options.json else evaluation_as_text(found))

@@ -27,6 +27,9 @@ NAMES = (
     "table-large",
     "table-informed",
     "mnar",
+    "structure-mcar",
+    "structure-mechanisms",
+    "structure-paper",
     "example-appendix",
 )
 EXAMPLE = """example:
@@ -153,7 +156,7 @@ def study_of(options: Namespace) -> Study:
         "limits": options.limits,
         "test_rows": options.test_rows,
         "seed": options.seed,
-        "learners": learners_named(options.methods) if options.methods else None,
+        "learners": learners_named(options.methods, study.finds) if options.methods else None,
     }
     given = {name: value for name, value in replaced.items() if value is not None}
     return titled(checked(replace(study, **given)))

@@ -12,6 +12,7 @@ from lacunet.cli.options import (
     add_method_arguments,
     add_network_and_data,
     gigabytes,
+    has_data,
     method_of,
     noted_table,
 )
@@ -46,7 +47,7 @@ def run(options: Namespace) -> int:
     method = method_of(options, network)
     if options.rows and options.query is None:
         raise MethodError("--rows lists the rows of a query.", 'give one, as in --query "X=1,W=1".')
-    if options.query is not None and not options.data:
+    if options.query is not None and not has_data(options):
         raise MethodError("a query is explained on data, and none are given.", "name a data file.")
     if options.query is not None:
         return _explain_query(options, network, method)
@@ -57,7 +58,7 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
     from lacunet.estimate.explain import explain
     from lacunet.report.explained import explanation_as_data, explanation_as_text
 
-    table = noted_table(options, network) if options.data else None
+    table = noted_table(options, network) if has_data(options) else None
     plan = explain(network, method, table, options.memory)
     print(json.dumps(explanation_as_data(plan)) if options.json else explanation_as_text(plan))
     return 0

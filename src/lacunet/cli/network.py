@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from lacunet.cli.options import DATA_HELP, add, add_json, add_text_arguments, data_of, names, note
+from lacunet.cli.options import add, add_data, add_json, add_text_arguments, data_of, names, note
 
 HELP = "make a network file from data and edges"
 EDGES_HELP = (
@@ -22,7 +22,7 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add(command, "data DATA", DATA_HELP, nargs="+")
+    add_data(command)
     add(command, "--edges EDGES", EDGES_HELP, required=True)
     add(command, "-o --output OUT", "the network file to write")
     add_json(command, "print the network as JSON")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, TypeVar
@@ -30,7 +30,7 @@ Number = TypeVar("Number", int, float)
 ALSO = {"missingness": ("em", "auto")}
 
 
-def add(command: Any, spelled: str, text: str, **more: Any) -> None:
+def add(command: Any, spelled: str, text: str, **more: Any) -> Action:
     """Add an argument, spelled as its help shows it: ``"-o --output FILE"``, ``"data DATA"``.
 
     A default is told at the end of its text.
@@ -43,7 +43,8 @@ def add(command: Any, spelled: str, text: str, **more: Any) -> None:
     default = more.get("default", [])
     if default not in (None, []):
         text += f" (default: {f'{default:g}' if isinstance(default, float) else default})"
-    command.add_argument(*names, help=text, **more)
+    action: Action = command.add_argument(*names, help=text, **more)
+    return action
 
 
 def add_json(command: Any, text: str = "print the result as JSON") -> None:
@@ -54,7 +55,38 @@ def add_json(command: Any, text: str = "print the result as JSON") -> None:
 def add_network_and_data(command: ArgumentParser, nargs: str = "+") -> None:
     """Take a network and data files."""
     add(command, "network NETWORK", NETWORK_HELP)
-    add(command, "data DATA", DATA_HELP, nargs=nargs)
+    add_data(command, nargs)
+
+
+def add_data(command: ArgumentParser, nargs: str = "+") -> None:
+    """Take data files, or a query."""
+    add_query_arguments(command, add(command, "data DATA", DATA_HELP, nargs=nargs))
+
+
+def add_query_arguments(command: ArgumentParser, files: Action) -> None:
+    """Take a query, which may stand in place of data files."""
+    group = command.add_argument_group("databases")
+    query = "a query whose rows are the data, in place of files"
+    add(group, "--sql SELECT", query, action=_InPlaceOf, files=files)
+    queried = (
+        "what is queried: a DuckDB or SQLite file, or postgresql://user@host/name "
+        "(default: the files that the query names, read by DuckDB)"
+    )
+    add(group, "--database DB", queried)
+
+
+class _InPlaceOf(Action):
+    """Keeps the text of an option with which files need not be named."""
+
+    def __init__(self, files: Action, **kept: Any) -> None:
+        super().__init__(**kept)
+        self.files = files
+
+    def __call__(
+        self, _: ArgumentParser, options: Namespace, values: Any, __: str | None = None
+    ) -> None:
+        setattr(options, self.dest, values)
+        self.files.nargs, self.files.required = "*", False
 
 
 def add_seed(command: Any) -> None:
@@ -114,6 +146,32 @@ def add_method_arguments(command: ArgumentParser) -> None:
     add_seed(group)
 
 
+def add_learning_arguments(command: ArgumentParser) -> None:
+    """Say what goes with every method: the prior, the memory, and whether to give intervals."""
+    command.add_argument(
+        "--prior",
+        type=float,
+        default=2.0,
+        metavar="ALPHA",
+        help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
+        "(default: 2)",
+    )
+    command.add_argument(
+        "--memory",
+        type=gigabytes,
+        metavar="GIB",
+        help="memory budget in GiB (default: half of the available memory)",
+    )
+    command.add_argument(
+        "--intervals",
+        nargs="?",
+        type=level,
+        const=0.95,
+        metavar="LEVEL",
+        help="add intervals of every CPT entry at this level (0.95 if none is given)",
+    )
+
+
 def _refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:
     """The same, with our own refusals as refusals of the command line."""
 
@@ -154,12 +212,24 @@ def one_or_many(paths: Sequence[str]) -> Any:
     return paths[0] if len(paths) == 1 else list(paths)
 
 
+def has_data(options: Namespace) -> bool:
+    """Whether any data are given, of one kind."""
+    if options.sql is None and options.database is not None:
+        options.usage_error("--database is asked by a query: give --sql 'select ...' too")
+    if options.sql is not None and options.data:
+        options.usage_error("the data come from files or from --sql: give one of them")
+    return bool(options.data) or options.sql is not None
+
+
 def data_of(options: Namespace) -> Any:
     """The data asked for."""
+    from lacunet.data.databases import SQL
     from lacunet.data.text import TextFiles
 
     if getattr(options, "held", None) is not None:
         return options.held
+    if has_data(options) and options.sql is not None:
+        return SQL(options.sql, options.database)
     paths = one_or_many(options.data)
     delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
     return TextFiles(paths, delimiter=delimiter, encoding=options.encoding, decimal=options.decimal)
@@ -238,6 +308,18 @@ def limit(text: str) -> float | None:
     if text.strip() == "none":
         return None
     return number(text, float, SMALLEST, 1e7, "a time limit in seconds")
+
+
+def level(text: str) -> float:
+    """A level as a share, or in per cent."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    value = value / 100 if value >= 1 else value
+    if not 0 < value < 1:
+        raise ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
+    return value
 
 
 def note(text: str) -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 
 from lacunet.cli.options import (
-    DATA_HELP,
     NETWORK_HELP,
+    add_data,
     add_data_arguments,
     names,
     note,
     table_of,
 )
 from lacunet.cli.progress import progress_bar
+from lacunet.cli.query import states_of
 from lacunet.cli.recover import split_query
 from lacunet.errors import LacunetError
 
@@ -31,7 +31,7 @@ A tilt of delta multiplies the odds of the state among hidden values by e^delta.
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument(
         "--query", metavar="X=x|Y=y", required=True, help="one state, and what is given"
     )
@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
 
     network = read_network(options.network)
     left, right = split_query(options.query)
-    asked, evidence = _states(left), _states(right)
+    asked, evidence = states_of(left), states_of(right)
     if len(asked) != 1:
         raise LacunetError(
             f"the query {options.query!r} asks for {len(asked)} states.",
@@ -86,14 +86,3 @@ def run(options: Namespace) -> int:
     )
     print(json.dumps(as_data(found)) if options.json else found)
     return 0
-
-
-def _states(parts: Sequence[str]) -> dict[str, str]:
-    """``["X=x", "Y=y"]`` as a mapping."""
-    found = {}
-    for part in parts:
-        name, equals, state = part.partition("=")
-        if not (equals and name.strip() and state.strip()):
-            raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.")
-        found[name.strip()] = state.strip()
-    return found

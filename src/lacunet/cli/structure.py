@@ -7,12 +7,13 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
-    DATA_HELP,
+    add_data,
     add_row_arguments,
+    add_text_arguments,
+    data_of,
     gigabytes,
     names,
     note,
-    one_or_many,
     seed,
 )
 from lacunet.cli.progress import progress_bar
@@ -31,7 +32,7 @@ what is printed for each edge:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
+    add_data(command)
     command.add_argument("-o", "--output", metavar="OUT", help="where to write the network")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     group = command.add_argument_group("structure")
@@ -92,6 +93,7 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     group.add_argument("--memory", type=gigabytes, metavar="GIB", help="memory budget in GiB")
     add_row_arguments(group)
+    add_text_arguments(group)
 
 
 def run(options: Namespace) -> int:
@@ -105,7 +107,7 @@ def run(options: Namespace) -> int:
     refuse_overwriting([options.output], options.data)
     with progress_bar() as progress:
         found = learn_structure(
-            one_or_many(options.data),
+            data_of(options),
             required=options.required,
             forbidden=options.forbidden,
             tiers=[names(tier) for tier in options.tiers.split(";")] if options.tiers else None,

@@ -7,10 +7,11 @@ cores are busy; the order of the rows is kept.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from lacunet.data.encode import ColumnEncoder
 from lacunet.data.errors import (
     SHOWN_VALUES,
     DataError,
+    PromiseError,
     UnknownStateError,
     WeightError,
     clipped,
@@ -120,9 +122,16 @@ def batches(
         raise _unknown_states(encoders, begun)
 
 
-def remarks(reading: Reading, encoders: Encoders) -> Iterator[str]:
+class Odd(Protocol):
+    """The cells of a column that were not simply states or missing."""
+
+    stripped: Counter[object]
+    refused: Counter[object]
+
+
+def remarks(reading: Reading, odd_in: Mapping[str, Odd]) -> Iterator[str]:
     """What the user should know of the matching, once all is read."""
-    for name, own in encoders.items():
+    for name, own in odd_in.items():
         if own.stripped:
             yield (
                 f"column {name!r}: ignored the spaces around the values of "
@@ -179,6 +188,11 @@ def _encoded(reading: Reading, encoders: Encoders, place: _Place) -> EncodedBatc
         else _never_observed(reading.network.cardinality(name), piece.rows)
         for name in reading.network.variables
     }
+    for name in reading.fully_observed:
+        missing = columns[name] == reading.network.cardinality(name)
+        if missing.any():
+            row = place.row_in_part + int(np.argmax(missing))
+            raise PromiseError.broken(name, dict(place.part.places([row]))[row])
     weights = _weights(reading, place)
     if weights is None:
         return EncodedBatch(columns, None, None, piece.rows, place.expected)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.errors import LacunetError
 from lacunet.estimate.em.uncertain import em_curvature, em_uncertainty
 from lacunet.inference.engine import engine_of
 from lacunet.inference.query import NOTHING
@@ -26,14 +25,17 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
+from lacunet.uncertainty.delta import Asked, Covariance, query_spread, scope_of
 from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread
-from lacunet.uncertainty.jackknife import GROUPS, Refit, Replicates, jackknife
+from lacunet.uncertainty.jackknife import GROUPS, Refit, jackknife
 from lacunet.uncertainty.rate_matrix import Direction
+from lacunet.uncertainty.row_influence import RowInfluence
 from lacunet.uncertainty.spread import Spread
 
 COUNTED = ("listwise", "direct-mcar")
 GROUPED = ("direct-mar", "informed-direct")
 RATE_MATRIX = "rate matrix of EM"
+JACKKNIFE = "delete-a-group jackknife"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
@@ -42,14 +44,16 @@ CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a para
 class Uncertainty:
     """How sure the CPTs of a learned network are.
 
-    ``recipe`` is how it was found. ``replicates`` are the networks of the jackknife, for
-    queries; None for the other recipes. ``unidentified`` are directions in which the data do
-    not identify EM's parameters.
+    ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
+    together, for queries; ``total`` the weight of all rows. ``unidentified`` are directions in
+    which the data do not identify EM's parameters.
     """
 
+    network: Network
     spread_of: Mapping[str, Spread]
     recipe: str
-    replicates: Replicates | None = None
+    covariance: Covariance
+    total: float
     unidentified: tuple[Direction, ...] = ()
 
     @property
@@ -69,14 +73,13 @@ class Uncertainty:
         """The effective size of every row of a CPT."""
         return self.spread_of[variable].row_sizes
 
-    def query(self, target: str | Sequence[str], evidence: Mapping[str, str] = NOTHING) -> Spread:
-        """How sure the answer to a query is, if replicates were made."""
-        if self.replicates is None:
-            raise LacunetError(
-                f"intervals of queries need replicates, but the recipe was the {self.recipe}.",
-                'learn with intervals="queries".',
-            )
-        return self.replicates.query(target, evidence)
+    def query(
+        self, target: str | Sequence[str], evidence: Mapping[str, object] = NOTHING
+    ) -> Spread:
+        """How sure the answer to a query is."""
+        asked = Asked.of(self.network, scope_of(target), evidence)
+        rates_of = {name: spread.rates for name, spread in self.spread_of.items()}
+        return query_spread(asked, self.covariance, rates_of, self.total)
 
 
 def uncertainty_of(
@@ -89,7 +92,6 @@ def uncertainty_of(
     *,
     memory: float,
     groups: int = GROUPS,
-    replicate: bool = False,
 ) -> Uncertainty:
     """How sure the CPTs are, by the recipe that fits the method.
 
@@ -107,25 +109,28 @@ def uncertainty_of(
         For each variable, what rows were grouped by for its family; for methods that group.
     groups
         How many groups the jackknife leaves out in turn.
-    replicate
-        Take the jackknife whatever the method, so that queries have intervals too.
     """
     free = sum(cpt.table.size - cpt.table.size // cpt.table.shape[-1] for cpt in network.cpts)
-    if method == "em" and free <= MOST_FREE and not replicate:
+    total = table.total
+    if method == "em" and free <= MOST_FREE:
         engine = engine_of(compile_problems(network.with_tables(None), table), memory)
         cells = engine.problems.layout.flat(dict(network.tables_of or {}))
         curvature = em_curvature(engine, cells, prior)
         if np.abs(curvature.step(cells) - cells).max() < CONVERGED:
-            found = em_uncertainty(engine, cells, prior)
-            return Uncertainty(found.spread_of, RATE_MATRIX, None, found.unidentified)
-    if replicate or method not in (*COUNTED, *GROUPED):
+            em = em_uncertainty(engine, cells, prior)
+            return Uncertainty(network, em.spread_of, RATE_MATRIX, em, total, em.unidentified)
+    if method not in (*COUNTED, *GROUPED):
         replicates = jackknife(network, table, refit, prior, groups)
-        return Uncertainty(replicates.spreads(), "delete-a-group jackknife", replicates)
+        return Uncertainty(network, replicates.spreads(), JACKKNIFE, replicates, total)
     if method == "listwise":
         table = table.take(table.is_shown(table.variables))
+    given_of = given_of if method in GROUPED else {}
     return Uncertainty(
-        direct_spreads(network, table, given_of if method in GROUPED else {}),
+        network,
+        direct_spreads(network, table, given_of),
         "influence of rows" if method in GROUPED else "counts",
+        RowInfluence(table, given_of, prior),
+        total,
     )
 
 

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
 from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
@@ -23,11 +22,12 @@ from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
-from lacunet.missingness.fitted import learned_separator
+from lacunet.missingness.fitted import MOST_ROWS, learned_separator
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import gather
+from lacunet.statistics.observations import Held, Observations, observations
+from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
 from lacunet.wording import counted
 
@@ -119,10 +119,13 @@ def learn(
     missing: Sequence[str] = (),
     unknown: Literal["error", "missing"] = "error",
     latent: Sequence[str] = (),
+    fully_observed: Sequence[str] = (),
     rng: np.random.Generator | int | None = None,
     memory: int | None = None,
+    scratch: str | Path | None = None,
+    jobs: int = 1,
     progress: Progress = silent,
-    intervals: bool | Literal["queries"] = False,
+    intervals: bool = False,
     **options: Any,
 ) -> Result:
     """Learn the CPTs of a network from data with missing values.
@@ -148,17 +151,24 @@ def learn(
         What to do with values that are not states: refuse, or take them as missing.
     latent
         Variables that the data do not have.
+    fully_observed
+        Variables that every row is promised to show: a broken promise is an error. All others
+        count as partially observed then, and large text files are not read to find out.
     rng
         The source of randomness, or a seed, for methods that use any.
     memory
-        The budget in bytes; by default half of the memory there is.
+        The budget in bytes; by default half of the memory there is. Rows that take more than a
+        fourth of it are not held: they are read when they are counted.
+    scratch
+        The folder for temporary files of rows that do not fit in memory; by default the system's.
+    jobs
+        The number of processes that read and count such rows.
     progress
         Called as the work goes on.
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
-        `Result.standard_error`. Direct deletion and EM take about another fit, other methods
-        some thirty. "queries" makes thirty fits whatever the method, so that the answers of
-        `lacunet.query` have intervals too.
+        `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
+        deletion and EM take about another fit, other methods some thirty.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
@@ -184,47 +194,73 @@ def learn(
         )
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
-    table = read_table(
+    with observations(
         data,
         network,
+        budget,
+        scratch=scratch,
+        jobs=_checked_jobs(jobs),
+        fully_observed=fully_observed,
         weight=weight,
         missing=missing,
         unknown=unknown,
         latent=latent,
         progress=progress,
-    )
-    source = np.random.default_rng(0 if rng is None else rng)
-    setting = Setting(float(prior), source, budget, progress)
+    ) as source:
+        random = np.random.default_rng(0 if rng is None else rng)
+        setting = Setting(float(prior), random, budget, progress)
+        state = random.bit_generator.state
+        try:
+            return _learned(method, network, graph, source, setting, intervals)
+        except KnownBetterError as better:  # begin again, as if it had been known
+            random.bit_generator.state = state
+            return _learned(method, network, graph, better.source, setting, intervals)
+
+
+def _learned(
+    method: Method,
+    network: Network,
+    graph: MissingnessGraph | None,
+    source: Held | Streamed,
+    setting: Setting,
+    intervals: bool,
+) -> Result:
+    """The result of a method, from rows that are in memory or not."""
+    if intervals or graph is not None:
+        refuse_streaming(source, "intervals" if intervals else "EM on a missingness graph")
     if isinstance(method, Informed) and method.separator == LEARN:
-        method = replace(method, separator=(), separators=learned_separator(network, table))
+        separators = learned_separator(network, source.some_rows(MOST_ROWS))
+        method = replace(method, separator=(), separators=separators)
     if graph is None:
-        learned = carry_out(method, network, table, setting)
-        learner, learned_from = method, table
+        learned = carry_out(method, network, source, setting)
+        learner, learned_from = method, source.table
     else:
-        learner = EM(time_limit=getattr(method, "time_limit", None))
-        found = _on_graph(graph, learner, table, setting)
-        learned = Learned(found.tables, found.families, found.ended, ON_GRAPH)
+        time_limit = getattr(method, "time_limit", None)
+        learner = method if isinstance(method, EM) else EM(time_limit=time_limit)
+        assert source.table is not None
+        found, learned = _on_graph(graph, learner, source.table, setting)
         learned_from = found.augmented.table
+    seen = learned.statistics
+    assert seen is not None
     result = Result(
         network.with_tables(learned.tables),
         learned.families,
         method.name,
-        table.rows,
-        table.total,
-        prior,
-        table.missing_of,
-        (*table.notes, *learned.notes),
+        seen.rows,
+        seen.total,
+        setting.prior,
+        {name: seen.missing_of[name] for name in network.variables},
+        (*seen.notes, *learned.notes),
         learned.ended,
         learned.why,
         {} if graph is None else found.mechanisms,
     )
     if result.ended is not None and result.ended.reason == "interrupted":
         raise Interrupted(result)
-    if intervals:
+    if intervals and learned_from is not None:
         whole = result.network if graph is None else found.whole
-        queries = intervals == "queries"
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting, queries)
+            sure = _uncertainty(learner, whole, learned_from, setting)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
@@ -238,20 +274,24 @@ def learn(
     return result
 
 
-def _on_graph(graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting) -> OnGraph:
+def _on_graph(
+    graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting
+) -> tuple[OnGraph, Learned]:
     """EM on the network that the mechanisms are part of, from what the graph recovers."""
     network = graph.network
-    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, table, setting)
+    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, Held(table), setting)
 
     def fit(augmented: Network, rows: EncodedTable, start: Network | str) -> Learned:
         own = replace(em, start=start, restarts=1 if start == "random" else em.restarts)
-        return carry_out(own, augmented, rows, setting)
+        return carry_out(own, augmented, Held(rows), setting)
 
-    return learn_on_graph(graph, table, fit, network.with_tables(first.tables))
+    found = learn_on_graph(graph, table, fit, network.with_tables(first.tables))
+    learned = Learned(found.tables, found.families, found.ended, ON_GRAPH, (), first.statistics)
+    return found, learned
 
 
 def _uncertainty(
-    method: Method, network: Network, table: EncodedTable, setting: Setting, queries: bool
+    method: Method, network: Network, table: EncodedTable, setting: Setting
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
     if method.name == "auto" and not table.partially_observed:
@@ -263,7 +303,7 @@ def _uncertainty(
         again = method
         if isinstance(method, EM) and method.stop == "converge":
             again = replace(method, start=network, restarts=1)  # near where it will end
-        return network.with_tables(carry_out(again, network, rows, setting).tables)
+        return network.with_tables(carry_out(again, network, Held(rows), setting).tables)
 
     return uncertainty_of(
         method.name,
@@ -273,7 +313,6 @@ def _uncertainty(
         refit,
         given_of,
         memory=setting.memory,
-        replicate=queries,
     )
 
 
@@ -285,21 +324,35 @@ def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict
     }
 
 
-def carry_out(method: Method, network: Network, table: EncodedTable, setting: Setting) -> Learned:
+def carry_out(method: Method, network: Network, source: Observations, setting: Setting) -> Learned:
     """Plan, count, estimate."""
     setting = replace(setting, deadline=Deadline.within(getattr(method, "time_limit", None)))
-    plan = method.plan(network, table.partially_observed)
-    statistics = gather(
+    plan = method.plan(network, source.partially_observed)
+    statistics = source.gather(
         plan.needs,
         network,
-        [table],
         progress=setting.progress,
         deadline=setting.deadline,
         memory=setting.memory / 4,
         seed=int(setting.rng.integers(2**62)) if plan.needs.heldout else 0,
     )
     learned = method.estimate(plan, statistics, setting)
-    return replace(learned, notes=(*plan.notes, *learned.notes))
+    return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
+
+
+def refuse_streaming(source: Held | Streamed, what: str) -> None:
+    """Refuse, before anything is counted, what needs all rows in memory."""
+    if source.table is None:
+        raise MethodError(
+            f"{what}: all rows have to be in memory for that, and they do not fit in the budget.",
+            "raise memory=... (--memory), or learn without.",
+        )
+
+
+def _checked_jobs(jobs: int) -> int:
+    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+        raise MethodError(f"jobs is {jobs!r}, but must be a whole number of at least 1.")
+    return jobs
 
 
 def _checked_network(network: object, data: object) -> Network:

@@ -346,7 +346,13 @@ def learned_separator(network: Network, table: EncodedTable) -> dict[str, Scope]
     >>> learned_separator(network, EncodedTable.of({"Age": 2, "Ill": 2}, columns))
     {'Age': (), 'Ill': ('Age',)}
     """
-    parents_of = observed_parents(network, table)
+    return separators(network, table, observed_parents(network, table))
+
+
+def separators(
+    network: Network, table: EncodedTable, parents_of: Mapping[str, Scope]
+) -> dict[str, Scope]:
+    """For each variable's family, the parents of its mechanisms."""
     return {
         name: tuple(
             other

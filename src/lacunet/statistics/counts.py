@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.table import Copies
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.distinct import Keys, distinct, pack, unpack
 from lacunet.statistics.errors import ScopeError
@@ -38,12 +39,19 @@ class Tally:
     squares: FloatArray
 
     @classmethod
-    def of(cls, place: NDArray[np.intp], weights: FloatArray | None, size: int) -> Tally:
+    def of(
+        cls,
+        place: NDArray[np.intp],
+        weights: FloatArray | None,
+        size: int,
+        copies: Copies | None = None,
+    ) -> Tally:
         """Add up rows, each at its place."""
-        rows = added_up(place, None, size)
+        rows = added_up(place, None if copies is None else copies.rows, size)
         if weights is None:
             return cls(rows, rows, rows)
-        return cls(added_up(place, weights, size), rows, added_up(place, weights * weights, size))
+        squares = weights * weights if copies is None else copies.squares
+        return cls(added_up(place, weights, size), rows, added_up(place, squares, size))
 
     def gathered(self, place: NDArray[np.intp], size: int) -> Tally:
         """Add up again what belongs to one place."""

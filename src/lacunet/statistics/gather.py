@@ -4,15 +4,17 @@
 all that an estimate ever sees of the data. Statistics of two parts add up with ``+``. Family
 counts and problems do so for any parts. What was reduced within groups does so as long as no
 group of rows is split between two parts: parts are made by the values that rows are grouped by.
+Where groups are few they may be split: their counts are kept until all parts are added
+(``shared``), and reduced by `finished`.
+
+All of it can be pickled: `of_part` may run in any process, on any machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
 from math import inf
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -94,7 +96,8 @@ class Statistics:
 
     ``learning`` are those of what is learned from, where a share is put aside; the problems
     then have two weights, of what is learned from and of what is put aside. ``cut`` says why
-    problems were not compiled, where they should have been.
+    problems were not compiled, where they should have been. ``grouped`` waits to be reduced,
+    once all parts are added. ``notes`` is what the user should know of how the rows were read.
     """
 
     rows: int
@@ -108,6 +111,8 @@ class Statistics:
     distinct: Mapping[Scope, Rows] = field(default_factory=dict)
     learning: Statistics | None = None
     cut: str = ""
+    grouped: Mapping[Scope, GroupedCounts] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(
@@ -122,6 +127,8 @@ class Statistics:
             problems=_both(self.problems, other.problems),
             learning=_both(self.learning, other.learning),
             cut=self.cut or other.cut,
+            grouped=_added(self.grouped, other.grouped),
+            notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
         )
 
     @property
@@ -140,7 +147,7 @@ def gather(
     memory: float = inf,
     seed: int = 0,
 ) -> Statistics:
-    """Count what is needed, part by part, and add it up.
+    """Count what is needed, part by part, and add it up; no part splits a group of rows.
 
     Parameters
     ----------
@@ -151,44 +158,56 @@ def gather(
     seed
         Chooses what is put aside.
     """
-    count_part = partial(_of_part, needs, network, progress, deadline, memory, seed)
-    return reduce(add, map(count_part, parts))
+    how = Gathering(needs, network, deadline=deadline, memory=memory, seed=seed)
+    return finished(summed(of_part(how, part, progress) for part in parts), how)
 
 
-def _of_part(
-    needs: Needs,
-    network: Network,
-    progress: Progress,
-    deadline: Deadline,
-    memory: float,
-    seed: int,
-    table: EncodedTable,
-) -> Statistics:
+@dataclass(frozen=True)
+class Gathering:
+    """What is asked of every part; see `gather`.
+
+    ``shared`` are the families whose groups of rows may be split between parts.
+    """
+
+    needs: Needs
+    network: Network
+    shared: frozenset[Scope] = frozenset()
+    deadline: Deadline = NEVER
+    memory: float = inf
+    seed: int = 0
+
+
+def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
+    """What one part of the rows says; to be added to that of the other parts, and `finished`."""
+    needs, network = how.needs, how.network
     whole = table.take(table.is_shown(table.variables)) if needs.complete else None
+    reduced, grouped = _in_groups(how, table, progress)
     found = Statistics(
-        rows=table.rows,
+        rows=table.stand_for,
         total=table.total,
         missing_of=table.missing_of,
         counts=count(table, needs.families, progress),
         complete={} if whole is None else count(whole, needs.families, progress),
-        complete_rows=0 if whole is None else whole.rows,
-        reduced=_reduced(needs, network, table, progress),
+        complete_rows=0 if whole is None else whole.stand_for,
+        reduced=reduced,
         distinct={columns: distinct_rows(table, columns) for columns in needs.rows},
+        grouped=grouped,
+        notes=table.notes,
     )
     if not needs.problems:
         return found
     try:
-        deadline.check()
+        how.deadline.check()
         weights = None
         if needs.heldout is not None:
             shares = np.array([1 - needs.heldout, needs.heldout])
-            weights = split_weights(network, table, shares, seed)
-            if weights.any(axis=0).all():
-                rest = replace(table, weights=weights[:, 0]).take(weights[:, 0] > 0)
-                without = replace(needs, problems=False, heldout=None)
-                learning = _of_part(without, network, silent, deadline, memory, seed, rest)
-                found = replace(found, learning=learning)
-        problems = compile_problems(network, table, weights, memory=memory, deadline=deadline)
+            weights = split_weights(network, table, shares, how.seed)
+            rest = replace(table, weights=weights[:, 0], copies=None).take(weights[:, 0] > 0)
+            without = replace(how, needs=replace(needs, problems=False, heldout=None))
+            found = replace(found, learning=of_part(without, rest))
+        problems = compile_problems(
+            network, table, weights, memory=how.memory, deadline=how.deadline
+        )
         return replace(found, problems=problems)
     except OutOfTimeError:
         return replace(found, cut="time limit")
@@ -196,18 +215,65 @@ def _of_part(
         return replace(found, cut="interrupted")
 
 
-def _reduced(
-    needs: Needs, network: Network, table: EncodedTable, progress: Progress
-) -> dict[Scope, Reduced]:
+def summed(parts: Iterable[Statistics]) -> Statistics:
+    """All parts added up, two by two, so that none is merged more than log times."""
+    held: list[tuple[int, Statistics]] = []
+    for part in parts:
+        level, whole = 0, part
+        while held and held[-1][0] == level:
+            whole = held.pop()[1] + whole
+            level += 1
+        held.append((level, whole))
+    *earlier, whole = [statistics for _, statistics in held]
+    for one in reversed(earlier):
+        whole = one + whole
+    return whole
+
+
+def finished(statistics: Statistics, how: Gathering) -> Statistics:
+    """The statistics of all parts, with the groups that they share reduced."""
+    whole = with_reduced(statistics, how)
+    if whole.learning is not None and not 0 < whole.learning.total < whole.total:
+        whole = replace(whole, learning=None)  # there is nothing on one of the two sides
+    return whole
+
+
+def with_reduced(
+    statistics: Statistics, how: Gathering, shared: frozenset[Scope] = frozenset()
+) -> Statistics:
+    """The statistics with all groups reduced but those that other parts share still."""
+    ready = {
+        asked.family: asked.within(cells, asked.family, how.network.shape(asked.family))
+        for asked in how.needs.groupings
+        if asked.family not in shared
+        if (cells := statistics.grouped.get(asked.family)) is not None
+    }
+    learning = statistics.learning
+    return replace(
+        statistics,
+        reduced={**statistics.reduced, **ready},
+        grouped={scope: own for scope, own in statistics.grouped.items() if scope not in ready},
+        learning=None if learning is None else with_reduced(learning, how, shared),
+    )
+
+
+def _in_groups(
+    how: Gathering, table: EncodedTable, progress: Progress
+) -> tuple[dict[Scope, Reduced], dict[Scope, GroupedCounts]]:
     groups: dict[Scope, tuple[Groups, NDArray[np.intp]]] = {}
     reduced: dict[Scope, Reduced] = {}
-    for done, asked in enumerate(needs.groupings):
-        progress("grouping", done, len(needs.groupings), asked.family[-1])
+    grouped: dict[Scope, GroupedCounts] = {}
+    for done, asked in enumerate(how.needs.groupings):
+        progress("grouping", done, len(how.needs.groupings), asked.family[-1])
         if asked.given not in groups:
             groups[asked.given] = group_rows(table, asked.given)
         cells = count_in_groups(table, *groups[asked.given], asked.hidden, asked.whole)
-        reduced[asked.family] = asked.within(cells, asked.family, network.shape(asked.family))
-    return reduced
+        if asked.family in how.shared:
+            grouped[asked.family] = cells
+        else:
+            sizes = how.network.shape(asked.family)
+            reduced[asked.family] = asked.within(cells, asked.family, sizes)
+    return reduced, grouped
 
 
 def _added(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:

@@ -132,13 +132,13 @@ def count_in_groups(
     )
     size = prod(size + 1 for size in cardinalities)
     weights = None if table.weights is None else table.weights[rows]
+    copies = None if table.copies is None else table.copies.take(rows)
     if len(groups.weights) * size < LARGEST_KEY:
         found, place = distinct(group[rows] * size + cells, len(groups.weights) * size)
-        tally = Tally.of(place, weights, len(found))
+        tally = Tally.of(place, weights, len(found), copies)
         in_group, in_cell = np.divmod(found, size)
         return GroupedCounts(groups, scope, cardinalities, in_group, in_cell, tally)
-    ones = np.ones(len(rows))
-    single = Tally(ones, ones, ones) if weights is None else Tally(weights, ones, weights**2)
+    single = Tally.of(np.arange(len(rows)), weights, len(rows), copies)
     return _gathered(groups, scope, cardinalities, group[rows], cells, single)
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
@@ -50,6 +51,16 @@ class Rows:
             tuple(column[member] for column in columns),
             tally.gathered(group, len(member)),
         )
+
+    def table(self) -> EncodedTable:
+        """The distinct rows as a table, each standing for its copies."""
+        sizes = dict(zip(self.scope, self.cardinalities, strict=True))
+        columns: dict[str, Any] = {
+            name: column.astype(code_type(sizes[name]))
+            for name, column in zip(self.scope, self.columns, strict=True)
+        }
+        copies = Copies(self.tally.rows, self.tally.squares)
+        return EncodedTable.of(sizes, columns, self.tally.weights, copies=copies)
 
     @property
     def weights(self) -> FloatArray:
@@ -103,4 +114,5 @@ def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
     sizes = tuple(table.cardinality_of[name] for name in names)
     group, member = grouped(columns, [size + 1 for size in sizes], table.rows)
     chosen = tuple(column[member].astype(np.int64) for column in columns)
-    return Rows(tuple(names), sizes, chosen, Tally.of(group, table.weights, len(member)))
+    tally = Tally.of(group, table.weights, len(member), table.copies)
+    return Rows(tuple(names), sizes, chosen, tally)

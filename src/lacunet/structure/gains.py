@@ -31,6 +31,12 @@ SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
 
 
+def nlogn(counts: FloatArray) -> FloatArray:
+    r""":math:`n \log n` of each count, zero at zero."""
+    products: FloatArray = counts * np.log(np.maximum(counts, SMALLEST))
+    return products
+
+
 def xlogx(counts: FloatArray) -> float:
     r"""The sum of :math:`n \log n`, zero at zero."""
     flat = counts.ravel()

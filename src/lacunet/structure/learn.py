@@ -4,8 +4,9 @@
 2. The seed: greedy equivalence search on paired gains (`lacunet.structure.ges`).
 3. Up to six rounds: draw completions of the rows from the best network so far, search orders for
    the DAG that scores best on them, and accept it only if the exact BIC of the observed cells
-   rises. A round without success is tried again with fresh draws, a second ends the search (with
-   50,000 rows or more, the first).
+   rises. The search ends when fresh draws lead to the same class again. A round that leads to a
+   worse one is tried again with fresh draws, a second ends the search (with 50,000 rows or more,
+   the first).
 4. CPTs by `lacunet.learn`, arc strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
@@ -21,12 +22,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.completion.complete import draw_completions
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.learn import learn
+from lacunet.estimate.em.method import EM
+from lacunet.estimate.learn import Interrupted, learn
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -108,6 +109,7 @@ class Job:
     memory: int
     deadline: Deadline
     progress: Progress
+    graph: MissingnessGraph | None  # the mechanisms that the judge must not leave out
 
 
 @dataclass(eq=False)
@@ -209,6 +211,7 @@ def learn_structure(
     table = in_order_of_content(table)
     pairs = pair_tables(Rows.of(table))
     constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
+    mechanisms = mechanisms_of(network, table, missingness)
     job = Job(
         table,
         dict(network.states_of),
@@ -218,8 +221,8 @@ def learn_structure(
         memory_budget(memory),
         Deadline.within(time_limit),
         progress,
+        mechanisms.to_judge,
     )
-    mechanisms = mechanisms_of(network, table, missingness)
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, mechanisms, method)
     structure = network_of(job.states, search.dag)
@@ -229,8 +232,7 @@ def learn_structure(
         score=_score(search),
         trace=tuple(search.trace),
         strengths=_strengths(job, search, strengths),
-        missingness=mechanisms.graph
-        and MissingnessGraph(structure, mechanisms.graph.causes, mechanisms.graph.hidden),
+        missingness=mechanisms.over(structure),
         ended=search.ended,
         rows=table.rows,
         seconds=monotonic() - began,
@@ -240,21 +242,30 @@ def learn_structure(
 
 
 def _with_cpts(job: Job, search: Search, structure: Network, prior: float) -> Network:
-    """The structure with learned CPTs."""
-    method: Auto | str = "factored-mar"
-    if search.ended != "closed form":
-        left = 1.0 if search.ended == "interrupted" else job.deadline.left
-        method = Auto(time_limit=min(max(left, 1.0), EM_SECONDS))
-    found = learn(
-        structure,
-        job.table,
-        method,
-        prior,
-        rng=job.rng,
-        memory=job.memory,
-        progress=job.progress,
-    )
-    return found.network
+    """The structure with learned CPTs; mechanisms that cannot be left out are learned along."""
+    left = 1.0 if search.ended == "interrupted" else job.deadline.left
+    limit = min(max(left, 1.0), EM_SECONDS)
+    whole, table = structure, job.table
+    method: Auto | EM | str = Auto(time_limit=limit)
+    if search.ended == "closed form":
+        method = "factored-mar"
+    elif job.graph is not None and search.judged is not None:
+        whole, table = search.judged.whole.with_tables(None), search.judged.rows
+        method = EM(start=search.judged.whole, restarts=1, time_limit=limit)
+    try:
+        found = learn(
+            whole,
+            table,
+            method,
+            prior,
+            rng=job.rng,
+            memory=job.memory,
+            progress=job.progress,
+        )
+    except Interrupted as stopped:
+        search.ended, found = "interrupted", stopped.result
+    tables = {name: found.network.cpt(name).table for name in structure.variables}
+    return structure.with_tables(tables)
 
 
 def _check(method: str, score: str, equivalent_size: float, time_limit: float | None) -> None:
@@ -339,14 +350,15 @@ def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None
     seed = _seed(job, rows.thinned(SEED_ROWS))
     search.dag = seed
     network = network_of(job.states, seed)
-    search.judged = judge(network, job.table, tables_from(rows, network), job.memory, job.deadline)
+    start = tables_from(rows, network)
+    search.judged = judge(network, job.table, start, job.memory, job.deadline, job.graph)
     search.note("seed", search.judged.score, seed, is_accepted=True)
     failures = 0
     for at in range(MOST_ROUNDS):
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
-        rises = _round(job, search, at)
-        failures = 0 if rises else failures + 1
-        if failures == (FAILURES if job.table.rows < MANY_ROWS else 1):
+        result = _round(job, search, at)
+        failures = 0 if result == "rises" else failures + 1
+        if result == "same" or failures == (FAILURES if job.table.rows < MANY_ROWS else 1):
             search.ended = "converged"
             return
     search.ended = "round limit"
@@ -361,27 +373,34 @@ def _forecast(search: Search, at: int) -> str:
     return text
 
 
-def _round(job: Job, search: Search, at: int) -> bool:
-    """Draw, search, judge; whether the exact score rises."""
+def _round(job: Job, search: Search, at: int) -> Literal["rises", "same", "falls"]:
+    """Draw, search, judge: whether the exact score rises, or the class is the same again."""
     assert search.judged is not None
-    draws = _draws(job.table.rows)
-    drawn = draw_completions(search.judged.network, job.table, draws, job.rng, job.memory)
+    drawn = search.judged.draw(_draws(job.table.rows), job.rng, job.memory)
     job.deadline.check()
     rows = Rows.stacked(drawn)
-    found = best_dag(rows, search.dag, job.constraints, job.score, job.rng, job.deadline)
+    found = best_dag(
+        rows,
+        search.dag,
+        job.constraints,
+        job.score,
+        job.rng,
+        job.deadline,
+        screened=Rows.of(drawn[0]),
+    )
     network = network_of(job.states, found.best.parents)
     is_same = to_cpdag(network) == to_cpdag(search.judged.network)
     judged = search.judged
     if not is_same:
         start = tables_from(rows, network)
-        judged = judge(network, job.table, start, job.memory, job.deadline)
+        judged = judge(network, job.table, start, job.memory, job.deadline, job.graph)
     rises = judged.score > search.judged.score + LEAST_RISE
     search.note(f"round {at + 1}", judged.score, found.best.parents, is_accepted=rises)
     if rises:
         search.judged, search.dag = judged, found.best.parents
     if rises or is_same:
         search.ordered, search.completions = found.best, [Rows.of(one) for one in drawn]
-    return rises
+    return "rises" if rises else "same" if is_same else "falls"
 
 
 def _draws(rows: int) -> int:
@@ -428,4 +447,6 @@ def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
     text += "of completions and search over orders that raised the exact BIC of the observed cells"
     if weighed:
         text += f"; the rows were weighed for {counted(weighed, 'mechanism')} in the seed"
+    if mechanisms.not_ignorable:
+        text += "; mechanisms that look at missing values are nodes in the score"
     return text

@@ -18,16 +18,17 @@ draws is that of the estimate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.inference.query import NOTHING, family_marginals, query
+from lacunet.inference.query import family_marginals, query
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.rows import distinct_rows
+from lacunet.uncertainty.delta import Asked, pseudo_variances
 from lacunet.uncertainty.spread import Spread
 
 GROUPS = 30
@@ -133,14 +134,12 @@ class Replicates:
             found[name] = Spread(table, rates, np.minimum(whole.sizes, expected))
         return found
 
-    def query(self, target: str | Sequence[str], evidence: Mapping[str, str] = NOTHING) -> Spread:
-        """The spread of a query's answer: every replicate is asked."""
-        variance = self.variance(lambda network: query(network, target, evidence))
-        answer = query(self.network, target, evidence)
-        flat = answer.reshape(-1)
-        whole = Spread.of_variance(flat, flat, variance.reshape(-1), self.total)
-        sizes = np.minimum(whole.sizes, self.total).reshape(answer.shape)
-        return Spread(answer, answer, sizes)
+    def variances(self, asked: Asked) -> FloatArray:
+        """The variance of each cell of an answer: every replicate is asked."""
+        variance = self.variance(lambda network: query(network, asked.scope, asked.evidence))
+        joint_of = family_marginals(self.network)
+        rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
+        return np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
 
 
 def jackknife(

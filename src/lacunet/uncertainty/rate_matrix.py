@@ -28,6 +28,7 @@ from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.layout import Layout
+from lacunet.uncertainty.delta import Asked, pseudo_variances
 from lacunet.uncertainty.spread import Spread
 
 Step = Callable[[FloatArray], FloatArray]
@@ -208,12 +209,38 @@ def parts_of(problems: Problems, free: Free, layout: Layout) -> Integers:
 
 @dataclass(frozen=True)
 class EmSpreads:
-    """The spread of every CPT that EM gave, and the directions that the data do not identify."""
+    """The spread of every CPT that EM gave, and the directions that the data do not identify.
+
+    ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
+    each): about these neither the rows nor the prior say anything. ``stuck`` is, for every cell,
+    the expected count of its CPT row if nothing in it is free, infinite otherwise.
+    """
 
     spread_of: Mapping[str, Spread]
     covariance: FloatArray
+    lost: FloatArray
+    stuck: FloatArray
     free: Free
+    layout: Layout
+    prior: float
     unidentified: tuple[Direction, ...]
+
+    def variances(self, asked: Asked) -> FloatArray:
+        """The variance of each cell of an answer; infinite if a lost direction moves it.
+
+        Without a prior, CPT rows that have nothing free count their pseudo-rows.
+        """
+        nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
+        found = np.zeros(len(asked.gradients))
+        for at, gradient_of in enumerate(asked.gradients):
+            cells = self.layout.flat({**nothing, **gradient_of})
+            moved = cells[self.free.cell] - cells[self.free.reference]
+            found[at] = moved @ self.covariance @ moved
+            if (np.abs(moved @ self.lost) > SINGULAR).any():
+                found[at] = np.inf
+        if self.prior > 1:
+            return found
+        return found + pseudo_variances(asked, self.layout.tables(self.stuck), self.prior)
 
 
 def em_spreads(curvature: Curvature, parts: Integers, layout: Layout, prior: float) -> EmSpreads:
@@ -232,7 +259,18 @@ def em_spreads(curvature: Curvature, parts: Integers, layout: Layout, prior: flo
     variance = _cell_variances(covariance, curvature, lost)
     spread_of = _spreads(variance, curvature, layout, prior)
     unidentified = _unidentified(observed, curvature, layout, prior)
-    return EmSpreads(spread_of, covariance, curvature.free, unidentified)
+    is_stuck = ~np.isin(np.arange(len(curvature.begins)), curvature.free.row)
+    stuck = np.where(is_stuck, curvature.row_totals, np.inf)
+    return EmSpreads(
+        spread_of,
+        covariance,
+        vectors[:, ~known] / root[:, None],
+        np.repeat(stuck, curvature.lengths),
+        curvature.free,
+        layout,
+        prior,
+        unidentified,
+    )
 
 
 def family_spread(curvature: Curvature, variable: str, layout: Layout, prior: float) -> Spread:

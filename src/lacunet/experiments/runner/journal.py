@@ -19,6 +19,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
@@ -70,6 +71,11 @@ def read_journal(folder: Path) -> dict[str, Outcome]:
     """The outcomes in a folder, by key, in the order they came; the folder is not touched."""
     text = _content(folder / NAME)
     return _parsed(text[: text.rfind(b"\n") + 1], folder / NAME)
+
+
+def last_result(folder: Path) -> datetime:
+    """When the last outcome of a folder was written."""
+    return datetime.fromtimestamp((folder / NAME).stat().st_mtime).astimezone()
 
 
 def _content(path: Path) -> bytes:
