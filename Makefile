@@ -50,6 +50,7 @@ lint: .venv/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini --cache-dir .mypy_cache/tests
 	$(BIN)/lint-imports
 
 # Debian's chromium, for the tests of pages; where there is none they are skipped, and say so.

@@ -91,16 +91,16 @@ def test_accelerated_em_ends_where_plain_em_does_in_a_quarter_of_the_expectation
 def test_an_extrapolation_goes_where_a_geometric_series_of_steps_ends() -> None:
     # Logarithms of the odds 8, 4, 2 halve towards zero; the two cells of the row stay one.
     rows = Rows(np.array([0]), np.array([2]))
-    cells = [1 / (1 + np.exp(-np.array([x, -x]))) for x in (8e-3, 4e-3, 2e-3)]
-    found, length = extrapolated(*cells, rows, 100.0)
+    one, two, three = (1 / (1 + np.exp(-np.array([x, -x]))) for x in (8e-3, 4e-3, 2e-3))
+    found, length = extrapolated(one, two, three, rows, 100.0)
     assert length == pytest.approx(2.0, rel=1e-3)
     np.testing.assert_allclose(found, [0.5, 0.5], atol=1e-6)
 
 
 def test_an_extrapolation_leaves_zeros_alone() -> None:
     rows = Rows(np.array([0]), np.array([3]))
-    cells = [np.array([0.0, x, 1 - x]) for x in (0.2, 0.3, 0.35)]
-    found, _ = extrapolated(*cells, rows, 100.0)
+    one, two, three = (np.array([0.0, x, 1 - x]) for x in (0.2, 0.3, 0.35))
+    found, _ = extrapolated(one, two, three, rows, 100.0)
     assert found[0] == 0
     assert found.sum() == pytest.approx(1)
 

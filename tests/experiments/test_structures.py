@@ -39,7 +39,9 @@ def test_mechanisms_hide_half_of_the_variables_in_their_way(setting: object, cat
     assert len(hidden) == 10
     for name, (cause, *_) in ((name, drawn.graph.causes[name] or ("",)) for name in hidden):
         is_missing = drawn.table.columns[name] == drawn.table.cardinality_of[name]
-        groups = [drawn.complete.columns[cause] == s for s in range(4)] if cause else [slice(None)]
+        groups = (
+            [drawn.complete.columns[str(cause)] == s for s in range(4)] if cause else [slice(None)]
+        )
         shares = [is_missing[rows] for rows in groups if len(is_missing[rows]) > 300]
         rates = np.array([0.1, 0.6] if cause else [0.35])
         for part in shares:  # within five standard errors of a rate that the design has

@@ -44,8 +44,8 @@ def by_definition(table: EncodedTable, child: int, parents: tuple[int, ...], siz
     codes = np.stack(list(table.columns.values()), axis=1).astype(int)
     counts: dict[tuple[int, ...], dict[int, int]] = {}
     for row in codes:
-        states = counts.setdefault(tuple(row[list(parents)]), {})
-        states[row[child]] = states.get(row[child], 0) + 1
+        own = counts.setdefault(tuple(row[list(parents)]), {})
+        own[row[child]] = own.get(row[child], 0) + 1
     states, configurations = SIZES[child], int(np.prod([SIZES[p] for p in parents]))
     if size:
         a, b = size / configurations, size / configurations / states

@@ -41,8 +41,7 @@ def run(options: Namespace) -> int:
     write_network(shown.learned[METHODS[-1]], folder / "learned.bif")
     if options.json:
         answers = [
-            {"what": words, "truth": truth, **dict(zip(METHODS, values, strict=True))}
-            for words, truth, values in shown.answers
+            dict(zip(("what", "truth", *METHODS), answer, strict=True)) for answer in shown.answers
         ]
         told = {"rows": shown.table.rows, "answers": answers, "obesity": shown.obesity}
         print(json.dumps(told))

@@ -9,9 +9,9 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
+    add_memory,
     add_method_arguments,
     add_network_and_data,
-    gigabytes,
     has_data,
     method_of,
     noted_table,
@@ -33,8 +33,7 @@ def add_arguments(command: ArgumentParser) -> None:
     rows = "list the rows that enter each factor of the query"
     add(command, "--rows", rows, action="store_true")
     add_json(command, "print the plan as JSON")
-    memory = "memory budget in GiB (default: half of the available memory)"
-    add(command, "--memory GIB", memory, type=gigabytes)
+    add_memory(command)
     add_method_arguments(command)
     add_data_arguments(command)
 

@@ -13,7 +13,9 @@ from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
     add_learning_arguments,
     add_method_arguments,
     add_query_arguments,
@@ -56,18 +58,13 @@ def add_arguments(command: ArgumentParser) -> None:
     files = command.add_argument(
         "files", metavar="NETWORK DATA", nargs="+", help=f"{NETWORK_HELP}; {DATA_HELP}"
     )
-    command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
-    command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    add(command, "--edges EDGES", f"{EDGES_HELP}; then no NETWORK is given")
+    add(command, "-o --output OUT", "where to write the learned network")
+    add_json(command)
     add_learning_arguments(command)
     add_report_argument(command)
-    command.add_argument(
-        "--min-count",
-        type=int,
-        default=0,
-        metavar="K",
-        help="hide numbers on the page that reveal counts below K rows",
-    )
+    least = "hide numbers on the page that reveal counts below K rows"
+    command.add_argument("--min-count", type=int, default=0, metavar="K", help=least)
     add_building_arguments(command)
     add_method_arguments(command)
     add_query_arguments(command, files)

@@ -12,13 +12,11 @@ from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.method import Method
+from lacunet.formats.files import FORMATS, read_network
 from lacunet.model.network import Network
 from lacunet.progress import Progress
 
-NETWORK_HELP = (
-    "the network: .bif .xmlbif .bifxml .xml .net .dsc .xdsl .uai .json, each also .gz, or the name "
-    "of a bundled one"
-)
+NETWORK_HELP = f"the network: {' '.join(FORMATS)}, each also .gz, or the name of a bundled one"
 DATA_HELP = (
     "the data: .csv .tsv .parquet .arrow .feather, also .csv.gz, globs and folders of parts, or - "
     "for CSV from standard input"
@@ -37,13 +35,11 @@ def add(command: Any, spelled: str, text: str, **more: Any) -> Action:
 
     A default is told at the end of its text.
     """
-    *names, last = spelled.split()
-    if last.isupper() or "," in last:
-        more["metavar"] = last
-    else:
-        names.append(last)
+    names = spelled.split()
+    if len(names) > 1 and not names[-1].startswith("-"):
+        more["metavar"] = names.pop()
     default = more.get("default", [])
-    if default not in (None, []):
+    if default not in (None, [], ""):
         text += f" (default: {f'{default:g}' if isinstance(default, float) else default})"
     action: Action = command.add_argument(*names, help=text, **more)
     return action
@@ -150,28 +146,17 @@ def add_method_arguments(command: ArgumentParser) -> None:
 
 def add_learning_arguments(command: ArgumentParser) -> None:
     """Say what goes with every method: the prior, the memory, and whether to give intervals."""
-    command.add_argument(
-        "--prior",
-        type=float,
-        default=2.0,
-        metavar="ALPHA",
-        help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
-        "(default: 2)",
-    )
-    command.add_argument(
-        "--memory",
-        type=gigabytes,
-        metavar="GIB",
-        help="memory budget in GiB (default: half of the available memory)",
-    )
-    command.add_argument(
-        "--intervals",
-        nargs="?",
-        type=level,
-        const=0.95,
-        metavar="LEVEL",
-        help="add intervals of every CPT entry at this level (0.95 if none is given)",
-    )
+    prior = "concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none"
+    add(command, "--prior ALPHA", prior, type=float, default=2.0)
+    add_memory(command)
+    intervals = "add intervals of every CPT entry at this level (0.95 if none is given)"
+    add(command, "--intervals LEVEL", intervals, nargs="?", type=level, const=0.95)
+
+
+def add_memory(command: Any) -> None:
+    """Let the memory be limited."""
+    memory = "memory budget in GiB (default: half of the available memory)"
+    add(command, "--memory GIB", memory, type=gigabytes)
 
 
 def _refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -204,8 +189,6 @@ def method_of(options: Namespace, network: Network) -> Method:
 
 def _start(text: str) -> str | Network:
     """A method's name as it is; the network in a file, if it names one."""
-    from lacunet.formats.files import FORMATS, read_network
-
     if any(suffix in text.lower() for suffix in FORMATS):
         return read_network(text)
     return text
@@ -316,14 +299,8 @@ def limit(text: str) -> float | None:
 
 def level(text: str) -> float:
     """A level as a share, or in per cent."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    value = value / 100 if value >= 1 else value
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
-    return value
+    value = number(text, float, SMALLEST, 100, "a level between 0 and 1")
+    return value / 100 if value >= 1 else value
 
 
 def note(text: str) -> None:

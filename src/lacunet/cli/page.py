@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import note
+from lacunet.cli.options import add, note
 
 if TYPE_CHECKING:
     from lacunet.pages.provenance import Provenance
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def add_report_argument(command: ArgumentParser) -> None:
     """Add ``--report``."""
-    command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
+    add(command, "--report PAGE.html", "write the result as a page")
 
 
 def page_source(options: Namespace, read: Sequence[str]) -> Provenance:

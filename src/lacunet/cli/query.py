@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lacunet.cli.options import (
+    add,
     add_data_arguments,
     add_json,
     add_learning_arguments,
@@ -38,7 +39,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command, nargs="*")
     asked = "the variables asked about, and the states that are given; may be repeated"
-    command.add_argument("--query", metavar="X,Y|Z=z", action="append", required=True, help=asked)
+    add(command, "--query X,Y|Z=z", asked, action="append", required=True)
     add_json(command, "print the answers as JSON")
     add_learning_arguments(command)
     add_method_arguments(command)

@@ -8,14 +8,16 @@ from argparse import ArgumentParser, Namespace
 from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.network import add_building_arguments, asked_bins, asked_states
 from lacunet.cli.options import (
+    add,
     add_data,
+    add_json,
     add_row_arguments,
+    add_seed,
     add_text_arguments,
     data_of,
     gigabytes,
     names,
     note,
-    seed,
 )
 from lacunet.cli.progress import progress_bar
 
@@ -35,68 +37,30 @@ what is printed for each edge:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_data(command)
-    command.add_argument("-o", "--output", metavar="OUT", help="where to write the network")
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    add(command, "-o --output OUT", "where to write the network")
+    add_json(command)
     group = command.add_argument_group("structure")
-    group.add_argument(
-        "--without", type=names, default=[], metavar="A,B", help="columns to leave out"
+    add(group, "--without A,B", "columns to leave out", type=names, default=[])
+    add(group, "--required ARCS", "arcs that must be there: 'A -> B; A, C -> D'", default="")
+    add(group, "--forbidden ARCS", "arcs that are not allowed", default="")
+    tiers = "groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one"
+    add(group, "--tiers T", tiers)
+    add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
+    missingness = (
+        "how values go missing: 'learn' (default), 'none' for completely at random, "
+        "or a file with a missingness graph"
     )
-    group.add_argument(
-        "--required",
-        metavar="ARCS",
-        default="",
-        help="arcs that must be there: 'A -> B; A, C -> D'",
-    )
-    group.add_argument("--forbidden", metavar="ARCS", default="", help="arcs that are not allowed")
-    group.add_argument(
-        "--tiers",
-        metavar="T",
-        help="groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one",
-    )
-    group.add_argument(
-        "--max-parents",
-        type=int,
-        default=4,
-        metavar="N",
-        help="maximum number of parents (default: 4)",
-    )
-    group.add_argument(
-        "--missingness",
-        metavar="GRAPH",
-        default="learn",
-        help="how values go missing: 'learn' (default), 'none' for completely at random, "
-        "or a file with a missingness graph",
-    )
-    group.add_argument(
-        "--method",
-        choices=["auto", "closed-form"],
-        default="auto",
-        help="'closed-form' returns the first network, without iterating",
-    )
-    group.add_argument(
-        "--score", choices=["bic", "bdeu"], default="bic", help="score to maximise (default: bic)"
-    )
-    group.add_argument(
-        "--strengths",
-        type=int,
-        metavar="N",
-        help="bootstrap replicates for arc strengths (20; none above 200,000 rows)",
-    )
-    group.add_argument(
-        "--time-limit",
-        type=float,
-        metavar="SECONDS",
-        help="time limit; the best so far is returned",
-    )
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
-    group.add_argument(
-        "--prior",
-        type=float,
-        default=2.0,
-        metavar="ALPHA",
-        help="concentration of the CPTs' Dirichlet prior (default: 2)",
-    )
-    group.add_argument("--memory", type=gigabytes, metavar="GIB", help="memory budget in GiB")
+    group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
+    method = "'closed-form' returns the first network, without iterating"
+    group.add_argument("--method", choices=["auto", "closed-form"], default="auto", help=method)
+    add(group, "--score", "score to maximise", choices=["bic", "bdeu"], default="bic")
+    strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"
+    add(group, "--strengths N", strengths, type=int)
+    add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
+    add_seed(group)
+    prior = "concentration of the CPTs' Dirichlet prior"
+    add(group, "--prior ALPHA", prior, type=float, default=2.0)
+    add(group, "--memory GIB", "memory budget in GiB", type=gigabytes)
     add_building_arguments(group)
     add_row_arguments(group)
     add_text_arguments(group)

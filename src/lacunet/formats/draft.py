@@ -289,6 +289,23 @@ def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
         raise FormatError(f"{name}: {error.message}", error.hint) from None
 
 
+def network_of(
+    label: str,
+    states_of: Mapping[str, Sequence[str]],
+    cpts: Iterable[tuple[str, Sequence[str], FloatArray]],
+) -> Network:
+    """The network of another program: states, and each child with its parents and its table."""
+    declared = [Declared(name, tuple(states), label) for name, states in states_of.items()]
+    variables = declare(Source.of(label, ""), declared)
+    return assemble(
+        variables,
+        (
+            from_flat(family(variables, child, parents, label), table.ravel())
+            for child, parents, table in cpts
+        ),
+    )
+
+
 def _tables(name: str, potential_of: Mapping[str, Potential]) -> dict[str, FloatArray] | None:
     if all(potential.table is None for potential in potential_of.values()):
         return None

@@ -22,12 +22,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
-from uuid import uuid4
 
 from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.paper.sources import Source
 from lacunet.experiments.paper.studies import Study
 from lacunet.experiments.runner.outcomes import Outcome, as_plain, parsed_outcome
+from lacunet.output import replacing
 
 NAME = "cells.jsonl"
 PURPOSE = "study.json"
@@ -54,8 +54,7 @@ def journal_in(folder: Path) -> Iterator[Journal]:
     """Open the journal of a folder for this run alone; drop a torn last line."""
     text = _content(folder / NAME)  # refuses what is not a plain file
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / NAME).open("ab")
+        file = (_made(folder) / NAME).open("ab")
     except OSError as error:
         raise ExperimentError.folder(folder, error) from None
     with file:
@@ -118,15 +117,19 @@ def _lock(file: IO[bytes], folder: Path) -> None:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Put a file in place of whatever has its name, a link too, in one step."""
-    part = path.with_name(f".{path.name[:40]}.{uuid4().hex}")
     try:
-        with part.open("xb") as file:
+        with replacing(path, follow_links=False) as file:
             file.write(content)
-        part.replace(path)
     except OSError as error:
         raise ExperimentError.folder(path.parent, error) from None
-    finally:
-        part.unlink(missing_ok=True)
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExperimentError.folder(folder, error) from None
+    return folder
 
 
 def keep_to_purpose(study: Study, folder: Path) -> None:
@@ -147,12 +150,8 @@ def keep_to_purpose(study: Study, folder: Path) -> None:
         "drawing": DRAWING,
     }
     _check_same(kept, wanted, folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ExperimentError.folder(folder, error) from None
     content = json.dumps({**wanted, "networks": networks}, indent=1) + "\n"
-    replace_file(folder / PURPOSE, content.encode())
+    replace_file(_made(folder) / PURPOSE, content.encode())
 
 
 def kept_study(study: Study, folder: Path) -> Study:
