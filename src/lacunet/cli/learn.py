@@ -15,11 +15,13 @@ from lacunet.cli.options import (
     NETWORK_HELP,
     add_data_arguments,
     add_method_arguments,
+    add_size_arguments,
     data_of,
     data_options,
-    gigabytes,
     method_options,
+    names,
     note,
+    size_options,
     table_of,
 )
 from lacunet.cli.progress import progress_bar
@@ -32,6 +34,7 @@ HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
+  lacunet learn alarm.bif all.stats -o learned.bif          statistics of lacunet count or merge
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
@@ -51,7 +54,10 @@ REASONS = {
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument(
-        "files", metavar="NETWORK DATA", nargs="+", help=f"{NETWORK_HELP}; {DATA_HELP}"
+        "files",
+        metavar="NETWORK DATA",
+        nargs="+",
+        help=f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count",
     )
     command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
     command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
@@ -64,11 +70,13 @@ def add_arguments(command: ArgumentParser) -> None:
         help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
         "(default: 2)",
     )
+    add_size_arguments(command)
     command.add_argument(
-        "--memory",
-        type=gigabytes,
-        metavar="GIB",
-        help="memory budget in GiB (default: half of the available memory)",
+        "--fully-observed",
+        metavar="A,B",
+        type=names,
+        default=[],
+        help="variables that every row is promised to show; no others count as fully observed",
     )
     command.add_argument(
         "--intervals",
@@ -78,7 +86,11 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="LEVEL",
         help="add intervals of every CPT entry at this level (0.95 if none is given)",
     )
-    command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
+    command.add_argument(
+        "--report",
+        metavar="PAGE.html",
+        help="write the result as a page; all rows are held in memory for that",
+    )
     command.add_argument(
         "--min-count",
         type=int,
@@ -127,7 +139,8 @@ def run(options: Namespace) -> int:
                 options.prior,
                 **how,
                 rng=np.random.default_rng(options.seed),
-                memory=options.memory,
+                **size_options(options),
+                fully_observed=options.fully_observed,
                 progress=progress,
                 intervals=options.intervals is not None,
                 **method_options(options),

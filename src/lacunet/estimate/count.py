@@ -145,6 +145,7 @@ def merge_into(
     StatisticsError
         A file is not taken, or the parts do not belong together; nothing is written then.
     """
+    parts = saved_paths(list(parts)) or parts
     headers = [Header.read(part) for part in parts]
     network = headers[0].network
     for part, header in zip(parts, headers, strict=True):
