@@ -129,6 +129,11 @@ def run(options: Namespace) -> int:
     code, table = 0, None
     with progress_bar() as progress:
         if options.report:  # the page shows what is missing, so the rows are kept
+            if any(name.endswith(".stats") for name in options.data):
+                raise OutputError(
+                    "a page shows the rows, and statistics do not have them all.",
+                    "learn without --report, or from the data.",
+                )
             table = table_of(options, network, progress)
         how = data_options(options) if table is None else {}
         try:
