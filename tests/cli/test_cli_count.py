@@ -86,7 +86,8 @@ def commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def kill_and_start_again(folder: Path, kills: int) -> None:
+def kill_and_start_again(folder: Path, kills: int) -> int:
+    """Kill at random moments; how often the command had not ended before."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["lacunet.estimate.learn", "pyarrow.parquet", "scipy.special"])
     context.Process(target=print).start()  # the server itself is slow to start
@@ -125,7 +126,7 @@ def kill_and_start_again(folder: Path, kills: int) -> None:
             assert again.exitcode == 0
             assert target.read_bytes() == expected[name]
             assert not list((folder / "scratch").iterdir())
-    assert landed > kills / 4  # the others had ended before
+    return landed
 
 
 def test_a_killed_command_leaves_no_half_file_and_no_scratch_after_the_next_start(
@@ -138,4 +139,4 @@ def test_a_killed_command_leaves_no_half_file_and_no_scratch_after_the_next_star
 def test_a_hundred_kills_leave_no_half_file_and_no_scratch_after_the_next_start(
     folder: Path,
 ) -> None:
-    kill_and_start_again(folder, 100)
+    assert kill_and_start_again(folder, 100) > 25
