@@ -126,10 +126,24 @@ def test_what_needs_all_rows_in_memory_is_refused_before_anything_is_counted(
     write_table(table(), NETWORK, tmp_path / "rows.parquet")
     with pytest.raises(MethodError, match="intervals: all rows have to be in memory"):
         learn(NETWORK, tmp_path / "rows.parquet", "em", intervals=True, memory=2**20)
-    with pytest.raises(MethodError, match="EM on a missingness graph"):
-        learn(NETWORK, tmp_path / "rows.parquet", "em", missingness="R[B]; R[C]", memory=2**20)
     with pytest.raises(MethodError, match="jobs is 0"):
         learn(NETWORK, tmp_path / "rows.parquet", jobs=0)
+
+
+@pytest.mark.parametrize("graph", ["C -> R[B]; R[C]", "A -> R[B]; R[C]"])
+def test_em_on_a_missingness_graph_finds_what_rows_in_memory_give(
+    graph: str, tmp_path: Path
+) -> None:
+    for part in range(2):
+        write_table(table(200, part), NETWORK, tmp_path / f"{part}.parquet")
+    found = learn(NETWORK, tmp_path, "em", missingness=graph, memory=2**20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observations, "HELD_SHARE", 4)
+        expected = learn(NETWORK, tmp_path, "em", missingness=graph)
+    assert_same(found, expected)
+    assert found.mechanisms.keys() == expected.mechanisms.keys()
+    for name, cpt in expected.mechanisms.items():
+        np.testing.assert_allclose(found.mechanisms[name].table, cpt.table, rtol=0, atol=1e-12)
 
 
 def test_a_learned_separator_is_the_one_that_rows_in_memory_give(tmp_path: Path) -> None:

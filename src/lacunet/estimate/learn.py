@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from numbers import Real
 from pathlib import Path
@@ -23,6 +24,7 @@ from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
+from lacunet.missingness.augmented import augmented
 from lacunet.missingness.fitted import MOST_ROWS, learned_separator
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
@@ -229,7 +231,8 @@ def _learned(
     intervals: bool | str,
 ) -> Result:
     """The result of a method, from rows that are in memory or not."""
-    _check_rows(source, graph, intervals)
+    if intervals:
+        _check_intervals(source)
     if isinstance(method, Informed) and method.separator == LEARN:
         separators = learned_separator(network, source.some_rows(MOST_ROWS))
         method = replace(method, separator=(), separators=separators)
@@ -238,8 +241,7 @@ def _learned(
         learner, learned_from = method, source.table
     else:
         learner = EM(time_limit=getattr(method, "time_limit", None))
-        assert source.table is not None
-        found, learned = _on_graph(graph, learner, source.table, setting)
+        found, learned = _on_graph(graph, learner, source, setting)
         learned_from = found.augmented.table
     seen = learned.statistics
     assert seen is not None
@@ -277,19 +279,29 @@ def _learned(
 
 
 def _on_graph(
-    graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting
+    graph: MissingnessGraph, em: EM, source: Held | Streamed | Counted, setting: Setting
 ) -> tuple[OnGraph, Learned]:
     """EM on the network that the mechanisms are part of, from what the graph recovers."""
     network = graph.network
-    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, Held(table), setting)
+    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, source, setting)
+    table = source.patterns() if source.table is None else source.table
+    with_mechanisms = partial(_with_mechanisms, graph, table.missing_of)
 
-    def fit(augmented: Network, rows: EncodedTable, start: Network | str) -> Learned:
+    def fit(wide: Network, rows: EncodedTable, start: Network | str) -> Learned:
         own = replace(em, start=start, restarts=1 if start == "random" else em.restarts)
-        return carry_out(own, augmented, Held(rows), setting)
+        wider = Held(rows) if source.table is not None else source.mapped(with_mechanisms, wide)
+        return carry_out(own, wide, wider, setting)
 
     found = learn_on_graph(graph, table, fit, network.with_tables(first.tables))
     learned = Learned(found.tables, found.families, found.ended, ON_GRAPH, (), first.statistics)
     return found, learned
+
+
+def _with_mechanisms(
+    graph: MissingnessGraph, missing_of: Mapping[str, int], table: EncodedTable
+) -> EncodedTable:
+    """Some of the rows with the mechanisms that all of them ask for."""
+    return augmented(graph, replace(table, missing_of=missing_of)).table
 
 
 def _uncertainty(
@@ -343,21 +355,17 @@ def carry_out(method: Method, network: Network, source: Observations, setting: S
     return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
 
 
-def _check_rows(
-    source: Held | Streamed | Counted, graph: MissingnessGraph | None, intervals: bool | str
-) -> None:
-    """Refuse, before anything is counted, what needs rows that are not there."""
-    what = "intervals" if intervals else "EM on a missingness graph" if graph else ""
-    is_counted = isinstance(source, Counted) or (source.table and source.table.copies)
-    if what and is_counted and (intervals or source.table is None):
+def _check_intervals(source: Held | Streamed | Counted) -> None:
+    """Refuse, before anything is counted, intervals of rows that are not there."""
+    if isinstance(source, Streamed):
         raise MethodError(
-            f"{what}: the rows themselves are needed for that, not their statistics.",
-            "learn from the data, or without.",
-        )
-    if what and source.table is None:
-        raise MethodError(
-            f"{what}: all rows have to be in memory for that, and they do not fit in the budget.",
+            "intervals: all rows have to be in memory for them, and they do not fit in the budget.",
             "raise memory=... (--memory), or learn without.",
+        )
+    if source.table is None or source.table.copies is not None:
+        raise MethodError(
+            "intervals: the rows themselves are needed for them, not their statistics.",
+            "learn from the data, or without.",
         )
 
 

@@ -303,6 +303,14 @@ class Counted:
         """There are none."""
         raise self._too_little()
 
+    def patterns(self) -> EncodedTable:
+        """They are not known."""
+        raise self._too_little()
+
+    def mapped(self, *_: Any) -> Streamed:
+        """There is nothing to make others of."""
+        raise self._too_little()
+
     def notes(self, _told: Told) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
         return self.statistics.notes

@@ -15,7 +15,7 @@ from itertools import chain
 from math import ceil, inf
 from operator import add
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -135,6 +135,26 @@ class Streamed:
         except MoreMissingError:
             raise KnownBetterError(self._looked(silent)) from None
 
+    def patterns(self) -> EncodedTable:
+        """What the rows show and what not: a row for each pattern, whose values are all one state.
+
+        The weights and the missing values are those of all rows.
+        """
+        each = (distinct_rows(_shown_only(table), table.variables) for table in self.tables(Told()))
+        return reduce(add, each).table()
+
+    def mapped(self, then: Callable[[EncodedTable], EncodedTable], network: Network) -> Streamed:
+        """The rows as something makes them, table by table, over another network's variables."""
+        own = [Mapped(stretch, then) for stretch in self.stretches]
+        more = len(network.variables) - len(self.network.variables)
+        return replace(
+            self,
+            network=network,
+            stretches=own,
+            looked_for=lambda: own,
+            row_bytes=self.row_bytes + more,
+        )
+
     def some_rows(self, most: int) -> EncodedTable:
         """Every so manieth row, at least ``most`` of them if there are."""
         step, start = max(1, self.rows // most), 0
@@ -241,6 +261,27 @@ class Watched:
         for table in self.stretch.tables(most, told):
             yield table
             self.tick(table.rows)
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Rows as something makes them of others."""
+
+    stretch: Stretch
+    then: Callable[[EncodedTable], EncodedTable]
+
+    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time."""
+        return map(self.then, self.stretch.tables(most, told))
+
+
+def _shown_only(table: EncodedTable) -> EncodedTable:
+    """The rows with every value that is shown replaced by the first state."""
+    columns: dict[str, Any] = {
+        name: np.where(column == table.cardinality_of[name], column, 0).astype(column.dtype)
+        for name, column in table.columns.items()
+    }
+    return replace(table, columns=columns)
 
 
 _Part = tuple[Statistics | None, Told]
