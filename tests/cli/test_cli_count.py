@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from pathlib import Path
@@ -127,6 +128,20 @@ def kill_and_start_again(folder: Path, kills: int) -> int:
             assert target.read_bytes() == expected[name]
             assert not list((folder / "scratch").iterdir())
     return landed
+
+
+def test_ctrl_c_leaves_no_scratch(folder: Path) -> None:
+    context = multiprocessing.get_context("forkserver")
+    arguments = [*commands(folder)["learn.bif"], "-o", str(folder / "learned.bif"), "--jobs", "2"]
+    process = context.Process(target=quietly, args=(arguments,))
+    process.start()
+    while process.is_alive() and not list((folder / "scratch").glob("*/*")):
+        time.sleep(0.01)
+    os.kill(process.pid or 0, signal.SIGINT)
+    process.join()
+    assert process.exitcode == 130
+    assert not list((folder / "scratch").iterdir())
+    assert not (folder / "learned.bif").exists()
 
 
 def test_a_killed_command_leaves_no_half_file_and_no_scratch_after_the_next_start(

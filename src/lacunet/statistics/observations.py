@@ -22,7 +22,7 @@ from lacunet.data.coded import row_bytes
 from lacunet.data.errors import PromiseError
 from lacunet.data.read import Told, read_table, told_notes
 from lacunet.data.reading import Reading, checked_promise, plan_reading
-from lacunet.data.scratch import check_free, scratch_folder
+from lacunet.data.scratch import check_free, remove_leftovers, scratch_folder
 from lacunet.data.stream import (
     Stretch,
     forecast_bytes,
@@ -166,6 +166,7 @@ def observations(
                 raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
         yield Held(table, promised)
         return
+    remove_leftovers(scratch)
     with ExitStack() as stack:
         folder = cache(lambda: stack.enter_context(scratch_folder(scratch)))
         if paths:

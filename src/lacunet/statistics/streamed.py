@@ -8,7 +8,7 @@ processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
@@ -299,14 +299,14 @@ def _counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
     return summed_up(_each(how, stretch.tables(most, told))), told
 
 
-def _each(how: Gathering, tables: Iterator[EncodedTable]) -> Iterator[Statistics]:
-    """What each table says; once problems were cut short, none are compiled any more."""
+def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics]:
+    """What each table says; Ctrl-C ends the work, for the rest would still have to be read."""
     for table in tables:
         if table.rows:
             found = of_part(how, table)
+            if found.cut == "interrupted":
+                raise KeyboardInterrupt
             yield found
-            if found.cut:
-                how = replace(how, needs=replace(how.needs, problems=False, heldout=None))
 
 
 def _missing(most: int, stretch: Stretch) -> set[str]:
@@ -322,9 +322,9 @@ def _of_rows(
     how: Gathering, key: Scope, room: int, most: int, coded: Coded, depth: int = 1
 ) -> Statistics:
     if coded.rows <= room:
-        (table,) = coded.tables(room)
+        statistics = summed(_each(how, coded.tables(room)))
         coded.removed()
-        return of_part(how, table)
+        return statistics
     number = min(MOST_PARTS, ceil(2 * coded.rows / room))
     folder = coded.paths[0].parent
     parts, _ = spread(coded, key=key, parts=number, folder=folder, most=most, salt=depth)
@@ -348,6 +348,6 @@ def _of_one_group(
         statistics = _of_rows(wide, every, room, most, coded, depth + 1)
     else:  # nearly all are equal: one row stands for them
         distinct = reduce(add, (distinct_rows(table, every) for table in coded.tables(room)))
-        statistics = of_part(wide, distinct.table())
+        statistics = summed(_each(wide, [distinct.table()]))
     coded.removed()
     return with_reduced(statistics, how, how.shared)
