@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from numbers import Real
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
+from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
@@ -22,11 +24,12 @@ from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
+from lacunet.missingness.augmented import augmented
 from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.observations import Held, Observations, observations
+from lacunet.statistics.observations import AnyRows, Held, Observations, observations
 from lacunet.statistics.spark import OnSpark
 from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
@@ -185,6 +188,7 @@ def learn(
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
     network = _checked_network(network, data)
+    method = method_counted_for(data) if method is None else method
     graph = None
     if options.get("missingness") is not None and (method in ("em", "auto")):
         graph = graph_of(options.pop("missingness"), network)
@@ -223,13 +227,12 @@ def _learned(
     method: Method,
     network: Network,
     graph: MissingnessGraph | None,
-    source: Held | Streamed | OnSpark,
+    source: AnyRows,
     setting: Setting,
     intervals: bool,
 ) -> Result:
     """The result of a method, from rows that are in memory or not."""
-    if intervals or graph is not None:
-        refuse_streaming(source, "intervals" if intervals else "EM on a missingness graph")
+    _check_rows(source, graph, intervals)
     if isinstance(method, Informed) and method.separator == LEARN:
         known = observed_mechanisms(network, source.some_rows(MOST_ROWS))
         method = replace(method, separator=(), missingness=known)
@@ -239,8 +242,7 @@ def _learned(
     else:
         time_limit = getattr(method, "time_limit", None)
         learner = method if isinstance(method, EM) else EM(time_limit=time_limit)
-        assert source.table is not None
-        found, learned = _on_graph(graph, learner, source.table, setting)
+        found, learned = _on_graph(graph, learner, source, setting)
         learned_from = found.augmented.table
     seen = learned.statistics
     assert seen is not None
@@ -277,19 +279,30 @@ def _learned(
 
 
 def _on_graph(
-    graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting
+    graph: MissingnessGraph, em: EM, source: AnyRows, setting: Setting
 ) -> tuple[OnGraph, Learned]:
     """EM on the network that the mechanisms are part of, from what the graph recovers."""
+    assert not isinstance(source, OnSpark)  # refused before
     network = graph.network
-    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, Held(table), setting)
+    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, source, setting)
+    table = source.patterns() if source.table is None else source.table
+    with_mechanisms = partial(_with_mechanisms, graph, table.missing_of)
 
-    def fit(augmented: Network, rows: EncodedTable, start: Network | str) -> Learned:
+    def fit(wide: Network, rows: EncodedTable, start: Network | str) -> Learned:
         own = replace(em, start=start, restarts=1 if start == "random" else em.restarts)
-        return carry_out(own, augmented, Held(rows), setting)
+        wider = Held(rows) if source.table is not None else source.mapped(with_mechanisms, wide)
+        return carry_out(own, wide, wider, setting)
 
     found = learn_on_graph(graph, table, fit, network.with_tables(first.tables))
     learned = Learned(found.tables, found.families, found.ended, ON_GRAPH, (), first.statistics)
     return found, learned
+
+
+def _with_mechanisms(
+    graph: MissingnessGraph, missing_of: Mapping[str, int], table: EncodedTable
+) -> EncodedTable:
+    """Some of the rows with the mechanisms that all of them ask for."""
+    return augmented(graph, replace(table, missing_of=missing_of)).table
 
 
 def _uncertainty(
@@ -377,12 +390,23 @@ def carry_out(method: Method, network: Network, source: Observations, setting: S
     return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
 
 
-def refuse_streaming(source: Held | Streamed | OnSpark, what: str) -> None:
-    """Refuse, before anything is counted, what needs all rows in memory."""
-    if source.table is None:
+def _check_rows(source: AnyRows, graph: MissingnessGraph | None, intervals: bool) -> None:
+    """Refuse, before anything is counted, what needs rows that are not there."""
+    if isinstance(source, OnSpark) and (intervals or graph is not None):
         raise MethodError(
-            f"{what}: all rows have to be in memory for that, and they do not fit in the budget.",
+            f"{'intervals' if intervals else 'EM on a missingness graph'}: the rows of a Spark "
+            "DataFrame stay where they are, and they are needed here.",
+            "learn without, or from as many rows as fit in memory: data.limit(1000000).toArrow().",
+        )
+    if intervals and isinstance(source, Streamed):
+        raise MethodError(
+            "intervals: all rows have to be in memory for them, and they do not fit in the budget.",
             "raise memory=... (--memory), or learn without.",
+        )
+    if intervals and (source.table is None or source.table.copies is not None):
+        raise MethodError(
+            "intervals: the rows themselves are needed for them, not their statistics.",
+            "learn from the data, or without.",
         )
 
 
