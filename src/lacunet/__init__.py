@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lacunet.diagnosis.diagnosis import diagnose
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
+    from lacunet.estimate.count import count
     from lacunet.estimate.deletion.forms import (
         DirectMAR,
         DirectMCAR,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from lacunet.simulation.by_graph import MissingByGraph
     from lacunet.simulation.sampling import sample
     from lacunet.simulation.simulate import hide, simulate
+    from lacunet.statistics.gather import Statistics
     from lacunet.structure.cpdag import compare_structures, to_cpdag
     from lacunet.structure.learn import learn_structure
 
@@ -79,8 +81,10 @@ __all__ = [
     "Network",
     "OneStep",
     "Result",
+    "Statistics",
     "TextFiles",
     "compare_structures",
+    "count",
     "diagnose",
     "discretise",
     "example",
@@ -132,8 +136,10 @@ _HOME_OF = {
     "Network": "building.network",
     "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
+    "Statistics": "statistics.gather",
     "TextFiles": "data.text",
     "compare_structures": "structure.cpdag",
+    "count": "estimate.count",
     "diagnose": "diagnosis.diagnosis",
     "discretise": "building.bins",
     "example": "formats.catalogue",

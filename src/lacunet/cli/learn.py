@@ -16,11 +16,13 @@ from lacunet.cli.options import (
     add_data_arguments,
     add_method_arguments,
     add_query_arguments,
+    add_size_arguments,
     data_of,
     data_options,
-    gigabytes,
     method_options,
+    names,
     note,
+    size_options,
     table_of,
 )
 from lacunet.cli.progress import progress_bar
@@ -34,6 +36,7 @@ EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
   lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.bif
+  lacunet learn alarm.bif all.stats -o learned.bif          statistics of lacunet count or merge
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
@@ -53,7 +56,10 @@ REASONS = {
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     files = command.add_argument(
-        "files", metavar="NETWORK DATA", nargs="+", help=f"{NETWORK_HELP}; {DATA_HELP}"
+        "files",
+        metavar="NETWORK DATA",
+        nargs="+",
+        help=f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count",
     )
     command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
     command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
@@ -66,11 +72,13 @@ def add_arguments(command: ArgumentParser) -> None:
         help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
         "(default: 2)",
     )
+    add_size_arguments(command)
     command.add_argument(
-        "--memory",
-        type=gigabytes,
-        metavar="GIB",
-        help="memory budget in GiB (default: half of the available memory)",
+        "--fully-observed",
+        metavar="A,B",
+        type=names,
+        default=[],
+        help="variables that every row is promised to show; no others count as fully observed",
     )
     command.add_argument(
         "--intervals",
@@ -80,7 +88,11 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="LEVEL",
         help="add intervals of every CPT entry at this level (0.95 if none is given)",
     )
-    command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
+    command.add_argument(
+        "--report",
+        metavar="PAGE.html",
+        help="write the result as a page; all rows are held in memory for that",
+    )
     command.add_argument(
         "--min-count",
         type=int,
@@ -120,6 +132,11 @@ def run(options: Namespace) -> int:
     code, table = 0, None
     with progress_bar() as progress:
         if options.report:  # the page shows what is missing, so the rows are kept
+            if any(name.endswith(".stats") for name in options.data):
+                raise OutputError(
+                    "a page shows the rows, and statistics do not have them all.",
+                    "learn without --report, or from the data.",
+                )
             table = table_of(options, network, progress)
         how = data_options(options) if table is None else {}
         try:
@@ -130,7 +147,8 @@ def run(options: Namespace) -> int:
                 options.prior,
                 **how,
                 rng=np.random.default_rng(options.seed),
-                memory=options.memory,
+                **size_options(options),
+                fully_observed=options.fully_observed,
                 progress=progress,
                 intervals=options.intervals is not None,
                 **method_options(options),

@@ -85,6 +85,38 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add_text_arguments(group)
 
 
+def add_memory_argument(command: Any) -> None:
+    """Say how much memory may be used."""
+    command.add_argument(
+        "--memory",
+        type=gigabytes,
+        metavar="GIB",
+        help="memory budget in GiB (default: half of the available memory)",
+    )
+
+
+def add_size_arguments(command: Any) -> None:
+    """Say what may be used for data that do not fit in memory."""
+    add_memory_argument(command)
+    command.add_argument(
+        "--scratch",
+        metavar="DIR",
+        help="folder for temporary files of rows that do not fit in memory (default: the system's)",
+    )
+    command.add_argument(
+        "--jobs",
+        type=jobs,
+        default=1,
+        metavar="N",
+        help="processes that read and count rows that do not fit in memory (default: 1)",
+    )
+
+
+def size_options(options: Namespace) -> dict[str, Any]:
+    """What may be used for data that do not fit in memory."""
+    return {"memory": options.memory, "scratch": options.scratch, "jobs": options.jobs}
+
+
 def add_row_arguments(group: Any) -> None:
     """Say what rows weigh, and which strings mean a missing value."""
     group.add_argument("--weight", metavar="COLUMN", help="the column with the rows' weights")
@@ -243,6 +275,13 @@ def seed(text: str) -> int:
     """A seed for random numbers."""
     if not text.isdecimal():
         raise ArgumentTypeError(f"{text!r} is not a whole number from zero upwards")
+    return int(text)
+
+
+def jobs(text: str) -> int:
+    """A number of processes."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number from one upwards")
     return int(text)
 
 

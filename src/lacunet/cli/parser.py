@@ -8,6 +8,8 @@ from importlib import import_module
 COMMANDS = (
     "learn",
     "structure",
+    "count",
+    "merge",
     "explain",
     "diagnose",
     "sensitivity",

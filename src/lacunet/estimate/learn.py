@@ -13,6 +13,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
+from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
@@ -26,9 +27,8 @@ from lacunet.missingness.fitted import MOST_ROWS, learned_separator
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.observations import Held, Observations, observations
-from lacunet.statistics.spark import OnSpark
-from lacunet.statistics.streamed import KnownBetterError, Streamed
+from lacunet.statistics.observations import AnyRows, Counted, Held, Observations, observations
+from lacunet.statistics.streamed import KnownBetterError
 from lacunet.uncertainty.bounds import bounds
 from lacunet.wording import counted
 
@@ -185,6 +185,7 @@ def learn(
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
     network = _checked_network(network, data)
+    method = method_counted_for(data) if method is None else method
     graph = None
     if options.get("missingness") is not None and (method in ("em", "auto")):
         graph = graph_of(options.pop("missingness"), network)
@@ -223,13 +224,12 @@ def _learned(
     method: Method,
     network: Network,
     graph: MissingnessGraph | None,
-    source: Held | Streamed | OnSpark,
+    source: AnyRows,
     setting: Setting,
     intervals: bool | str,
 ) -> Result:
     """The result of a method, from rows that are in memory or not."""
-    if intervals or graph is not None:
-        refuse_streaming(source, "intervals" if intervals else "EM on a missingness graph")
+    _check_rows(source, graph, intervals)
     if isinstance(method, Informed) and method.separator == LEARN:
         separators = learned_separator(network, source.some_rows(MOST_ROWS))
         method = replace(method, separator=(), separators=separators)
@@ -343,9 +343,20 @@ def carry_out(method: Method, network: Network, source: Observations, setting: S
     return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
 
 
-def refuse_streaming(source: Held | Streamed | OnSpark, what: str) -> None:
-    """Refuse, before anything is counted, what needs all rows in memory."""
-    if source.table is None:
+def _check_rows(
+    source: AnyRows,
+    graph: MissingnessGraph | None,
+    intervals: bool | str,
+) -> None:
+    """Refuse, before anything is counted, what needs rows that are not there."""
+    what = "intervals" if intervals else "EM on a missingness graph" if graph else ""
+    is_counted = isinstance(source, Counted) or (source.table and source.table.copies)
+    if what and is_counted and (intervals or source.table is None):
+        raise MethodError(
+            f"{what}: the rows themselves are needed for that, not their statistics.",
+            "learn from the data, or without.",
+        )
+    if what and source.table is None:
         raise MethodError(
             f"{what}: all rows have to be in memory for that, and they do not fit in the budget.",
             "raise memory=... (--memory), or learn without.",

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf, prod
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups, gr
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.split import split_weights
+from lacunet.wording import counted
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Needs:
     heldout: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statistics:
     """What was counted; see `Needs`.
 
@@ -127,6 +129,7 @@ class Statistics:
     then have two weights, of what is learned from and of what is put aside. ``cut`` says why
     problems were not compiled, where they should have been. ``grouped`` waits to be reduced,
     once all parts are added. ``notes`` is what the user should know of how the rows were read.
+    ``network`` and ``method`` say what they were counted for, if `lacunet.count` made them.
     """
 
     rows: int
@@ -142,8 +145,31 @@ class Statistics:
     cut: str = ""
     grouped: Mapping[Scope, GroupedCounts] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    network: Network | None = None
+    method: str = ""
+
+    def __repr__(self) -> str:
+        counted_for = f" for {self.method}" if self.method else ""
+        return f"<Statistics of {counted(self.rows, 'row')}{counted_for}>"
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Statistics:
+        """The statistics in a file that `write` or ``lacunet count`` wrote."""
+        from lacunet.statistics.saved import read_statistics
+
+        return read_statistics(path)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the statistics to a file, whole or not at all; its name ends in ``.stats``."""
+        from lacunet.statistics.saved import write_statistics
+
+        write_statistics(self, path)
 
     def __add__(self, other: Statistics) -> Statistics:
+        if self.network is not None and other.network is not None:
+            from lacunet.statistics.saved import check_summands
+
+            check_summands(self, other)
         return Statistics(
             rows=self.rows + other.rows,
             total=self.total + other.total,
@@ -158,6 +184,8 @@ class Statistics:
             cut=self.cut or other.cut,
             grouped=_added(self.grouped, other.grouped),
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
+            network=self.network,
+            method=self.method if self.method == other.method else "",
         )
 
     @property

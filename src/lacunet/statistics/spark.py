@@ -95,6 +95,16 @@ class OnSpark:
             "name the separator, or learn it from some rows: data.limit(100000).toArrow().",
         )
 
+    def tables(self, _told: Told) -> Iterator[EncodedTable]:
+        """The distinct rows, each once, with its copies."""
+        every = self.reading.network.variables
+        found = self.gather(Needs((), rows=(every,)), self.reading.network)
+        yield found.distinct[every].table()
+
+    def notes(self, _told: Told) -> tuple[str, ...]:
+        """What the user should know of how the rows were read."""
+        return told_notes(self.reading, self.told, self.warned)
+
     def gather(
         self,
         needs: Needs,
@@ -106,7 +116,7 @@ class OnSpark:
         seed: int = 0,
     ) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
-        notes = told_notes(self.reading, self.told, self.warned)
+        notes = self.notes(self.told)
         if needs == Needs(needs.families) and self.counts.counts.keys() >= set(needs.families):
             return replace(self.counts, notes=notes)
         found: list[Statistics] = []

@@ -9,7 +9,7 @@ processes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
 from math import ceil, inf
@@ -20,10 +20,9 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from lacunet.data.coded import Coded
-from lacunet.data.read import Told, told_notes
-from lacunet.data.reading import Reading
+from lacunet.data.read import Told
 from lacunet.data.scratch import check_free
-from lacunet.data.stream import MoreMissingError, Stretch, stretches
+from lacunet.data.stream import MoreMissingError, Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import Network, Scope
@@ -65,20 +64,22 @@ class Streamed:
     """Rows that are read when they are counted.
 
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
-    ``folder`` gives a scratch folder. ``told`` is there if the rows have been read before;
-    ``warned`` are notes that were given as warnings.
+    ``folder`` gives a scratch folder. ``notes`` says what the user should know of how they were
+    read; ``travels`` if other processes can read them. ``looked_for`` gives stretches of the same
+    rows that hold no belief about which variables are always shown.
     """
 
-    reading: Reading
+    network: Network
     stretches: Sequence[Stretch]
     partially_observed: Scope
     rows: int
     row_bytes: int
     memory: float
     folder: Callable[[], Path]
+    notes: Callable[[Told], tuple[str, ...]]
+    looked_for: Callable[[], Sequence[Stretch]]
+    travels: bool = True
     jobs: int = 1
-    told: Told | None = None
-    warned: set[str] = field(default_factory=set)
 
     table: ClassVar[None] = None  # of all rows: there is none
 
@@ -120,30 +121,34 @@ class Streamed:
                 statistics, told = self._read(how, own, progress)
             except MoreMissingError:
                 raise KnownBetterError(self._looked(progress)) from None
-            notes = told_notes(self.reading, self.told or told, self.warned)
+            notes = self.notes(told)
             assert statistics is not None  # no rows at all were refused just now
             found.append(finished(statistics, how))
         reduced = {scope: own for one in found for scope, own in one.reduced.items()}
         return replace(found[0], reduced=reduced, notes=notes)
 
+    def tables(self, told: Told) -> Iterator[EncodedTable]:
+        """All rows, table by table."""
+        try:
+            for stretch in self.stretches:
+                yield from stretch.tables(self.most, told)
+        except MoreMissingError:
+            raise KnownBetterError(self._looked(silent)) from None
+
     def some_rows(self, most: int) -> EncodedTable:
         """Every so manieth row, at least ``most`` of them if there are."""
         step, start = max(1, self.rows // most), 0
         kept: list[EncodedTable] = []
-        try:
-            for table in chain.from_iterable(s.tables(self.most, Told()) for s in self.stretches):
-                kept.append(table.take(slice(-start % step, None, step)))
-                start += table.rows
-        except MoreMissingError:
-            raise KnownBetterError(self._looked(silent)) from None
+        for table in self.tables(Told()):
+            kept.append(table.take(slice(-start % step, None, step)))
+            start += table.rows
         columns = {
             name: np.concatenate([table.columns[name] for table in kept])
-            for name in self.reading.network.variables
+            for name in self.network.variables
         }
         weights = [table.weights for table in kept if table.weights is not None]
-        whole = EncodedTable.of(
-            self.reading.cardinality_of, columns, np.concatenate(weights) if weights else None
-        )
+        sizes = {name: self.network.cardinality(name) for name in columns}
+        whole = EncodedTable.of(sizes, columns, np.concatenate(weights) if weights else None)
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
 
@@ -189,8 +194,7 @@ class Streamed:
         self, work: Callable[..., Found], pieces: Sequence[Stretch], stage: str, progress: Progress
     ) -> Iterator[Found]:
         """The work on each piece, side by side where other processes can read the pieces."""
-        travels = self.told is not None or all(p.is_file for p in self.reading.source.parts)
-        jobs = self.jobs if travels else 1
+        jobs = self.jobs if self.travels or pieces is not self.stretches else 1
         if jobs == 1 and pieces is self.stretches:
             tick = Ticking(stage, self.rows, progress)
             yield from map(work, [Watched(piece, tick) for piece in pieces])
@@ -201,12 +205,12 @@ class Streamed:
 
     def _looked(self, progress: Progress) -> Streamed:
         """The same rows, once it is known which variables are missing."""
-        again = replace(self, stretches=stretches(self.reading, ()))
+        again = replace(self, stretches=self.looked_for())
         missing: set[str] = set()
         work = partial(_missing, self.most)
         for names in again._mapped(work, again.stretches, "looking", progress):
             missing |= names
-        partially = tuple(name for name in self.reading.network.variables if name in missing)
+        partially = tuple(name for name in self.network.variables if name in missing)
         return replace(again, partially_observed=partially)
 
 
