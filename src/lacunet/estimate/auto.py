@@ -73,7 +73,10 @@ def _why(statistics: Statistics, learned: Learned, choice: str) -> str:
     """What is missing and what that leaves; what was chosen and why."""
     partially = sum(missing > 0 for missing in statistics.missing_of.values())
     share = sum(statistics.missing_of.values()) / (statistics.rows * len(statistics.missing_of))
-    found = f"{partially} of {counted(len(statistics.missing_of), 'variable')} have missing values"
+    verb = "has" if partially == 1 else "have"
+    found = (
+        f"{partially} of {counted(len(statistics.missing_of), 'variable')} {verb} missing values"
+    )
     found += f", {share:.0%} of all cells"
     shown = {name: report.rows_shown for name, report in learned.families.items()}
     fewest = min(shown, key=lambda name: shown[name])

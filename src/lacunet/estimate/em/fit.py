@@ -1,8 +1,8 @@
 r"""EM on compiled problems: from where, how far, and which of several starts.
 
 Nothing here sees a row. The data come as problems whose weights are in one part, or in two: what
-is learned from, and what is put aside to judge the number of steps. One plan serves both parts
-and every start.
+is learned from, and what is put aside to judge how to run EM. One plan serves both parts and
+every start.
 
 EM ends in the optimum that its start leads to, and not all are good ones. Where an iteration is
 cheap, several starts are made (the closed form, then perturbed closed forms and random CPTs in
@@ -196,17 +196,17 @@ class _Run:
             return usual
         ways, reason = self.judged(seeds.learning, SHARES)
         curve = tuple(way.value for way in ways if way.share == 1)
-        usual = replace(usual, heldout=curve)
-        if start is not seeds.whole:  # the first start did not lead to the best optimum
-            others, reason = self.judged(start, (1.0,)) if reason == "done" else ([], reason)
-            curve = tuple(way.value for way in others) or curve
-        chosen = clearly_best(ways, curve[-1]) if ways else None
-        found = None if chosen is None or reason == "interrupted" else self.by(chosen, seeds.whole)
-        if chosen is not None and found is not None and found.reason not in CUT_SHORT:
-            margin = chosen.value - curve[-1]
-            curve = tuple(way.value for way in ways if way.share == chosen.share)
-            return Fit(found, curve, chosen, margin)
-        reason = reason if found is None else found.reason
+        usual, value = replace(usual, heldout=curve), curve[-1] if curve else nan
+        if reason == "done" and start is not seeds.whole:  # another start led to a better optimum
+            others, reason = self.judged(start, (1.0,))
+            value = others[-1].value if reason == "done" else value
+        chosen = clearly_best(ways, value) if curve and reason != "interrupted" else None
+        if chosen is not None:
+            found = self.by(chosen, seeds.whole)
+            if found.reason not in CUT_SHORT:
+                curve = tuple(way.value for way in ways if way.share == chosen.share)
+                return Fit(found, curve, chosen, chosen.value - value)
+            reason = found.reason
         if reason == "interrupted":
             return replace(usual, climb=replace(usual.climb, reason=reason))
         if usual.climb.reason == "time limit":  # of its share of the time
