@@ -6,8 +6,8 @@
 ``run`` draws problems (a network, a way of going missing, a number of rows) in an order that the
 seed gives, and appends one line for each, for so much processor time; it goes on where it was
 stopped. Networks that are not bundled are read from the folder. A problem whose iterations are
-too expensive for a benchmark is drawn again with a tenth of the rows. The truth's marginals are
-kept beside the results.
+too expensive for a benchmark is drawn with fewer rows. The truth's marginals are kept beside the
+results.
 
 Each line has the Kullback-Leibler divergence of every method and of `auto`. Where iterations are
 cheap it has, for every way to run EM that `auto` might take, its divergence and the
@@ -71,10 +71,11 @@ MECHANISMS = {
 SIZES = (100, 1000, 10_000, 100_000)
 FORMS = ("listwise", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar")
 READS, REPLAYED = 1.5e5, 3e4  # cells that an iteration may multiply, and for rules replayed
+GROWTH = 2.5  # at least, of that number with ten times the rows
 MEMORY = 2**30
 SAMPLES, BATCH = 2_000_000, 100_000
 SHARES = (1.0, 0.1)  # of the prior, replayed
-HELD_OUT = 0.3
+SPLIT = np.array([0.7, 0.3])
 Judge = Callable[[FloatArray], float]
 
 
@@ -117,21 +118,24 @@ def measured(
     network: Network, judge: Judge, mechanism: str, rows: int, rng: np.random.Generator
 ) -> dict[str, object]:
     """One problem: the divergences of all methods and of all ways to run EM."""
-    shares = np.array([1 - HELD_OUT, HELD_OUT])
-    while True:
+    drawn = None
+    for size in (own for own in SIZES if own <= rows):
         try:
-            table = simulate(network, rows, MECHANISMS[mechanism], rng).table
+            table = simulate(network, size, MECHANISMS[mechanism], rng).table
         except lc.LacunetError:
             return {"skipped": "too few variables"}
-        weights = split_weights(network, table, shares, int(rng.integers(2**62)))
+        weights = split_weights(network, table, SPLIT, int(rng.integers(2**62)))
         if not (table.partially_observed and weights.any(axis=0).all()):
             return {"skipped": "nothing is missing"}
         engine = engine_of(compile_problems(network, table, weights), MEMORY)
-        if engine.reads <= READS and not engine.loopy.graphs:
+        if engine.reads > READS or engine.loopy.graphs:
             break
-        if rows <= SIZES[0]:
-            return {"skipped": "too expensive"}
-        rows //= 10
+        drawn = (table, weights, engine)
+        if engine.reads > READS / GROWTH:
+            break
+    if drawn is None:
+        return {"skipped": "too expensive"}
+    table, weights, engine = drawn
     layout = engine.problems.layout
     divergences, seconds = {}, {}
     start = network
@@ -151,7 +155,7 @@ def measured(
     counts = engine.expect(seed).counts
     divergences["one-step"] = judge(maximise(counts, Rows.of(layout), 2.0))
     return {
-        "rows": rows,
+        "rows": table.rows,
         "reads": engine.reads,
         "cells": layout.cells,
         "divergences": divergences,
