@@ -78,6 +78,10 @@ class Seeds:
     learning: FloatArray
     redrawn: NDArray[np.bool_] | None = None
 
+    def without(self, start: FloatArray) -> FloatArray:
+        """A start on all rows as it is without those put aside."""
+        return start if self.redrawn is None else np.where(self.redrawn, start, self.learning)
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -122,9 +126,9 @@ def fit(
         Draws the starts after the first.
     """
     run = _Run(engine, prior, options, rng, deadline, progress)
-    if options.stop == "heldout" and seeds.redrawn is None:
+    if options.stop == "heldout":
         return run.as_supported(seeds)
-    limits = run.limits("converge" if options.stop == "heldout" else options.stop)
+    limits = run.limits(options.stop)
     return run.best(run.climb(seeds.whole, limits), seeds, limits)[0]
 
 
@@ -198,7 +202,7 @@ class _Run:
         curve = tuple(way.value for way in ways if way.share == 1)
         usual, value = replace(usual, heldout=curve), curve[-1] if curve else nan
         if reason == "done" and start is not seeds.whole:  # another start led to a better optimum
-            others, reason = self.judged(start, (1.0,))
+            others, reason = self.judged(seeds.without(start), (1.0,))
             value = others[-1].value if reason == "done" else value
         chosen = clearly_best(ways, value) if curve and reason != "interrupted" else None
         if chosen is not None:

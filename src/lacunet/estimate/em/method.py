@@ -196,6 +196,7 @@ class EM:
             learning = whole
             if self.stop == "heldout":
                 learning = self._without_held_out(plan, statistics, setting)
+                learning = learning if redrawn is None else np.where(redrawn, whole, learning)
             deadline, progress = setting.deadline, setting.progress
             engine = engine_of(
                 statistics.problems, setting.memory, self.inference, progress, deadline
@@ -291,7 +292,7 @@ def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
         cut = "time was up" if at.reason == "time limit" else "it was interrupted"
         return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
     if hidden:
-        return f"{done}, to convergence, since no row shows {_listed(hidden)}"
+        done += f", at random where no row shows {_listed(hidden)}"
     return f"{done}, to convergence, since held-out rows do not clearly speak for another way"
 
 
