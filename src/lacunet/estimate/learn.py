@@ -29,6 +29,7 @@ from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import gather
 from lacunet.uncertainty.bounds import bounds
+from lacunet.uncertainty.spread import rows_per_weight
 from lacunet.wording import counted
 
 MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
@@ -229,8 +230,9 @@ def learn(
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
+            worth = rows_per_weight(table.weights)
             supported = {
-                name: spread.supported_by(result.families[name].support)
+                name: spread.supported_by(result.families[name].support * worth)
                 for name, spread in sure.spread_of.items()
                 if name in result.families
             }
