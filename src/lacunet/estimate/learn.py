@@ -230,7 +230,7 @@ def learn(
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
-            worth = rows_per_weight(table.weights)
+            worth = rows_per_weight(learned_from.weights)
             supported = {
                 name: spread.supported_by(result.families[name].support * worth)
                 for name, spread in sure.spread_of.items()
