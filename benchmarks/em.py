@@ -17,6 +17,7 @@ from lacunet.estimate.method import Setting
 from lacunet.formats.catalogue import example
 from lacunet.inference.engine import engine_of
 from lacunet.model.network import Network
+from lacunet.statistics.observations import Held
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.wording import text_table
 from timing import alarm, read_once, seconds
@@ -35,10 +36,12 @@ def main(sizes: list[int]) -> None:
         compiling = seconds(
             lambda table=table: engine_of(compile_problems(network, table), MEMORY), repeats
         )
-        seeding = seconds(lambda t=table: carry_out(FactoredMAR(), network, t, Setting()), repeats)
+        seeding = seconds(
+            lambda t=table: carry_out(FactoredMAR(), network, Held(t), Setting()), repeats
+        )
         one = EM(tolerance=1e-4, restarts=1)
-        whole = seconds(lambda t=table, em=one: carry_out(em, network, t, Setting()), repeats)
-        ended = carry_out(one, network, table, Setting()).ended
+        whole = seconds(lambda t=table, em=one: carry_out(em, network, Held(t), Setting()), repeats)
+        ended = carry_out(one, network, Held(table), Setting()).ended
         iterating = whole - compiling - seeding
         peer = pyagrum_em(table) if size == PEER_ROWS else None
         rows.append(

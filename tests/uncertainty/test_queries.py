@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,7 +115,7 @@ def test_of_a_cpt_row_the_answer_is_as_sure_as_the_entry(method: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["direct-mar", EM(tolerance=1e-8, max_iterations=5000)])
-def test_the_variance_of_an_answer_is_that_of_repeated_draws(method: object) -> None:
+def test_the_variance_of_an_answer_is_that_of_repeated_draws(method: Any) -> None:
     answers, variances = [], []
     for seed in range(150):
         result = lc.learn(NETWORK, _rows(1_000, seed), method, intervals=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -54,7 +56,7 @@ def _mar_spread(table: EncodedTable, variable: str, cpt: np.ndarray) -> Spread:
     family = CHAIN.family(variable)
     hidden = tuple(name for name in family if table.missing_of[name])
     groups, group = group_rows(table, table.fully_observed)
-    squares = None
+    squares: Any = None
     if table.weights is not None:
         squares = np.bincount(group, table.weights**2, len(groups.weights))
     return direct_mar_spread(

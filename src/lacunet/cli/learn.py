@@ -13,15 +13,21 @@ from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
     add_learning_arguments,
     add_method_arguments,
+    add_query_arguments,
     data_of,
     data_options,
     method_options,
+    names,
     note,
+    size_options,
     table_of,
 )
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -32,6 +38,8 @@ HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
+  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.bif
+  lacunet learn alarm.bif all.stats -o learned.bif          statistics of lacunet count or merge
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
@@ -50,23 +58,20 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument(
-        "files", metavar="NETWORK DATA", nargs="+", help=f"{NETWORK_HELP}; {DATA_HELP}"
-    )
-    command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
-    command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    given = f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count"
+    files = command.add_argument("files", metavar="NETWORK DATA", nargs="+", help=given)
+    add(command, "--edges EDGES", f"{EDGES_HELP}; then no NETWORK is given")
+    add(command, "-o --output OUT", "where to write the learned network")
+    add_json(command)
     add_learning_arguments(command)
-    command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
-    command.add_argument(
-        "--min-count",
-        type=int,
-        default=0,
-        metavar="K",
-        help="hide numbers on the page that reveal counts below K rows",
-    )
+    promised = "variables that every row is promised to show; no others count as fully observed"
+    add(command, "--fully-observed A,B", promised, type=names, default=[])
+    add_report_argument(command, "; all rows are held in memory for that")
+    least = "hide numbers on the page that reveal counts below K rows"
+    command.add_argument("--min-count", type=int, default=0, metavar="K", help=least)
     add_building_arguments(command)
     add_method_arguments(command)
+    add_query_arguments(command, files)
     add_data_arguments(command)
 
 
@@ -84,6 +89,11 @@ def run(options: Namespace) -> int:
     code, table = 0, None
     with progress_bar() as progress:
         if options.report:  # the page shows what is missing, so the rows are kept
+            if any(name.endswith(".stats") for name in options.data):
+                raise OutputError(
+                    "a page shows the rows, and statistics do not have them all.",
+                    "learn without --report, or from the data.",
+                )
             table = table_of(options, network, progress)
         how = data_options(options) if table is None else {}
         try:
@@ -94,7 +104,8 @@ def run(options: Namespace) -> int:
                 options.prior,
                 **how,
                 rng=np.random.default_rng(options.seed),
-                memory=options.memory,
+                **size_options(options),
+                fully_observed=options.fully_observed,
                 progress=progress,
                 intervals=options.intervals is not None,
                 **method_options(options),
@@ -150,7 +161,7 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
         if options.data == ["-"]:  # can be read once only
             options.held = held(data_of(options))
         return found_network(options, data_of(options)), options.files
-    if len(options.files) == 1:
+    if len(options.files) < (1 if options.sql else 2):
         options.usage_error(
             "a network and data are needed: name the data after the network, or give "
             "--edges 'A -> B' instead of a network"
@@ -160,18 +171,14 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
 
 def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None:
     """Write the result as one HTML page."""
-    from datetime import datetime
-
     from lacunet.missingness.graph import graph_of
-    from lacunet.output import replacing
     from lacunet.pages.learned import page
-    from lacunet.pages.provenance import provenance
 
     graph = options.missingness
     text = page(
         result,
         table,
-        provenance(sys.argv[1:], options.files, datetime.now().astimezone(), options.seed),
+        page_source(options, ("files",)),
         options.min_count,
         intervals=None
         if result.uncertainty is None
@@ -179,6 +186,4 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None
         missingness=graph_of(graph, result.network) if graph else None,
         level=options.intervals,
     )
-    with replacing(options.report) as file:
-        file.write(text.encode())
-    note(f"the page is in {options.report}")
+    keep_page(options, text)

@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
     add_learning_arguments,
     add_method_arguments,
+    add_network_and_data,
     data_of,
     data_options,
+    has_data,
     method_options,
     note,
+    size_options,
 )
 from lacunet.cli.progress import progress_bar
 from lacunet.cli.recover import split_query
@@ -35,16 +38,10 @@ Without DATA the network's own CPTs answer. With DATA the CPTs are learned first
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="*", help=DATA_HELP)
-    command.add_argument(
-        "--query",
-        metavar="X,Y|Z=z",
-        action="append",
-        required=True,
-        help="the variables asked about, and the states that are given; may be repeated",
-    )
-    command.add_argument("--json", action="store_true", help="print the answers as JSON")
+    add_network_and_data(command, nargs="*")
+    asked = "the variables asked about, and the states that are given; may be repeated"
+    add(command, "--query X,Y|Z=z", asked, action="append", required=True)
+    add_json(command, "print the answers as JSON")
     add_learning_arguments(command)
     add_method_arguments(command)
     add_data_arguments(command)
@@ -55,7 +52,7 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import read_network
     from lacunet.inference.query import query
 
-    if options.intervals is not None and not options.data:
+    if options.intervals is not None and not has_data(options):
         raise LacunetError(
             "intervals say how sure the data make an answer, and none are given.",
             "name the data after the network.",
@@ -64,7 +61,7 @@ def run(options: Namespace) -> int:
     asked = [_parsed(network, text) for text in options.query]
     result: Any = network
     code = 0
-    if options.data:
+    if has_data(options):
         result, code = _learned(network, options)
     answers = []
     for target, evidence in asked:
@@ -125,7 +122,7 @@ def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
                 options.prior,
                 **data_options(options),
                 rng=np.random.default_rng(options.seed),
-                memory=options.memory,
+                **size_options(options),
                 progress=progress,
                 intervals=options.intervals is not None,
                 **method_options(options),

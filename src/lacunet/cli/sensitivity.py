@@ -6,12 +6,12 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
+    add_network_and_data,
     names,
-    note,
-    table_of,
+    noted_table,
 )
 from lacunet.cli.progress import progress_bar
 from lacunet.cli.query import states_of
@@ -32,42 +32,19 @@ A tilt of delta multiplies the odds of the state among hidden values by e^delta.
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument(
-        "--query", metavar="X=x|Y=y", required=True, help="one state, and what is given"
-    )
-    command.add_argument(
-        "--mechanism",
-        metavar="X",
-        required=True,
-        help="the variable whose hidden values may differ from the shown ones",
-    )
-    command.add_argument("--state", metavar="S", help="the state whose odds differ")
-    command.add_argument(
-        "--threshold", type=float, metavar="P", help="the answer that would change a conclusion"
-    )
-    command.add_argument(
-        "--separator",
-        metavar="A,B",
-        type=names,
-        help="compare within groups by these variables (default: learned from the data)",
-    )
-    command.add_argument(
-        "--method",
-        choices=["direct-mar", "em"],
-        default="direct-mar",
-        help="compare shares of rows, or learn the whole network by EM for every tilt "
-        "(default: direct-mar)",
-    )
-    command.add_argument(
-        "--prior",
-        type=float,
-        default=2.0,
-        metavar="ALPHA",
-        help="concentration of the Dirichlet prior, for em (default: 2)",
-    )
-    command.add_argument("--json", action="store_true", help="print everything as JSON")
+    add_network_and_data(command)
+    add(command, "--query X=x|Y=y", "one state, and what is given", required=True)
+    hidden = "the variable whose hidden values may differ from the shown ones"
+    add(command, "--mechanism X", hidden, required=True)
+    add(command, "--state S", "the state whose odds differ")
+    add(command, "--threshold P", "the answer that would change a conclusion", type=float)
+    separator = "compare within groups by these variables (default: learned from the data)"
+    add(command, "--separator A,B", separator, type=names)
+    method = "compare shares of rows, or learn the whole network by EM for every tilt"
+    add(command, "--method", method, choices=["direct-mar", "em"], default="direct-mar")
+    prior = "concentration of the Dirichlet prior, for em"
+    add(command, "--prior ALPHA", prior, type=float, default=2.0)
+    add_json(command, "print everything as JSON")
     add_data_arguments(command)
 
 
@@ -84,9 +61,9 @@ def run(options: Namespace) -> int:
             f"the query {options.query!r} asks for {len(asked)} states.",
             'ask for one, as in --query "Ill=yes|Age=old".',
         )
+    table = noted_table(options, network)
     ((target, state),) = asked.items()
     with progress_bar() as progress:
-        table = table_of(options, network, progress)
         found = sensitivity(
             network,
             table,
@@ -101,7 +78,5 @@ def run(options: Namespace) -> int:
             prior=options.prior,
             progress=progress,
         )
-    for text in table.notes:
-        note(text)
     print(json.dumps(as_data(found)) if options.json else found)
     return 0

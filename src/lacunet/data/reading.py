@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.data.databases import SQL, query_part
 from lacunet.data.errors import SHOWN_TEXT, SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
@@ -33,7 +34,8 @@ class Reading:
     """A plan to read rows over the network's variables.
 
     ``column_of`` names the column of each variable that is not ``latent``. ``weight`` is the
-    name of a column, an array with one number for each row, or None.
+    name of a column, an array with one number for each row, or None. ``fully_observed`` are
+    variables that are promised to be shown by every row.
     """
 
     network: Network
@@ -45,6 +47,12 @@ class Reading:
     unknown: Unknown
     decimal: str
     notes: tuple[str, ...]
+    fully_observed: Scope = ()
+
+    @property
+    def cardinality_of(self) -> dict[str, int]:
+        """The number of states of each variable."""
+        return {name: self.network.cardinality(name) for name in self.network.variables}
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -61,6 +69,7 @@ def plan_reading(
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
+    fully_observed: Sequence[str] = (),
 ) -> Reading:
     """Find the columns that the network needs; the arguments are those of `read_table`."""
     refuse_swapped(network, data)
@@ -69,11 +78,14 @@ def plan_reading(
     source = source_from(data)
     hidden = _several(latent)
     _check_network(network, hidden)
+    promised = checked_promise(network, _several(fully_observed), hidden)
     column_of, notes = _matched_columns(source, network, hidden)
     weights = _checked_weight(source, network, weight)
     tokens = _several(missing)
     decimal = data.decimal if isinstance(data, TextFiles) else "."
-    reading = Reading(network, source, column_of, hidden, weights, tokens, unknown, decimal, ())
+    reading = Reading(
+        network, source, column_of, hidden, weights, tokens, unknown, decimal, (), promised
+    )
     return replace(reading, notes=(*notes, *_remarks(reading)))
 
 
@@ -103,6 +115,8 @@ def source_from(data: Any) -> Source:
     """The source of rows for whatever holds them."""
     if isinstance(data, str | os.PathLike):
         data = TextFiles(data)
+    elif isinstance(data, SQL):
+        return source_of([query_part(data)])
     elif isinstance(data, list | tuple):
         if not all(isinstance(path, str | os.PathLike) for path in data):
             raise DataError.unknown_kind(data)
@@ -128,6 +142,18 @@ def _check_network(network: Network, latent: Scope) -> None:
         )
     if set(latent) == set(network.variables):
         raise DataError("every variable is declared latent: there is nothing to learn from.")
+
+
+def checked_promise(network: Network, promised: Scope, latent: Scope = ()) -> Scope:
+    """The variables that are promised to be never missing, in the network's order."""
+    if strangers := [name for name in promised if name not in network.states_of]:
+        raise DataError(
+            f"fully_observed=[...] names {listed(strangers)}, which are not variables of the "
+            "network."
+        )
+    if hidden := [name for name in promised if name in latent]:
+        raise DataError(f"{listed(hidden)} are declared both latent and fully observed.")
+    return tuple(name for name in network.variables if name in promised)
 
 
 def _matched_columns(

@@ -46,7 +46,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.distinct import LARGEST_KEY
 from lacunet.statistics.errors import TooLargeError
-from lacunet.statistics.gather import Grouping, Needs, Reduced, Statistics
+from lacunet.statistics.gather import Grouping, Needs, Solved, Statistics
 
 # What is alive at once for each cell of the largest family, measured at 8 million cells:
 # the joint, its weighted copy and the CPT; for factored methods also the estimates of the
@@ -73,7 +73,7 @@ class Form:
     name: str
     estimand: Callable[[Scope, Scope, Scope], Estimand]
     joint: Callable[..., FloatArray]
-    within: Callable[..., Reduced] | None
+    within: Callable[..., Solved] | None
     bytes_per_cell: int
     consistent_under: str
     direct: Form | None = None
