@@ -208,6 +208,48 @@ def test_numbers_are_states_in_their_order() -> None:
     assert wider.network.states("dose") == ("1", "9", "10", "100")
 
 
+def measured(rows: int) -> dict[str, Any]:
+    rng = np.random.default_rng(6)
+    height = rng.normal(170, 10, rows)
+    tall = np.where(rng.random(rows) < 0.95, height > 175, height <= 175)
+    shown = rng.random(rows) > 0.1
+    return {
+        "height": [round(float(h), 2) if s else None for h, s in zip(height, shown, strict=True)],
+        "tall": ["yes" if one else "no" for one in tall],
+        "coin": rng.integers(0, 2, rows).tolist(),
+    }
+
+
+def test_numbers_are_cut_as_asked_and_the_network_keeps_the_cuts() -> None:
+    rows = measured(600)
+    with pytest.raises(LacunetError, match=r"bins=\{'height': 5\}"):
+        lc.learn_structure(rows)
+    cuts = [-np.inf, 165, 175, np.inf]
+    found = lc.learn_structure(rows, bins={"height": cuts}, strengths=0)
+    assert str(found.cpdag) == "height -- tall"
+    assert found.network.states("height") == ("<165", "[165,175)", ">=175")
+    assert found.network.cuts_of["height"] == tuple(cuts)
+    with pytest.raises(LacunetError, match="both bins and states"):
+        lc.learn_structure(rows, {"height": ["a"]}, bins={"height": 2})
+    again = lc.learn_structure(rows, found.network, strengths=0)
+    assert again.network == found.network
+
+
+def test_the_command_cuts_numbers_and_refuses_a_target_before_it_learns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "rows.csv"
+    pd.DataFrame(measured(600)).to_csv(data, index=False, sep=";")
+    asked = ["structure", str(data), "--delimiter", ";", "--strengths", "0", "--bins", "height=3"]
+    assert main([*asked, "-o", str(tmp_path / "net.txt")]) == 1
+    assert "does not say which format" in capsys.readouterr().err
+    assert main([*asked, "-o", str(tmp_path / "net.json")]) == 0
+    assert "3 variables, 1 edge" in capsys.readouterr().out
+    assert len(lc.read_network(tmp_path / "net.json").cuts_of["height"]) == 4
+    assert main([*asked, "-o", str(tmp_path / "net.bif")]) == 0
+    assert "kept in .json files only" in capsys.readouterr().err
+
+
 def test_constraints_are_kept_with_missing_values() -> None:
     found = lc.learn_structure(
         TABLE,
@@ -274,8 +316,10 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) 
 
 
 def test_a_column_with_very_many_values_is_refused() -> None:
-    with pytest.raises(LacunetError, match="'id' looks like an identifier"):
-        lc.learn_structure({"id": range(200), "a": [0, 1] * 100})
+    rows = {"id": range(200), "a": [0, 1] * 100, "t": np.linspace(0, 1, 200)}
+    with pytest.raises(LacunetError, match="'id' looks like an identifier") as refused:
+        lc.learn_structure(rows)
+    assert "column 't' has 200 different values" in str(refused.value)  # all of them at once
 
 
 def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> None:
@@ -332,5 +376,13 @@ def test_the_command_writes_a_network_and_says_what_it_found(
     assert sorted(found["variables"]) == sorted(written.variables)
     assert ["lung", "either"] in found["arcs"]
     assert found["ended"] == "converged"
+    assert main([*arguments, "--time-limit", "1e-9"]) == 0
+    text = capsys.readouterr()
+    assert "no edges: the search ended before it found one" in text.out
+    assert "the search ended by time limit: the result is the best so far" in text.err
+    assert main([*arguments, "--without", "either,xray", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["variables"]) == 6
+    assert main([*arguments, "--without", "Xray"]) == 1
+    assert "has no column 'Xray'" in capsys.readouterr().err
     assert main(["structure", str(tmp_path / "rows.csv"), "--required", "a -> b"]) == 1
     assert "no variable 'a'" in capsys.readouterr().err

@@ -169,3 +169,19 @@ def test_a_result_with_intervals_can_be_stored(method: str) -> None:
         lc.query(again, "C", {"D": "1"}, interval=True)[1],
         lc.query(result, "C", {"D": "1"}, interval=True)[1],
     )
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em", "factored-mar", "auto"])
+def test_of_a_single_row_and_of_what_is_never_shown_little_is_known(method: str) -> None:
+    network = lc.Network({name: ["0", "1"] for name in "AB"}, {"B": ["A"]})
+    one = lc.learn(network, {"A": ["0"], "B": ["1"]}, method, intervals=True)
+    _, both = lc.query(one, "B", {"A": "0"}, interval=True)
+    assert (both[:, 1] - both[:, 0] > 0.7).all()
+    never = lc.learn(network, {"A": ["0", "1"] * 50, "B": [None] * 100}, method, intervals=True)
+    _, both = lc.query(never, "B", interval=True)
+    assert (both[:, 1] - both[:, 0] > 0.8).all()
+
+
+def test_a_network_by_itself_has_no_intervals() -> None:
+    with pytest.raises(lc.LacunetError, match=r"result of lacunet.learn\(..., intervals=True\)"):
+        lc.query(NETWORK, "A", interval=True)

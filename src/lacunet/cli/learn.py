@@ -22,7 +22,9 @@ from lacunet.cli.options import (
     data_of,
     data_options,
     method_options,
+    names,
     note,
+    size_options,
     table_of,
 )
 from lacunet.cli.page import add_report_argument, keep_page, page_source
@@ -37,6 +39,7 @@ EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
   lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.bif
+  lacunet learn alarm.bif all.stats -o learned.bif          statistics of lacunet count or merge
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
@@ -55,14 +58,15 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    files = command.add_argument(
-        "files", metavar="NETWORK DATA", nargs="+", help=f"{NETWORK_HELP}; {DATA_HELP}"
-    )
+    given = f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count"
+    files = command.add_argument("files", metavar="NETWORK DATA", nargs="+", help=given)
     add(command, "--edges EDGES", f"{EDGES_HELP}; then no NETWORK is given")
     add(command, "-o --output OUT", "where to write the learned network")
     add_json(command)
     add_learning_arguments(command)
-    add_report_argument(command)
+    promised = "variables that every row is promised to show; no others count as fully observed"
+    add(command, "--fully-observed A,B", promised, type=names, default=[])
+    add_report_argument(command, "; all rows are held in memory for that")
     least = "hide numbers on the page that reveal counts below K rows"
     command.add_argument("--min-count", type=int, default=0, metavar="K", help=least)
     add_building_arguments(command)
@@ -85,6 +89,11 @@ def run(options: Namespace) -> int:
     code, table = 0, None
     with progress_bar() as progress:
         if options.report:  # the page shows what is missing, so the rows are kept
+            if any(name.endswith(".stats") for name in options.data):
+                raise OutputError(
+                    "a page shows the rows, and statistics do not have them all.",
+                    "learn without --report, or from the data.",
+                )
             table = table_of(options, network, progress)
         how = data_options(options) if table is None else {}
         try:
@@ -95,7 +104,8 @@ def run(options: Namespace) -> int:
                 options.prior,
                 **how,
                 rng=np.random.default_rng(options.seed),
-                memory=options.memory,
+                **size_options(options),
+                fully_observed=options.fully_observed,
                 progress=progress,
                 intervals=options.intervals is not None,
                 **method_options(options),

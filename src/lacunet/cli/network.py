@@ -32,7 +32,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--missing TOKEN", missing, action="append", default=[])
 
 
-def add_building_arguments(command: ArgumentParser) -> None:
+def add_building_arguments(command: Any) -> None:
     """Say what the data alone do not: states, and how to cut numbers."""
     states = "the states of a variable, in order, instead of those found in the data"
     add(command, "--states X=A,B,C", states, action="append", default=[])
@@ -67,9 +67,9 @@ def found_network(options: Namespace, data: Any) -> Any:
     found = find_network(
         data,
         edges_asked(options.edges),
-        dict(map(_states, options.states)),
+        dict(map(asked_states, options.states)),
         options.missing,
-        dict(map(_bins, options.bins)),
+        dict(map(asked_bins, options.bins)),
     )
     for text in (found.summary, *found.remarks):
         note(text)
@@ -82,19 +82,21 @@ def edges_asked(text: str) -> str | Path:
     return Path(text) if is_name and Path(text).is_file() else text
 
 
-def _states(text: str) -> tuple[str, list[str]]:
+def asked_states(text: str) -> tuple[str, list[str]]:
+    """A variable and its states, as typed."""
     name, values = _parted(text, "--states Stage=I,II,III")
     return name, names(values)
 
 
-def _bins(text: str) -> tuple[str, Any]:
-    from lacunet.building.bins import BinsError, asked_bins
+def asked_bins(text: str) -> tuple[str, Any]:
+    """A variable and how to cut it, as typed."""
+    from lacunet.building import bins
 
     name, values = _parted(text, "--bins Age=5")
     try:
-        return name, asked_bins(values)
+        return name, bins.asked_bins(values)
     except ValueError:
-        raise BinsError(
+        raise bins.BinsError(
             f"--bins {text}: {values!r} is neither a number of intervals nor cut points.",
             "write Age=5, Age=width:5 or Age=18,40,65.",
         ) from None

@@ -103,6 +103,20 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add_text_arguments(group)
 
 
+def add_size_arguments(command: Any) -> None:
+    """Say what may be used for data that do not fit in memory."""
+    add_memory(command)
+    scratch = "folder for temporary files of rows that do not fit in memory (default: the system's)"
+    add(command, "--scratch DIR", scratch)
+    side_by_side = "processes that read and count rows that do not fit in memory"
+    add(command, "--jobs N", side_by_side, type=jobs, default=1)
+
+
+def size_options(options: Namespace) -> dict[str, Any]:
+    """What may be used for data that do not fit in memory."""
+    return {"memory": options.memory, "scratch": options.scratch, "jobs": options.jobs}
+
+
 def add_row_arguments(group: Any) -> None:
     """Say what rows weigh, and which strings mean a missing value."""
     add(group, "--weight COLUMN", "the column with the rows' weights")
@@ -145,10 +159,10 @@ def add_method_arguments(command: ArgumentParser) -> None:
 
 
 def add_learning_arguments(command: ArgumentParser) -> None:
-    """Say what goes with every method: the prior, the memory, and whether to give intervals."""
+    """Say what goes with every method: the prior, what may be used, whether to give intervals."""
     prior = "concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none"
     add(command, "--prior ALPHA", prior, type=float, default=2.0)
-    add_memory(command)
+    add_size_arguments(command)
     intervals = "add intervals of every CPT entry at this level (0.95 if none is given)"
     add(command, "--intervals LEVEL", intervals, nargs="?", type=level, const=0.95)
 
@@ -283,6 +297,13 @@ def seed(text: str) -> int:
 def positive(text: str) -> int:
     """A whole number of at least one."""
     return number(text, int, 1, inf, "a whole number of at least one")
+
+
+def jobs(text: str) -> int:
+    """A number of processes."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number from one upwards")
+    return int(text)
 
 
 def gigabytes(text: str) -> int:

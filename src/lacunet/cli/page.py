@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from lacunet.pages.provenance import Provenance
 
 
-def add_report_argument(command: ArgumentParser) -> None:
+def add_report_argument(command: ArgumentParser, more: str = "") -> None:
     """Add ``--report``."""
-    add(command, "--report PAGE.html", "write the result as a page")
+    add(command, "--report PAGE.html", f"write the result as a page{more}")
 
 
 def page_source(options: Namespace, read: Sequence[str]) -> Provenance:

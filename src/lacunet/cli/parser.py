@@ -9,6 +9,8 @@ COMMANDS = (
     "learn",
     "query",
     "structure",
+    "count",
+    "merge",
     "explain",
     "diagnose",
     "sensitivity",

@@ -19,6 +19,7 @@ from lacunet.cli.options import (
     has_data,
     method_options,
     note,
+    size_options,
 )
 from lacunet.cli.progress import progress_bar
 from lacunet.cli.recover import split_query
@@ -121,7 +122,7 @@ def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
                 options.prior,
                 **data_options(options),
                 rng=np.random.default_rng(options.seed),
-                memory=options.memory,
+                **size_options(options),
                 progress=progress,
                 intervals=options.intervals is not None,
                 **method_options(options),

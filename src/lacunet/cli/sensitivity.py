@@ -13,6 +13,7 @@ from lacunet.cli.options import (
     names,
     noted_table,
 )
+from lacunet.cli.progress import progress_bar
 from lacunet.cli.query import states_of
 from lacunet.cli.recover import split_query
 from lacunet.errors import LacunetError
@@ -21,9 +22,11 @@ HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """example:
   lacunet sensitivity net.bif rows.csv --query "Ill=yes|Age=old" --mechanism Ill
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --threshold 0.3
+  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --method em
 
 Hidden values are like shown ones in the same group if values are missing at random (delta 0).
-A tilt of delta multiplies the odds of the state among hidden values by e^delta.
+A tilt of delta multiplies the odds of the state among hidden values by e^delta. With
+--method em a value is compared with shown ones also given whatever else its row shows.
 """
 
 
@@ -37,14 +40,18 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--threshold P", "the answer that would change a conclusion", type=float)
     separator = "compare within groups by these variables (default: learned from the data)"
     add(command, "--separator A,B", separator, type=names)
+    method = "compare shares of rows, or learn the whole network by EM for every tilt"
+    add(command, "--method", method, choices=["direct-mar", "em"], default="direct-mar")
+    prior = "concentration of the Dirichlet prior, for em"
+    add(command, "--prior ALPHA", prior, type=float, default=2.0)
     add_json(command, "print everything as JSON")
     add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:
     """Print the answer over the tilts."""
+    from lacunet.diagnosis.sensitivity import as_data, sensitivity
     from lacunet.formats.files import read_network
-    from lacunet.uncertainty.sensitivity import as_data, sensitivity
 
     network = read_network(options.network)
     left, right = split_query(options.query)
@@ -56,16 +63,20 @@ def run(options: Namespace) -> int:
         )
     table = noted_table(options, network)
     ((target, state),) = asked.items()
-    found = sensitivity(
-        network,
-        table,
-        target,
-        state,
-        evidence,
-        options.mechanism,
-        tilted_state=options.state,
-        threshold=options.threshold,
-        given=options.separator,
-    )
+    with progress_bar() as progress:
+        found = sensitivity(
+            network,
+            table,
+            target,
+            state,
+            evidence,
+            options.mechanism,
+            tilted_state=options.state,
+            threshold=options.threshold,
+            given=options.separator,
+            method=options.method,
+            prior=options.prior,
+            progress=progress,
+        )
     print(json.dumps(as_data(found)) if options.json else found)
     return 0

@@ -33,11 +33,13 @@ class Coded:
     def tables(self, most: int, _told: object = None) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
         held: list[Any] = []
+        rows = 0
         for batch in self._batches(most):
-            if held and sum(map(len, held)) + len(batch) > most:
+            if held and rows + len(batch) > most:
                 yield self._table(held)
-                held = []
+                held, rows = [], 0
             held.append(batch)
+            rows += len(batch)
         if held:
             yield self._table(held)
 
@@ -57,7 +59,7 @@ class Coded:
 
     def _table(self, batches: Sequence[Any]) -> EncodedTable:
         whole = [
-            np.concatenate([_values(batch.column(at)) for batch in batches])
+            np.concatenate([values_of(batch.column(at)) for batch in batches])
             for at in range(batches[0].num_columns)
         ]
         columns = dict(zip(self.cardinality_of, whole, strict=False))
@@ -88,7 +90,7 @@ class CodeWriter:
 
         extras = [] if table.weights is None else [table.weights]
         extras += [] if table.copies is None else [table.copies.rows, table.copies.squares]
-        arrays = [_array(column) for column in (*table.columns.values(), *extras)]
+        arrays = [array_of(column) for column in (*table.columns.values(), *extras)]
         batch = pa.record_batch(arrays, names=[str(at) for at in range(len(arrays))])
         try:
             if self._writer is None:
@@ -116,7 +118,7 @@ class CodeWriter:
                 self._writer.close()
 
 
-def _array(values: NDArray[Any]) -> Any:
+def array_of(values: NDArray[Any]) -> Any:
     """An Arrow array over the bytes of another; ``pa.array`` would import pandas."""
     import pyarrow as pa
 
@@ -126,7 +128,8 @@ def _array(values: NDArray[Any]) -> Any:
     )
 
 
-def _values(array: Any) -> NDArray[Any]:
+def values_of(array: Any) -> NDArray[Any]:
+    """The numbers of an Arrow array without nulls."""
     kind = array.type.to_pandas_dtype()
     stop = array.offset + len(array)
     return np.frombuffer(array.buffers()[1], kind, stop)[array.offset :]

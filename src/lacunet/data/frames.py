@@ -23,7 +23,21 @@ def frame_part(data: Any) -> Part:
         return _arrow_part(data)
     if type(data).__name__ == "DuckDBPyRelation":
         return relation_part(data)
+    if is_spark(data):
+        return Part("the Spark DataFrame", tuple(data.columns), _stays_on_spark, None)
     return _narwhals_part(data)
+
+
+def is_spark(data: Any) -> bool:
+    """Whether it is a data frame of Spark, classic or Connect."""
+    return type(data).__module__.startswith("pyspark.sql.") and hasattr(data, "mapInArrow")
+
+
+def _stays_on_spark(_: Sequence[str]) -> Iterator[Piece]:
+    raise DataError(
+        "a Spark DataFrame is learned from where it is; for all else its rows are needed here.",
+        "give data.toArrow() if they fit in memory, or some of them: data.limit(...).toArrow().",
+    )
 
 
 def _is_arrow(data: Any) -> bool:

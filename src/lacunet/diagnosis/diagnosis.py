@@ -22,7 +22,9 @@ from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.explain import explain
 from lacunet.inference.expectation.forecast import Forecast
-from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents, separators
+from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.separation.separator import separators
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import added_up
@@ -140,7 +142,7 @@ def diagnose(
 def _grounds(
     network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
 ) -> Grounds:
-    separator_of = separators(network, table, parents_of)
+    separator_of = separators(MissingnessGraph(network, parents_of), table.fully_observed)
     told = explain(network, Auto(), table)
     grouped: dict[Scope, tuple[Groups, Index]] = {}
 

@@ -15,6 +15,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
+from lacunet.estimate.intervals import work_of
 from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import memory_budget
@@ -31,7 +32,7 @@ class Explanation:
     variable). ``tables`` are the unions of families that will be counted, ``groupings`` the
     sets of variables that rows will be grouped by, ``bytes_needed`` what the largest family
     takes. ``rows`` is None and ``shown`` empty where no data were given; ``expectation`` is
-    None where the method has none.
+    None where the method has none. ``intervals`` says what intervals would take.
     """
 
     plan: Plan
@@ -40,7 +41,8 @@ class Explanation:
     tables: tuple[Scope, ...]
     groupings: tuple[Scope, ...]
     bytes_needed: int
-    expectation: Forecast | None = None
+    expectation: Forecast | None
+    intervals: str
 
 
 def explain(
@@ -72,6 +74,7 @@ def explain(
         tuple(dict.fromkeys(asked.given for asked in plan.needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
         cost,
+        work_of(method.name, network, cost),
     )
 
 

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.uncertain import em_curvature, em_uncertainty
 from lacunet.inference.engine import engine_of
+from lacunet.inference.expectation.forecast import Forecast
 from lacunet.inference.query import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
@@ -34,6 +37,8 @@ from lacunet.uncertainty.spread import Spread
 
 COUNTED = ("listwise", "direct-mcar")
 GROUPED = ("direct-mar", "informed-direct")
+COUNTS = "counts"
+INFLUENCE = "influence of rows"
 RATE_MATRIX = "rate matrix of EM"
 JACKKNIFE = "delete-a-group jackknife"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
@@ -82,6 +87,35 @@ class Uncertainty:
         return query_spread(asked, self.covariance, rates_of, self.total)
 
 
+def recipe_of(method: str, network: Network) -> str:
+    """The recipe that fits a method; for EM that of parameters which have converged."""
+    if method in COUNTED:
+        return COUNTS
+    if method in GROUPED:
+        return INFLUENCE
+    return RATE_MATRIX if method == "em" and _free(network) <= MOST_FREE else JACKKNIFE
+
+
+def work_of(method: str, network: Network, step: Forecast | None) -> str:
+    """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
+    recipe = recipe_of(method, network)
+    if recipe != RATE_MATRIX:
+        costs = {COUNTS: "nothing", INFLUENCE: "about one fit", JACKKNIFE: f"{GROUPS} fits"}
+        return f"intervals by {recipe} will take {costs[recipe]} more"
+    steps = 2 * _free(network)  # there and back for each
+    time = "" if step is None else f", {steps * step.seconds:,.2g} s"
+    return (
+        f"intervals by {recipe} will take at most {steps:,} EM steps more{time}; "
+        f"{GROUPS} fits if EM is stopped before it converges"
+    )
+
+
+def _free(network: Network) -> int:
+    """The number of free parameters."""
+    shapes = [network.shape(network.family(name)) for name in network.variables]
+    return sum(prod(shape) - prod(shape[:-1]) for shape in shapes)
+
+
 def uncertainty_of(
     method: str,
     network: Network,
@@ -92,6 +126,7 @@ def uncertainty_of(
     *,
     memory: float,
     groups: int = GROUPS,
+    progress: Progress = silent,
 ) -> Uncertainty:
     """How sure the CPTs are, by the recipe that fits the method.
 
@@ -110,28 +145,23 @@ def uncertainty_of(
     groups
         How many groups the jackknife leaves out in turn.
     """
-    free = sum(cpt.table.size - cpt.table.size // cpt.table.shape[-1] for cpt in network.cpts)
-    total = table.total
-    if method == "em" and free <= MOST_FREE:
+    total, recipe = table.total, recipe_of(method, network)
+    if recipe == RATE_MATRIX:
         engine = engine_of(compile_problems(network.with_tables(None), table), memory)
         cells = engine.problems.layout.flat(dict(network.tables_of or {}))
         curvature = em_curvature(engine, cells, prior)
         if np.abs(curvature.step(cells) - cells).max() < CONVERGED:
-            em = em_uncertainty(engine, cells, prior)
-            return Uncertainty(network, em.spread_of, RATE_MATRIX, em, total, em.unidentified)
-    if method not in (*COUNTED, *GROUPED):
-        replicates = jackknife(network, table, refit, prior, groups)
-        return Uncertainty(network, replicates.spreads(), JACKKNIFE, replicates, total)
+            em = em_uncertainty(engine, cells, prior, progress)
+            return Uncertainty(network, em.spread_of, recipe, em, total, em.unidentified)
+        recipe = JACKKNIFE
+    if recipe == JACKKNIFE:
+        replicates = jackknife(network, table, refit, prior, groups, progress=progress)
+        return Uncertainty(network, replicates.spreads(), recipe, replicates, total)
     if method == "listwise":
         table = table.take(table.is_shown(table.variables))
-    given_of = given_of if method in GROUPED else {}
-    return Uncertainty(
-        network,
-        direct_spreads(network, table, given_of),
-        "influence of rows" if method in GROUPED else "counts",
-        RowInfluence(table, given_of, prior),
-        total,
-    )
+    given_of = given_of if recipe == INFLUENCE else {}
+    spread_of = direct_spreads(network, table, given_of)
+    return Uncertainty(network, spread_of, recipe, RowInfluence(table, given_of, prior), total)
 
 
 def direct_spreads(

@@ -95,6 +95,11 @@ def query(
     result, network = network, as_network(network)
     _check_evidence(evidence)
     if interval:
+        if result is network:
+            raise QueryError(
+                "a network does not know how sure it is.",
+                "give the result of lacunet.learn(..., intervals=True).",
+            )
         spread = result.sure().query(target, evidence)
         return spread.table, spread.interval()
     scope = (target,) if isinstance(target, str) else tuple(target)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 460, 260
-LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 64, 24, 12, 40
 MOST_POINTS = 400
 SERIES_STYLES = 6
 

@@ -16,6 +16,7 @@ from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
 
 MOST_TESTS = 40
+TINY = 1e-16
 
 
 def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> str:
@@ -124,7 +125,9 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
         [
             Cell(markup=named(test.missing), kind="label"),
             Cell(markup=_cause(test), kind="label"),
-            Cell(f"{test.adjusted:.2g}", value=test.adjusted),
+            Cell(
+                f"{test.adjusted:.2g}" if test.adjusted >= TINY else "< 1e-16", value=test.adjusted
+            ),
             Cell(f"{test.effect:.2f}", value=test.effect),
             Cell(f"{test.rates[1]:.0%} at {test.lowest}"),
             Cell(markup=dumbbell(*reversed(test.rates))) if all(map(isfinite, test.rates)) else "",

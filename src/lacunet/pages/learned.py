@@ -172,7 +172,9 @@ def _verdict(
         Tile(
             "weakest CPT",
             "",
-            f"{'few' if shown is None else f'{shown:,}'} rows show its family",
+            "few rows show its family"
+            if shown is None
+            else f"shown whole by {counted(int(shown), 'row')}",
             f'<a href="#panel" data-choose="{place[order[0]]}">{named(order[0])}</a>',
         ),
         Tile("warnings", f"{len(result.warnings):,}", "listed below" if result.warnings else ""),

@@ -31,6 +31,7 @@ def explanation_as_text(told: Explanation) -> str:
     lines.append(f"the largest family needs {gibibytes(told.bytes_needed)}")
     if told.expectation is not None:
         lines += ["", "an exact expectation step:", told.expectation.text]
+    lines += ["", told.intervals]
     return "\n".join(lines)
 
 
@@ -77,6 +78,7 @@ def explanation_as_data(told: Explanation) -> dict[str, Any]:
         "groupings": [list(grouping) for grouping in told.groupings],
         "bytes_needed": told.bytes_needed,
         "expectation": None if told.expectation is None else asdict(told.expectation),
+        "intervals": told.intervals,
     }
 
 

@@ -8,22 +8,21 @@ processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
 from math import ceil, inf
 from operator import add
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from lacunet.data.coded import Coded
-from lacunet.data.read import Told, told_notes
-from lacunet.data.reading import Reading
+from lacunet.data.read import Told
 from lacunet.data.scratch import check_free
-from lacunet.data.stream import MoreMissingError, Stretch, stretches
+from lacunet.data.stream import MoreMissingError, Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import Network, Scope
@@ -65,20 +64,22 @@ class Streamed:
     """Rows that are read when they are counted.
 
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
-    ``folder`` gives a scratch folder. ``told`` is there if the rows have been read before;
-    ``warned`` are notes that were given as warnings.
+    ``folder`` gives a scratch folder. ``notes`` says what the user should know of how they were
+    read; ``travels`` if other processes can read them. ``looked_for`` gives stretches of the same
+    rows that hold no belief about which variables are always shown.
     """
 
-    reading: Reading
+    network: Network
     stretches: Sequence[Stretch]
     partially_observed: Scope
     rows: int
     row_bytes: int
     memory: float
     folder: Callable[[], Path]
+    notes: Callable[[Told], tuple[str, ...]]
+    looked_for: Callable[[], Sequence[Stretch]]
+    travels: bool = True
     jobs: int = 1
-    told: Told | None = None
-    warned: set[str] = field(default_factory=set)
 
     table: ClassVar[None] = None  # of all rows: there is none
 
@@ -120,30 +121,54 @@ class Streamed:
                 statistics, told = self._read(how, own, progress)
             except MoreMissingError:
                 raise KnownBetterError(self._looked(progress)) from None
-            notes = told_notes(self.reading, self.told or told, self.warned)
+            notes = self.notes(told)
             assert statistics is not None  # no rows at all were refused just now
             found.append(finished(statistics, how))
         reduced = {scope: own for one in found for scope, own in one.reduced.items()}
         return replace(found[0], reduced=reduced, notes=notes)
 
+    def tables(self, told: Told) -> Iterator[EncodedTable]:
+        """All rows, table by table."""
+        try:
+            for stretch in self.stretches:
+                yield from stretch.tables(self.most, told)
+        except MoreMissingError:
+            raise KnownBetterError(self._looked(silent)) from None
+
+    def patterns(self) -> EncodedTable:
+        """What the rows show and what not: a row for each pattern, whose values are all one state.
+
+        The weights and the missing values are those of all rows.
+        """
+        each = (distinct_rows(_shown_only(table), table.variables) for table in self.tables(Told()))
+        return reduce(add, each).table()
+
+    def mapped(self, then: Callable[[EncodedTable], EncodedTable], network: Network) -> Streamed:
+        """The rows as something makes them, table by table, over another network's variables."""
+        own = [Mapped(stretch, then) for stretch in self.stretches]
+        more = len(network.variables) - len(self.network.variables)
+        return replace(
+            self,
+            network=network,
+            stretches=own,
+            looked_for=lambda: own,
+            row_bytes=self.row_bytes + more,
+        )
+
     def some_rows(self, most: int) -> EncodedTable:
         """Every so manieth row, at least ``most`` of them if there are."""
         step, start = max(1, self.rows // most), 0
         kept: list[EncodedTable] = []
-        try:
-            for table in chain.from_iterable(s.tables(self.most, Told()) for s in self.stretches):
-                kept.append(table.take(slice(-start % step, None, step)))
-                start += table.rows
-        except MoreMissingError:
-            raise KnownBetterError(self._looked(silent)) from None
+        for table in self.tables(Told()):
+            kept.append(table.take(slice(-start % step, None, step)))
+            start += table.rows
         columns = {
             name: np.concatenate([table.columns[name] for table in kept])
-            for name in self.reading.network.variables
+            for name in self.network.variables
         }
         weights = [table.weights for table in kept if table.weights is not None]
-        whole = EncodedTable.of(
-            self.reading.cardinality_of, columns, np.concatenate(weights) if weights else None
-        )
+        sizes = {name: self.network.cardinality(name) for name in columns}
+        whole = EncodedTable.of(sizes, columns, np.concatenate(weights) if weights else None)
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
 
@@ -152,7 +177,7 @@ class Streamed:
     ) -> tuple[Statistics | None, Told]:
         told = Told()
         if own.together is None:
-            work: Callable[..., _Part] = partial(_counted, how, self.most)
+            work: Callable[..., _Part] = partial(counted, how, self.most)
             parts = self._mapped(work, self.stretches, "counting", progress)
         else:
             coded, told = self._spread(own.together, progress)
@@ -189,8 +214,7 @@ class Streamed:
         self, work: Callable[..., Found], pieces: Sequence[Stretch], stage: str, progress: Progress
     ) -> Iterator[Found]:
         """The work on each piece, side by side where other processes can read the pieces."""
-        travels = self.told is not None or all(p.is_file for p in self.reading.source.parts)
-        jobs = self.jobs if travels else 1
+        jobs = self.jobs if self.travels or pieces is not self.stretches else 1
         if jobs == 1 and pieces is self.stretches:
             tick = Ticking(stage, self.rows, progress)
             yield from map(work, [Watched(piece, tick) for piece in pieces])
@@ -201,12 +225,12 @@ class Streamed:
 
     def _looked(self, progress: Progress) -> Streamed:
         """The same rows, once it is known which variables are missing."""
-        again = replace(self, stretches=stretches(self.reading, ()))
+        again = replace(self, stretches=self.looked_for())
         missing: set[str] = set()
         work = partial(_missing, self.most)
         for names in again._mapped(work, again.stretches, "looking", progress):
             missing |= names
-        partially = tuple(name for name in self.reading.network.variables if name in missing)
+        partially = tuple(name for name in self.network.variables if name in missing)
         return replace(again, partially_observed=partially)
 
 
@@ -239,6 +263,27 @@ class Watched:
             self.tick(table.rows)
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """Rows as something makes them of others."""
+
+    stretch: Stretch
+    then: Callable[[EncodedTable], EncodedTable]
+
+    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time."""
+        return map(self.then, self.stretch.tables(most, told))
+
+
+def _shown_only(table: EncodedTable) -> EncodedTable:
+    """The rows with every value that is shown replaced by the first state."""
+    columns: dict[str, Any] = {
+        name: np.where(column == table.cardinality_of[name], column, 0).astype(column.dtype)
+        for name, column in table.columns.items()
+    }
+    return replace(table, columns=columns)
+
+
 _Part = tuple[Statistics | None, Told]
 
 
@@ -248,20 +293,20 @@ def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
     return None if first is None else summed(chain([first], parts))
 
 
-def _counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
+def counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
     """What the rows of a stretch say, whatever their groups."""
     told = Told()
     return summed_up(_each(how, stretch.tables(most, told))), told
 
 
-def _each(how: Gathering, tables: Iterator[EncodedTable]) -> Iterator[Statistics]:
-    """What each table says; once problems were cut short, none are compiled any more."""
+def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics]:
+    """What each table says; Ctrl-C ends the work, for the rest would still have to be read."""
     for table in tables:
         if table.rows:
             found = of_part(how, table)
+            if found.cut == "interrupted":
+                raise KeyboardInterrupt
             yield found
-            if found.cut:
-                how = replace(how, needs=replace(how.needs, problems=False, heldout=None))
 
 
 def _missing(most: int, stretch: Stretch) -> set[str]:
@@ -270,22 +315,23 @@ def _missing(most: int, stretch: Stretch) -> set[str]:
 
 def _of_partition(how: Gathering, key: Scope, room: int, most: int, coded: Coded) -> _Part:
     """What the rows of a partition say, which have all the rows of their groups; it is removed."""
-    return _of_rows(how, key, room, most, coded), Told()
+    return of_rows(how, key, room, most, coded), Told()
 
 
-def _of_rows(
+def of_rows(
     how: Gathering, key: Scope, room: int, most: int, coded: Coded, depth: int = 1
 ) -> Statistics:
+    """What rows say that have all the rows of their groups, at most ``room`` of them at a time."""
     if coded.rows <= room:
-        (table,) = coded.tables(room)
+        statistics = summed(_each(how, coded.tables(room)))
         coded.removed()
-        return of_part(how, table)
+        return statistics
     number = min(MOST_PARTS, ceil(2 * coded.rows / room))
     folder = coded.paths[0].parent
     parts, _ = spread(coded, key=key, parts=number, folder=folder, most=most, salt=depth)
     if max(part.rows for part in parts) < STUCK * coded.rows:
         coded.removed()
-        return summed(_of_rows(how, key, room, most, own, depth + 1) for own in parts if own.rows)
+        return summed(of_rows(how, key, room, most, own, depth + 1) for own in parts if own.rows)
     for part in parts:
         part.removed()
     return _of_one_group(how, key, room, most, coded, depth)
@@ -300,9 +346,9 @@ def _of_one_group(
     if how.needs.heldout is None:
         statistics = summed(_each(wide, coded.tables(room)))
     elif key != every:
-        statistics = _of_rows(wide, every, room, most, coded, depth + 1)
+        statistics = of_rows(wide, every, room, most, coded, depth + 1)
     else:  # nearly all are equal: one row stands for them
         distinct = reduce(add, (distinct_rows(table, every) for table in coded.tables(room)))
-        statistics = of_part(wide, distinct.table())
+        statistics = summed(_each(wide, [distinct.table()]))
     coded.removed()
     return with_reduced(statistics, how, how.shared)

@@ -63,11 +63,11 @@ class Judged:
         ]
 
 
-def network_of(states: dict[str, tuple[str, ...]], dag: Dag) -> Network:
-    """The network of a DAG, parents in the order of the variables."""
-    names = tuple(states)
+def network_of(columns: Network, dag: Dag) -> Network:
+    """The network of a DAG over these variables, parents in their order."""
+    names = columns.variables
     parents = {names[y]: [names[x] for x in sorted(own)] for y, own in enumerate(dag)}
-    return Network(states, parents)
+    return Network(columns.states_of, parents, cuts=columns.cuts_of)
 
 
 def free_parameters(network: Network) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
-from lacunet.structure.gains import gain_of, pair_gains
+from lacunet.structure.gains import Gains, gain_of, pair_gains
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
 from lacunet.structure.parents import ParentSets, Score, parent_sets
 from lacunet.structure.rows import Rows
@@ -80,6 +80,27 @@ def _topological(dag: Sequence[set[int]] | Dag) -> list[int]:
     from lacunet.structure.cpdag import topological
 
     return topological([set(one) for one in dag])
+
+
+def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
+    """The DAG with further arcs that gain something, the largest gains first.
+
+    Completions drawn from a network know nothing of the dependences that it lacks, and so dilute
+    what the rows show of them: the more is missing, the more. Drawn from a wider network they
+    leave it to the search what to keep.
+    """
+    order = constraints.order(dag)
+    found = [set(own) for own in dag]
+
+    def gain(x: int, y: int) -> float:
+        is_allowed = len(found[y]) < constraints.max_parents and not constraints.forbidden[x, y]
+        return gains.gain(x, y, frozenset(found[y])) if is_allowed else -np.inf
+
+    pairs = [(x, y) for at, y in enumerate(order) for x in order[:at] if x not in dag[y]]
+    for _, x, y in sorted(((-gain(x, y), x, y) for x, y in pairs)):
+        if gain(x, y) > 0:
+            found[y].add(x)
+    return tuple(map(frozenset, found))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ asking every replicate of the jackknife.
 
 *Rows that are not there.* A CPT row whose rows all agree, or that no row supports, shows no
 variance of its own. The prior's pseudo-counts (at least Jeffreys' half per cell) count as rows
-here: what little is known of such a CPT row is as uncertain as so few rows are.
+here: what little is known of such a CPT row is as uncertain as so few rows are. What they know
+is taken off again in the end (`without_prior`): an effective size tells of rows alone.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Covariance(Protocol):
     """How the entries of all CPTs vary together."""
 
     def variances(self, asked: Asked) -> FloatArray:
-        """The variance of each cell of an answer."""
+        """The variance that each cell of an answer has by the rows alone."""
         ...
 
 
@@ -137,6 +138,32 @@ def pseudo_variances(asked: Asked, rows_of: Mapping[str, FloatArray], prior: flo
             moved = centred(gradient, cpt, rows_of[name] + pseudo * cpt.shape[-1])
             found[at] += pseudo * float(np.square(moved).sum())
     return found
+
+
+def without_prior(
+    asked: Asked, variance: FloatArray, rows_of: Mapping[str, FloatArray], prior: float
+) -> FloatArray:
+    r"""The variance that an answer would have without what pseudo-counts know of it.
+
+    Of the variance that a CPT row of :math:`n_u` rows and :math:`k` states brings with it, the
+    share :math:`k p / (n_u + k p)` is known by its :math:`p` pseudo-counts per state.
+
+    Parameters
+    ----------
+    variance
+        Of each answer, pseudo-counts taken for rows.
+    """
+    pseudo = max(prior - 1, JEFFREYS)
+    known = np.zeros(len(asked.gradients))
+    for at, gradient_of in enumerate(asked.gradients):
+        for name, gradient in gradient_of.items():
+            cpt = asked.network.cpt(name).table
+            total = rows_of[name] + pseudo * cpt.shape[-1]
+            apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
+            brought = (cpt * apart**2).sum(axis=-1, keepdims=True) / total
+            known[at] += float((brought * pseudo * cpt.shape[-1] / total).sum())
+    share = 1 - np.minimum(_quotient(known, variance), 1)
+    return np.asarray(np.divide(variance, share, out=np.full(len(share), np.inf), where=share > 0))
 
 
 def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.inference.query import family_marginals, query
 from lacunet.model.network import FloatArray, Network
+from lacunet.progress import Progress, silent
 from lacunet.statistics.rows import distinct_rows
-from lacunet.uncertainty.delta import Asked, pseudo_variances
+from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 GROUPS = 30
@@ -139,7 +140,8 @@ class Replicates:
         variance = self.variance(lambda network: query(network, asked.scope, asked.evidence))
         joint_of = family_marginals(self.network)
         rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
-        return np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, variance, rows_of, self.prior)
 
 
 def jackknife(
@@ -149,6 +151,7 @@ def jackknife(
     prior: float,
     groups: int = GROUPS,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Replicates:
     """Learn without each of some groups of rows.
 
@@ -163,8 +166,12 @@ def jackknife(
     prior
         The concentration that both are learned with.
     """
-    networks = tuple(refit(part) for part in without_each_group(table, groups, seed))
-    return Replicates(network, networks, (groups - 1) / groups, table.total, prior)
+    networks = []
+    for done, part in enumerate(without_each_group(table, groups, seed)):
+        progress("intervals", done, groups, "fits")
+        networks.append(refit(part))
+    progress("intervals", groups, groups, "fits")
+    return Replicates(network, tuple(networks), (groups - 1) / groups, table.total, prior)
 
 
 def bootstrap(

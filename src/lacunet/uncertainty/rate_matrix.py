@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
+from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.layout import Layout
-from lacunet.uncertainty.delta import Asked, pseudo_variances
+from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 Step = Callable[[FloatArray], FloatArray]
@@ -160,7 +161,7 @@ class Curvature:
         return np.divide(change, scale, out=np.zeros_like(change), where=scale > 0)
 
 
-def information(curvature: Curvature, parts: Integers) -> FloatArray:
+def information(curvature: Curvature, parts: Integers, progress: Progress = silent) -> FloatArray:
     """The observed information of the free parameters, prior included.
 
     Parameters
@@ -172,7 +173,9 @@ def information(curvature: Curvature, parts: Integers) -> FloatArray:
     number = len(parts)
     rates = np.zeros((number, number))
     members = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
-    for turn in range(max(map(len, members), default=0)):
+    turns = max(map(len, members), default=0)
+    for turn in range(turns):
+        progress("intervals", turn, turns, "EM steps there and back")
         chosen = np.array([own[turn] for own in members if turn < len(own)])
         direction = np.zeros(number)
         direction[chosen] = 1.0
@@ -212,14 +215,14 @@ class EmSpreads:
     """The spread of every CPT that EM gave, and the directions that the data do not identify.
 
     ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
-    each): about these neither the rows nor the prior say anything. ``stuck`` is, for every cell,
-    the expected count of its CPT row if nothing in it is free, infinite otherwise.
+    each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
+    those expected in its CPT row; without a prior, infinite if anything in it is free.
     """
 
     spread_of: Mapping[str, Spread]
     covariance: FloatArray
     lost: FloatArray
-    stuck: FloatArray
+    rows: FloatArray
     free: Free
     layout: Layout
     prior: float
@@ -228,7 +231,7 @@ class EmSpreads:
     def variances(self, asked: Asked) -> FloatArray:
         """The variance of each cell of an answer; infinite if a lost direction moves it.
 
-        Without a prior, CPT rows that have nothing free count their pseudo-rows.
+        Without a prior, only CPT rows that have nothing free count pseudo-rows.
         """
         nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
         found = np.zeros(len(asked.gradients))
@@ -238,18 +241,25 @@ class EmSpreads:
             found[at] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():
                 found[at] = np.inf
-        if self.prior > 1:
-            return found
-        return found + pseudo_variances(asked, self.layout.tables(self.stuck), self.prior)
+        rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
+        if self.prior == 1:
+            found = found + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, found, rows_of, self.prior)
 
 
-def em_spreads(curvature: Curvature, parts: Integers, layout: Layout, prior: float) -> EmSpreads:
+def em_spreads(
+    curvature: Curvature,
+    parts: Integers,
+    layout: Layout,
+    prior: float,
+    progress: Progress = silent,
+) -> EmSpreads:
     r"""The spread of every CPT from the whole rate matrix.
 
     The prior's pseudo-counts, :math:`k (\alpha - 1)` for a variable of :math:`k` states, are
     taken off the effective size, so that it tells what the rows know.
     """
-    observed = information(curvature, parts)
+    observed = information(curvature, parts, progress)
     root = np.sqrt(np.maximum(np.diag(observed), 1e-300))
     values, vectors = np.linalg.eigh(observed / root / root[:, None])
     known = values > SINGULAR
@@ -259,13 +269,14 @@ def em_spreads(curvature: Curvature, parts: Integers, layout: Layout, prior: flo
     variance = _cell_variances(covariance, curvature, lost)
     spread_of = _spreads(variance, curvature, layout, prior)
     unidentified = _unidentified(observed, curvature, layout, prior)
-    is_stuck = ~np.isin(np.arange(len(curvature.begins)), curvature.free.row)
-    stuck = np.where(is_stuck, curvature.row_totals, np.inf)
+    rows = curvature.row_totals - curvature.lengths * (prior - 1)
+    if prior == 1:
+        rows[np.unique(curvature.free.row)] = np.inf
     return EmSpreads(
         spread_of,
         covariance,
         vectors[:, ~known] / root[:, None],
-        np.repeat(stuck, curvature.lengths),
+        np.repeat(np.maximum(rows, 0.0), curvature.lengths),
         curvature.free,
         layout,
         prior,

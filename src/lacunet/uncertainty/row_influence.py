@@ -32,7 +32,7 @@ from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index, Keys, pack
 from lacunet.statistics.groups import group_rows
-from lacunet.uncertainty.delta import Asked, centred, pseudo_variances
+from lacunet.uncertainty.delta import Asked, centred, pseudo_variances, without_prior
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ class RowInfluence:
                 if name in gradient_of:
                     moved[at] += own.moved_by(np.ravel(centred(gradient_of[name], cpt, rows)))
         found = np.square(weights * moved).sum(axis=-1)
-        return np.asarray(found + pseudo_variances(asked, rows_of, self.prior))
+        found = found + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, found, rows_of, self.prior)
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,9 @@ class _FamilyRows:
         """What rows move an answer by as members of fallen groups, or in their stead."""
         assert self.group is not None
         observed, fallen = self.fallen
-        if not fallen.any():
-            return np.zeros(len(self.weights))
         total, known = self.weights.sum(), self.weights[self.shown].sum()
+        if not fallen.any() or not known:
+            return np.zeros(len(self.weights))
         pooled = added_up(self.part[self.shown], self.weights[self.shown] * own, self.parts)
         pooled = pooled * (self.stand_in > 0)
         whole = float((self.stand_in * pooled).sum())

@@ -47,13 +47,15 @@ def page(
     """
     source = _source(study, outcomes, finished)
     links = " · ".join(f'<a href="{name}">{name}</a>' for name in DOWNLOADS)
-    charts = "".join(figure(_chart(one), f"{one.title}. {CAPTION}") for one in drawn)
+    charts = "".join(figure(_chart(one), one.title) for one in drawn)
     body = [
         f"<header><h1>{escape(study.title)}</h1>",
         tiles(_facts(study, outcomes)),
         *(paragraph(f"{setting.name}: {setting.words}.") for setting in study.settings),
         "</header><main>",
-        section("figures", "Figures", f'<div class="figures">{charts}</div>'),
+        section(
+            "figures", "Figures", paragraph(CAPTION, "soft"), f'<div class="figures">{charts}</div>'
+        ),
         *(
             section(f"table-{number}", sheet.title, _table(sheet))
             for number, sheet in enumerate(made)

@@ -57,7 +57,8 @@
   }
   function variableNode(i, box) {
     const v = vars[i];
-    const label = draw("text", { x: 25 + (box.width - 25) / 2, y: 19, "text-anchor": "middle" }, nodeText(i));
+    const left = v.effective === null ? 0 : 25;
+    const label = draw("text", { x: left + (box.width - left) / 2, y: 19, "text-anchor": "middle" }, nodeText(i));
     const rect = draw("rect", { width: box.width, height: box.height });
     rect.style.fill = `color-mix(in srgb, var(--missing) ${Math.round(85 * v.missing)}%, var(--paper))`;
     const words = `${v.name}: ${percent(v.missing)} missing`

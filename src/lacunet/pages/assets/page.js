@@ -53,6 +53,11 @@ const page = (() => {
     return graph;
   }
   const mechanismText = i => `R[${shortened(data.variables[i].name)}]`;
+  function rim(box, toward) {
+    const dx = toward.x - box.x, dy = toward.y - box.y;
+    const share = Math.min(box.width / 2 / Math.abs(dx || 1e-9), box.height / 2 / Math.abs(dy || 1e-9), 1);
+    return { x: box.x + dx * share, y: box.y + dy * share };
+  }
   function drawGraph(graph, variableNode) {
     const width = Math.max(graph.graph().width, 60), height = Math.max(graph.graph().height, 60);
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "the network" }, arrowheads());
@@ -61,8 +66,10 @@ const page = (() => {
       svg.append(draw("path", { d: curve(graph.edge(edge).points), class: "edge " + kind, "marker-end": `url(#head${kind})` }));
     }
     for (const [from, to] of data.hidden_causes) if (graph.hasNode(from) && graph.hasNode(to)) {
-      const a = graph.node(from), b = graph.node(to);
-      svg.append(draw("path", { d: `M${a.x},${a.y}Q${(a.x + b.x) / 2 + 40},${(a.y + b.y) / 2} ${b.x},${b.y}`,
+      const ends = [graph.node(from), graph.node(to)];
+      const middle = { x: (ends[0].x + ends[1].x) / 2 + 40, y: (ends[0].y + ends[1].y) / 2 };
+      const [a, b] = ends.map(box => rim(box, middle));
+      svg.append(draw("path", { d: `M${a.x},${a.y}Q${middle.x},${middle.y} ${b.x},${b.y}`,
         class: "edge cause", "marker-end": "url(#headcause)", "marker-start": "url(#headcause)" }));
     }
     for (const key of graph.nodes()) {
