@@ -21,6 +21,16 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def in_quotes(text: str) -> str:
+    r"""A text between quotes, with a backslash before the quotes and backslashes inside.
+
+    >>> print(in_quotes('5"'))
+    "5\""
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def listed(names: Iterable[object], most: int | None = None) -> str:
     """Names in quotes, the first ``most`` of them.
 
