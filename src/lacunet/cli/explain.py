@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from contextlib import ExitStack
 
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
     add_data_arguments,
+    add_memory_argument,
     add_method_arguments,
-    gigabytes,
+    data_of,
+    data_options,
     method_of,
     note,
     table_of,
@@ -35,12 +38,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "--rows", action="store_true", help="list the rows that enter each factor of the query"
     )
     command.add_argument("--json", action="store_true", help="print the plan as JSON")
-    command.add_argument(
-        "--memory",
-        type=gigabytes,
-        metavar="GIB",
-        help="memory budget in GiB (default: half of the available memory)",
-    )
+    add_memory_argument(command)
     add_method_arguments(command)
     add_data_arguments(command)
 
@@ -62,15 +60,25 @@ def run(options: Namespace) -> int:
 
 def _explain_families(options: Namespace, network: Network, method: Method) -> int:
     from lacunet.estimate.explain import explain
+    from lacunet.memory import memory_budget
     from lacunet.report.explained import explanation_as_data, explanation_as_text
+    from lacunet.statistics.observations import observations
 
-    table = None
-    if options.data:
-        with progress_bar() as progress:
-            table = table_of(options, network, progress)
-        for text in table.notes:
-            note(text)
-    plan = explain(network, method, table, options.memory)
+    with ExitStack() as stack:
+        source = None
+        if options.data:
+            source = stack.enter_context(
+                observations(
+                    data_of(options),
+                    network,
+                    memory_budget(options.memory),
+                    progress=stack.enter_context(progress_bar()),
+                    **data_options(options),
+                )
+            )
+        plan = explain(network, method, source, options.memory)
+    for text in plan.notes:
+        note(text)
     print(json.dumps(explanation_as_data(plan)) if options.json else explanation_as_text(plan))
     return 0
 

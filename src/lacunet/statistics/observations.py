@@ -90,6 +90,9 @@ class Held:
             return _all_but(self.table.variables, self.promised)
         return self.table.partially_observed
 
+    def scratch_bytes(self, _needs: Needs) -> None:
+        """There are no scratch files."""
+
     def some_rows(self, _most: int) -> EncodedTable:
         """The rows, from which some are chosen."""
         return self.table
@@ -205,6 +208,7 @@ def _opened(
             looked_for=again,
             travels=told is not None or all(part.is_file for part in reading.source.parts),
             jobs=jobs,
+            on_disk=0 if told is None else rows * each,
         )
 
     if is_large and not any(part.is_once for part in reading.source.parts):
@@ -303,6 +307,9 @@ class Counted:
     def tables(self, _told: Told) -> Iterator[EncodedTable]:
         """There are none."""
         raise self._too_little()
+
+    def scratch_bytes(self, _needs: Needs) -> None:
+        """Nothing is read any more."""
 
     def patterns(self) -> EncodedTable:
         """They are not known."""
