@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
     from lacunet.completion.frames import impute, predict
+    from lacunet.data.databases import SQL
     from lacunet.data.examples import example_data
     from lacunet.data.text import TextFiles
     from lacunet.diagnosis.diagnosis import diagnose
+    from lacunet.diagnosis.sensitivity import sensitivity
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
     from lacunet.estimate.count import count
@@ -59,6 +61,7 @@ __all__ = [
     "EM",
     "MAR",
     "MCAR",
+    "SQL",
     "Auto",
     "Cpt",
     "DirectMAR",
@@ -101,6 +104,7 @@ __all__ = [
     "query",
     "read_network",
     "sample",
+    "sensitivity",
     "simulate",
     "to_cpdag",
     "to_pgmpy",
@@ -113,6 +117,7 @@ _HOME_OF = {
     "EM": "estimate.em.method",
     "MAR": "simulation.at_random",
     "MCAR": "simulation.at_random",
+    "SQL": "data.databases",
     "Auto": "estimate.auto",
     "Cpt": "model.network",
     "DirectMAR": "estimate.deletion.forms",
@@ -155,6 +160,7 @@ _HOME_OF = {
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulation.sampling",
+    "sensitivity": "diagnosis.sensitivity",
     "simulate": "simulation.simulate",
     "to_cpdag": "structure.cpdag",
     "to_pgmpy": "bridges.pgmpy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -214,6 +215,7 @@ def test_a_weight_that_is_no_number_from_zero_upwards_is_named_with_its_place(
 
 def test_wrong_weights_are_refused() -> None:
     reader = pa.table(ROWS).to_reader
+    weight: Any
     for data, weight, message in [
         (ROWS, "A", "weight column 'A' is a variable"),
         (ROWS | {"weight": [1] * 4}, "wieght", "did you mean 'weight'"),
@@ -284,7 +286,7 @@ def test_a_growing_array_holds_all_that_was_appended(
 
 
 def test_an_interrupt_passes_through() -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(stage: str, done: float, total: float | None, note: str = "") -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,6 @@ def test_any_whole_number_is_a_number_of_steps(stop: int) -> None:
 
 
 @pytest.mark.parametrize("stop", [3.0, 2.5, None, "later"])
-def test_what_is_no_way_to_stop_is_refused(stop: object) -> None:
+def test_what_is_no_way_to_stop_is_refused(stop: Any) -> None:
     with pytest.raises(MethodError, match="stop is"):
         EM(stop=stop)

@@ -7,16 +7,18 @@ from argparse import ArgumentParser, Namespace
 from contextlib import ExitStack
 
 from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
+    add,
     add_data_arguments,
-    add_memory_argument,
+    add_json,
+    add_memory,
     add_method_arguments,
+    add_network_and_data,
     data_of,
     data_options,
+    has_data,
     method_of,
     note,
-    table_of,
+    noted_table,
 )
 from lacunet.cli.progress import progress_bar
 from lacunet.estimate.method import Method, MethodError
@@ -31,14 +33,12 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="*", help=DATA_HELP)
-    command.add_argument("--query", metavar="X=1,W=1", help="explain this query, not the families")
-    command.add_argument(
-        "--rows", action="store_true", help="list the rows that enter each factor of the query"
-    )
-    command.add_argument("--json", action="store_true", help="print the plan as JSON")
-    add_memory_argument(command)
+    add_network_and_data(command, nargs="*")
+    add(command, "--query X=1,W=1", "explain this query, not the families")
+    rows = "list the rows that enter each factor of the query"
+    add(command, "--rows", rows, action="store_true")
+    add_json(command, "print the plan as JSON")
+    add_memory(command)
     add_method_arguments(command)
     add_data_arguments(command)
 
@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
     method = method_of(options, network)
     if options.rows and options.query is None:
         raise MethodError("--rows lists the rows of a query.", 'give one, as in --query "X=1,W=1".')
-    if options.query is not None and not options.data:
+    if options.query is not None and not has_data(options):
         raise MethodError("a query is explained on data, and none are given.", "name a data file.")
     if options.query is not None:
         return _explain_query(options, network, method)
@@ -66,7 +66,7 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
 
     with ExitStack() as stack:
         source = None
-        if options.data:
+        if has_data(options):
             source = stack.enter_context(
                 observations(
                     data_of(options),
@@ -88,8 +88,7 @@ def _explain_query(options: Namespace, network: Network, method: Method) -> int:
     from lacunet.report.explained import rows_as_data, rows_as_text
 
     query = parsed_query(options.query, network)
-    with progress_bar() as progress:
-        table = table_of(options, network, progress)
+    table = noted_table(options, network)
     estimand, orders = explain_rows(network, method, table, query)
     as_data, as_text = rows_as_data(estimand, orders), rows_as_text(estimand, orders, options.rows)
     print(json.dumps(as_data) if options.json else as_text)

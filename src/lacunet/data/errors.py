@@ -43,8 +43,8 @@ class DataError(LacunetError):
         kind = f"{type(data).__module__}.{type(data).__qualname__}"
         return cls(
             f"data of the type {kind} cannot be read.",
-            "give a path, a list of paths, a dict of lists, or a table of pandas, Polars, "
-            "PyArrow, DuckDB or any other library that Narwhals takes.",
+            "give a path, a list of paths, a dict of lists, lacunet.SQL(query, database), or a "
+            "table of pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
         )
 
     @classmethod

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.data.databases import SQL, query_part
 from lacunet.data.errors import SHOWN_TEXT, SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
@@ -114,6 +115,8 @@ def source_from(data: Any) -> Source:
     """The source of rows for whatever holds them."""
     if isinstance(data, str | os.PathLike):
         data = TextFiles(data)
+    elif isinstance(data, SQL):
+        return source_of([query_part(data)])
     elif isinstance(data, list | tuple):
         if not all(isinstance(path, str | os.PathLike) for path in data):
             raise DataError.unknown_kind(data)

@@ -17,14 +17,13 @@ Never testable: that :math:`X` does not depend on its own :math:`R_X`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.patterns import is_missing
-from lacunet.missingness.fitted import observed_parents
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network, Scope
 
@@ -110,11 +109,16 @@ def mcar_tests(
 
 
 def mar_tests(
-    network: Network, table: EncodedTable, rng: np.random.Generator
+    network: Network,
+    table: EncodedTable,
+    rng: np.random.Generator,
+    parents_of: Mapping[str, Scope],
 ) -> tuple[MissingTest, ...]:
-    """Every mechanism against the other partially observed variables, within strata."""
+    """Every mechanism against the other partially observed variables, within strata.
+
+    The strata are those of its parents among the fully observed variables.
+    """
     scale_of = _scales(table)
-    parents_of = observed_parents(network, table)
     tests = []
     for missing in table.partially_observed:
         given = parents_of[missing]

@@ -47,7 +47,7 @@ class Auto:
             plan = DirectMCAR().plan(network, partially)
             return replace(plan, method=self.name, intention="no value is missing")
         plan = EM(stop="heldout").plan(network, partially)
-        intention = "auto starts from factored-mar, by the estimands below, and will go on with EM"
+        intention = "factored-mar, then as many EM steps as held-out rows support"
         return replace(plan, method=self.name, intention=intention)
 
     def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:

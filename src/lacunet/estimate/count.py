@@ -16,7 +16,7 @@ from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Needs, Statistics, summed
-from lacunet.statistics.observations import Counted, Held, observations
+from lacunet.statistics.observations import AnyRows, observations
 from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved import (
     FAMILIES,
@@ -176,23 +176,19 @@ def method_counted_for(data: Any) -> str | None:
     return methods.pop() or None if len(methods) == 1 else None
 
 
-def _of_families(
-    network: Network, source: Held | Streamed | Counted, method: str, progress: Progress
-) -> Statistics:
+def _of_families(network: Network, source: AnyRows, method: str, progress: Progress) -> Statistics:
     families = tuple(map(network.family, network.variables))
     needs = Needs(families, complete=method == Listwise.name)
     found = _unbelieving(source).gather(needs, network, progress=progress)
     return replace(found, network=network, method=method)
 
 
-def _distinct(
-    network: Network, source: Held | Streamed | Counted, budget: float, told: Told
-) -> Iterator[Rows]:
+def _distinct(network: Network, source: AnyRows, budget: float, told: Told) -> Iterator[Rows]:
     tables = _unbelieving(source).tables(told)
     return rows_in_parts(tables, network.variables, budget / KEPT_SHARE)
 
 
-def _unbelieving(source: Held | Streamed | Counted) -> Held | Streamed | Counted:
+def _unbelieving(source: AnyRows) -> AnyRows:
     """The same rows; counting does not depend on which variables are always shown."""
     if isinstance(source, Streamed):
         return replace(source, stretches=source.looked_for())

@@ -15,13 +15,14 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
+from lacunet.estimate.intervals import work_of
 from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import memory_budget
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Needs
-from lacunet.statistics.observations import Counted, Held
+from lacunet.statistics.observations import AnyRows
 from lacunet.statistics.streamed import KnownBetterError, Streamed
 
 
@@ -33,8 +34,8 @@ class Explanation:
     variable). ``tables`` are the unions of families that will be counted, ``groupings`` the
     sets of variables that rows will be grouped by, ``bytes_needed`` what the largest family
     takes. ``rows`` is None and ``shown`` empty where no data were given; ``expectation`` is
-    None where the method has none. ``scratch`` is what the scratch files of rows that memory does
-    not hold will take, None where it holds them.
+    None where the method has none. ``intervals`` says what intervals would take, ``scratch`` how
+    many bytes the scratch files of rows that memory does not hold; None where it holds them.
     """
 
     plan: Plan
@@ -43,7 +44,8 @@ class Explanation:
     tables: tuple[Scope, ...]
     groupings: tuple[Scope, ...]
     bytes_needed: int
-    expectation: Forecast | None = None
+    expectation: Forecast | None
+    intervals: str
     scratch: int | None = None
     notes: tuple[str, ...] = ()
 
@@ -51,7 +53,7 @@ class Explanation:
 def explain(
     network: Network,
     method: Method,
-    source: Held | Streamed | Counted | None = None,
+    source: AnyRows | None = None,
     memory: int | None = None,
 ) -> Explanation:
     """Say what a method will count and estimate; no estimate is made yet.
@@ -84,7 +86,8 @@ def explain(
         tuple(dict.fromkeys(asked.given for asked in plan.needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
         cost,
-        None if source is None else source.scratch_bytes(plan.needs),
+        work_of(method.name, network, cost),
+        source.scratch_bytes(plan.needs) if isinstance(source, Streamed) else None,
         () if found is None else found.notes,
     )
 

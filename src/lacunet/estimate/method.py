@@ -141,6 +141,20 @@ class FamilyReport:
         return self.formula.latex
 
 
+AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum
+
+
+def agreed(starts: Sequence[float]) -> int:
+    """How many starts ended at the posterior of the best.
+
+    Examples
+    --------
+    >>> agreed([-10.0, -12.5, -10.05])
+    2
+    """
+    return sum(one >= max(starts) - AGREEMENT for one in starts)
+
+
 @dataclass(frozen=True)
 class Ended:
     r"""How an iterative method ended.
@@ -150,7 +164,9 @@ class Ended:
     each iteration started from, and of the last; its likelihood part is the *observed* data's,
     its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the observed-data
     log-likelihood of rows put aside, after each step from the start on, where the number of
-    steps was chosen by it. Where the work was cut short before a value was known, it is NaN.
+    steps was chosen by it. ``starts`` are the log-posteriors in which the starts ended, the
+    first start's first; without the rows put aside, where there are any. Where the work was cut
+    short before a value was known, it is NaN.
     """
 
     reason: str
@@ -161,6 +177,7 @@ class Ended:
     trace: tuple[float, ...]
     notes: tuple[str, ...] = ()
     heldout: tuple[float, ...] = ()
+    starts: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

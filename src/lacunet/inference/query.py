@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,16 +25,26 @@ from lacunet.data.matching import Matcher
 from lacunet.inference.elimination.junction_tree import (
     Factor,
     JunctionTree,
+    Numbers,
     calibrate,
     junction_tree,
+    members,
 )
-from lacunet.inference.elimination.order import greedy_order, joined, numbered, one_per_edge
+from lacunet.inference.elimination.order import (
+    CELLS_PER_NODE,
+    best_order,
+    greedy_order,
+    joined,
+    numbered,
+    one_per_edge,
+)
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.memory import memory_budget
 from lacunet.model.errors import NetworkError
 from lacunet.model.labelled import LabelledArray
-from lacunet.model.network import FloatArray, Network, Scope, as_network
+from lacunet.model.network import FloatArray, Network, Scope, as_network, topological_order
 
+ANY = slice(None)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -84,6 +95,11 @@ def query(
     result, network = network, as_network(network)
     _check_evidence(evidence)
     if interval:
+        if result is network:
+            raise QueryError(
+                "a network does not know how sure it is.",
+                "give the result of lacunet.learn(..., intervals=True).",
+            )
         spread = result.sure().query(target, evidence)
         return spread.table, spread.interval()
     scope = (target,) if isinstance(target, str) else tuple(target)
@@ -100,9 +116,13 @@ def _check_evidence(evidence: object) -> None:
 
 
 def marginals(
-    network: Network, evidence: Mapping[str, object] = NOTHING, *, memory: float | None = None
+    network: Network,
+    evidence: Mapping[str, object] = NOTHING,
+    *,
+    variables: Sequence[str] | None = None,
+    memory: float | None = None,
 ) -> Mapping[str, LabelledArray]:
-    r"""The posterior :math:`\Pr(X \mid e)` of every variable, all from one calibration.
+    r"""The posterior :math:`\Pr(X \mid e)` of every variable, or of some, from one calibration.
 
     Examples
     --------
@@ -114,11 +134,11 @@ def marginals(
     """
     network = as_network(network)
     _check_evidence(evidence)
-    scopes = [(name,) for name in network.variables]
+    scopes = [(name,) for name in (network.variables if variables is None else variables)]
     tables = joint_marginals(network, scopes, evidence, memory=memory)
     return {
-        name: labelled(network, (name,), table)
-        for name, table in zip(network.variables, tables, strict=True)
+        scope[0]: labelled(network, scope, table)
+        for scope, table in zip(scopes, tables, strict=True)
     }
 
 
@@ -146,12 +166,14 @@ def joint_marginals(
     seen = _seen(network, evidence)
     for scope in scopes:
         _check(network, scope)
-    free = [tuple(name for name in scope if name not in seen) for scope in scopes]
-    relevant = _relevant(network, [*seen, *(v for s in scopes for v in s)])
-    factors = _connected(_factors(network, relevant, seen), free)
-    tree = planned(network, [*free, *(factor.scope for factor in factors)], memory=memory)
-    calibrated = calibrate(tree, factors, free)
-    if len(calibrated.marginals) < len(scopes):
+    plan = planned(network, scopes, seen)
+    zeros, is_possible = _zeros(network, plan, seen)
+    if zeros:
+        plan = planned(network, scopes, seen, zeros)
+    _check_memory(plan, memory_budget(memory))
+    factors = [Factor(cut.scope, _cut(network, cut, seen)) for cut in plan.near]
+    calibrated = calibrate(plan.tree, factors, plan.wanted)
+    if not is_possible or len(calibrated.marginals) < len(scopes):
         raise ImpossibleEvidenceError.of({name: str(state) for name, state in evidence.items()})
     return tuple(
         _with_seen(network, table, scope, seen)
@@ -159,44 +181,194 @@ def joint_marginals(
     )
 
 
-def planned(
-    network: Network, scopes: Sequence[Scope], *, memory: float | None = None
-) -> JunctionTree:
-    """The junction tree for some scopes of a network, if it fits the budget.
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Families whose variables are numbered in an elimination order; sets of them are bits.
 
-    Raises
-    ------
-    OverBudgetError
-        It does not.
+    ``families[v]`` are the parents of ``v`` and ``v``, ``scopes[v]`` the same as a set, and
+    ``lines[v]`` are ``v`` and all its ancestors.
     """
-    known = _order(tuple(network.parents_of.items()), network.shape(network.variables))
-    names = tuple({name: None for scope in scopes for name in scope})
-    tree = _tree(tuple(scopes), tuple(zip(names, network.shape(names), strict=True)), known)
-    budget = memory_budget(memory)
-    if tree.memory > budget:
-        largest = tree.largest
-        raise OverBudgetError.junction_tree(tree.memory, budget, largest, tree.cells(largest))
-    return tree
+
+    names: Scope
+    number_of: Mapping[str, int]
+    sizes: Numbers
+    families: tuple[Numbers, ...]
+    scopes: Numbers
+    lines: Numbers
+
+    def bits(self, names: Iterable[str]) -> int:
+        """Some variables as a set."""
+        return _bits([self.number_of[name] for name in names])
+
+    def in_order(self, order: Sequence[int]) -> Structure:
+        """The same with other numbers: those in ``order`` first."""
+        first = set(order)
+        whole = [*order, *(v for v in range(len(self.names)) if v not in first)]
+        new = {old: number for number, old in enumerate(whole)}
+        return Structure(
+            tuple([self.names[old] for old in whole]),
+            {self.names[old]: number for old, number in new.items()},
+            tuple([self.sizes[old] for old in whole]),
+            tuple([tuple([new[v] for v in self.families[old]]) for old in whole]),
+            tuple([_bits([new[v] for v in self.families[old]]) for old in whole]),
+            tuple([_bits([new[v] for v in members(self.lines[old])]) for old in whole]),
+        )
+
+
+class Cut(NamedTuple):
+    """A CPT without the axes of what was seen; ``family`` has their names, if there are any."""
+
+    child: str
+    scope: Numbers
+    family: Scope
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How to answer a question, whatever the states seen.
+
+    ``near`` are the tables that the answer depends on, ``apart`` those that can only tell whether
+    the evidence is possible.
+    """
+
+    structure: Structure
+    wanted: tuple[Numbers, ...]
+    near: tuple[Cut, ...]
+    apart: tuple[Cut, ...]
+    tree: JunctionTree
+
+
+def planned(
+    network: Network, scopes: Sequence[Scope], seen: Iterable[str] = (), needed: Scope = ()
+) -> Plan:
+    """The plan for some scopes, given that some variables are seen.
+
+    ``needed`` are variables that have a part in it though the scopes do not depend on them.
+    """
+    structure = _structure_of(network)
+    return _plan(structure, structure.bits(seen), tuple(scopes), needed)
+
+
+def relevant(network: Network, variables: Iterable[str]) -> list[str]:
+    """The variables and all their ancestors; every other variable is barren."""
+    structure, found = _structure_of(network), 0
+    for name in variables:
+        found |= structure.lines[structure.number_of[name]]
+    return [name for name in network.variables if found >> structure.number_of[name] & 1]
+
+
+def _structure_of(network: Network) -> Structure:
+    return _structure(
+        network.variables,
+        tuple(network.parents_of.values()),
+        tuple([len(states) for states in network.states_of.values()]),
+    )
 
 
 @lru_cache(maxsize=16)
-def _order(parents: tuple[tuple[str, Scope], ...], shape: tuple[int, ...]) -> Scope:
-    """An elimination order for all of a network, which every question about it can use."""
-    neighbours = joined([(name, *own) for name, own in parents])
-    weights = [math.log(size) for size in shape]
-    weight_of = {name: weight for (name, _), weight in zip(parents, weights, strict=True)}
-    names = list(neighbours)
-    graph = numbered(neighbours, weight_of)
-    return tuple(names[at] for at in greedy_order(graph, one_per_edge, range(len(names))))
+def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Structure:
+    """The structure of a network, in an order which every question about it can use."""
+    number_of = {name: number for number, name in enumerate(names)}
+    families = tuple(
+        tuple([number_of[other] for other in (*own, name)])
+        for name, own in zip(names, parents, strict=True)
+    )
+    lines = [0] * len(names)
+    for name in topological_order(dict(zip(names, parents, strict=True))):
+        *above, number = families[number_of[name]]
+        lines[number] = 1 << number
+        for parent in above:
+            lines[number] |= lines[parent]
+    scopes = tuple([_bits(family) for family in families])
+    structure = Structure(names, number_of, sizes, families, scopes, tuple(lines))
+    neighbours = joined(families)
+    nodes = list(neighbours)
+    graph = numbered(neighbours, {node: math.log(sizes[node]) for node in nodes})
+    order = greedy_order(graph, one_per_edge, range(len(nodes)))
+    return structure.in_order([nodes[at] for at in order])
 
 
-@lru_cache(maxsize=64)
-def _tree(
-    scopes: tuple[Scope, ...], sizes: tuple[tuple[str, int], ...], known: Scope
-) -> JunctionTree:
-    """The junction tree for the scopes; another question with the same ones needs no other."""
-    cardinality_of = dict(sizes)
-    return junction_tree(scopes, cardinality_of, [name for name in known if name in cardinality_of])
+@lru_cache(maxsize=256)
+def _plan(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
+    """The plan in the known order, or in a better one where searching for it may pay."""
+    plan = _laid_out(structure, seen, asked, needed)
+    if sum(plan.tree.cells) <= CELLS_PER_NODE * len(plan.tree.clique_of):
+        return plan
+    neighbours = joined([*plan.wanted, *(cut.scope for cut in plan.near)])
+    weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
+    better = structure.in_order(best_order(neighbours, weight_of, sorted(neighbours)))
+    seen = better.bits([structure.names[number] for number in members(seen)])
+    return _laid_out(better, seen, asked, needed)
+
+
+def _laid_out(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
+    """Leave out barren variables, the axes of what is seen and what it cuts off."""
+    names, number_of, lines = structure.names, structure.number_of, structure.lines
+    relevant = 0
+    for number in members(seen | structure.bits([name for scope in asked for name in scope])):
+        relevant |= lines[number]
+    wanted = tuple(
+        [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
+    )
+    cuts, scopes = [], []
+    for number in members(relevant):
+        scope, whole = structure.families[number], structure.scopes[number]
+        bits = whole & ~seen
+        family: Scope = ()
+        if bits != whole:
+            family = tuple([names[v] for v in scope])
+            scope = tuple([v for v in scope if bits >> v & 1])
+        cuts.append(Cut(names[number], scope, family))
+        scopes.append(bits)
+    free = [_bits(scope) for scope in wanted]
+    kept = structure.bits(needed)
+    for bits in free:
+        kept |= bits
+    tree = junction_tree(scopes, structure.sizes, free, kept)
+    near: list[Cut] = []
+    apart: list[Cut] = []
+    for cut in cuts:
+        (near if cut.scope and cut.scope[-1] in tree.clique_of else apart).append(cut)
+    return Plan(structure, wanted, tuple(near), tuple(apart), tree)
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
+
+
+def _check_memory(plan: Plan, budget: float) -> None:
+    tree = plan.tree
+    if tree.memory > budget:
+        cells = max(tree.cells)
+        names = [plan.structure.names[v] for v in tree.cliques[tree.cells.index(cells)]]
+        raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
+
+
+def _zeros(network: Network, plan: Plan, seen: Mapping[str, int]) -> tuple[Scope, bool]:
+    """The variables of tables apart that have zeros; and that no number among them is zero.
+
+    Only zeros can make the evidence impossible. What is apart and has none sums to some positive
+    constant, each connected part by itself.
+    """
+    found: list[str] = []
+    for cut in plan.apart:
+        if not _cut(network, cut, seen).all():
+            if not cut.scope:
+                return (), False
+            found += [plan.structure.names[number] for number in cut.scope]
+    return tuple(found), True
+
+
+def _cut(network: Network, cut: Cut, seen: Mapping[str, int]) -> FloatArray:
+    """The CPT at the states seen."""
+    tables = network.tables_of
+    table = tables[cut.child] if tables else network.cpt(cut.child).table  # which is refused
+    if not cut.family:
+        return table
+    return np.asarray(table[tuple([seen.get(name, ANY) for name in cut.family])])
 
 
 def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
@@ -222,51 +394,6 @@ def _check(network: Network, scope: Scope) -> None:
         network.known(name)
     if len(set(scope)) < len(scope):
         raise QueryError.repeated({name for name in scope if scope.count(name) > 1})
-
-
-def _relevant(network: Network, variables: Iterable[str]) -> list[str]:
-    """The variables and all their ancestors; every other variable is barren."""
-    found = _reached(network.parents_of, set(variables))
-    return [name for name in network.variables if name in found]
-
-
-def _factors(network: Network, variables: Iterable[str], seen: Mapping[str, int]) -> list[Factor]:
-    """The CPTs of the variables, cut down to what was seen."""
-    factors, tables_of = [], network.tables_of
-    for name in variables:
-        family = network.family(name)
-        table = tables_of[name] if tables_of else network.cpt(name).table  # which is refused
-        scope = tuple(axis for axis in family if axis not in seen)
-        if len(scope) < len(family):
-            table = np.asarray(table[tuple(seen.get(axis, slice(None)) for axis in family)])
-        factors.append(Factor(scope, table))
-    return factors
-
-
-def _connected(factors: Sequence[Factor], wanted: Iterable[Scope]) -> list[Factor]:
-    """The factors that what is wanted depends on, and those that may turn out to be zero.
-
-    The others, each connected part by itself, sum to some positive constant.
-    """
-    neighbours = joined([*wanted, *(factor.scope for factor in factors)])
-    found = _reached(neighbours, {name for scope in wanted for name in scope})
-    apart = [factor for factor in factors if not found.issuperset(factor.scope)]
-    zeros = {name for factor in apart if not factor.table.all() for name in factor.scope}
-    found |= _reached(neighbours, zeros)
-    return [
-        factor
-        for factor in factors
-        if (found.issuperset(factor.scope) if factor.scope else not factor.table.all())
-    ]
-
-
-def _reached(neighbours: Mapping[str, Iterable[str]], sources: set[str]) -> set[str]:
-    found, waiting = set(sources), list(sources)
-    while waiting:
-        fresh = set(neighbours[waiting.pop()]) - found
-        found |= fresh
-        waiting += fresh
-    return found
 
 
 def _with_seen(

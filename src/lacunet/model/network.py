@@ -25,7 +25,7 @@ from lacunet.model.labelled import (
     table_as_html,
     table_as_text,
 )
-from lacunet.wording import counted, text_table
+from lacunet.wording import counted, did_you_mean, text_table
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -207,10 +207,7 @@ class Network:
     def known(self, variable: str) -> str:
         """The variable itself, if the network has it."""
         if variable not in self.states_of:
-            from difflib import get_close_matches
-
-            close = get_close_matches(str(variable), self.variables, 3)
-            hint = f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+            hint = did_you_mean(variable, self.variables)
             raise NetworkError(f"the network has no variable {variable!r}.", hint)
         return variable
 

@@ -36,6 +36,7 @@ def explanation_as_text(told: Explanation) -> str:
         lines.append(f"the rows do not fit in memory: they are read as they are counted, {files}")
     if told.expectation is not None:
         lines += ["", "an exact expectation step:", told.expectation.text]
+    lines += ["", told.intervals]
     return "\n".join(lines)
 
 
@@ -83,6 +84,7 @@ def explanation_as_data(told: Explanation) -> dict[str, Any]:
         "bytes_needed": told.bytes_needed,
         "scratch_bytes": told.scratch,
         "expectation": None if told.expectation is None else asdict(told.expectation),
+        "intervals": told.intervals,
     }
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.counts import Counts, Tally, added_up
-from lacunet.statistics.distinct import distinct, pack, unpack
+from lacunet.statistics.counts import Counts, Tally, added_by_key, added_up
+from lacunet.statistics.distinct import pack, unpack
 
 # Rows are taken in blocks whose keys and columns stay in the processor's cache.
 BLOCK_ROWS = 2**15
@@ -109,10 +109,14 @@ def _sparse_block(
 ) -> Counts:
     columns = [table.columns[name][block] for name in union]
     keys = pack(columns, [size + 1 for size in cardinalities], len(columns[0]))
-    found, place = distinct(keys, prod(size + 1 for size in cardinalities))
     weights = None if table.weights is None else table.weights[block]
     copies = None if table.copies is None else table.copies.take(block)
-    return Counts(union, cardinalities, found, Tally.of(place, weights, len(found), copies))
+    found, tally = added_by_key(
+        keys,
+        prod(size + 1 for size in cardinalities),
+        lambda place, places: Tally.of(place, weights, places, copies),
+    )
+    return Counts(union, cardinalities, found, tally)
 
 
 UNION_CELLS = 2**14

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import inf
+from itertools import groupby
+from math import inf, prod
 from os import PathLike
 from typing import Any
 
@@ -26,7 +27,7 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts
+from lacunet.statistics.counts import Counts, added_up
 from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
@@ -59,19 +60,47 @@ class Reduced:
 
 
 @dataclass(frozen=True)
+class Solved:
+    r"""What each group says about the hidden part of families, :math:`Y_m`.
+
+    The weights of ``inside`` are :math:`n_g P_g(y_m)`, those of ``reached`` :math:`n_g` for each
+    cell that a group can estimate; None where a group with any cell can estimate all.
+    """
+
+    inside: GroupedCounts
+    reached: GroupedCounts | None
+
+    def about(self, family: Scope, sizes: tuple[int, ...]) -> Reduced:
+        """What the groups add up to for one family that has this hidden part."""
+        cells, groups = self.inside, self.inside.groups
+        has_rows = np.zeros(len(groups.weights), dtype=bool)
+        has_rows[cells.group] = True
+        shape = [1 if name in cells.scope else n for name, n in zip(family, sizes, strict=True)]
+        place = groups.place([name for name in family if name not in cells.scope])
+        shown = added_up(place, np.where(has_rows, groups.weights, 0.0), prod(shape))
+        shown = shown.reshape(shape)
+        return Reduced(
+            cells.tabled(family, sizes),
+            added_up(place, groups.weights, prod(shape)).reshape(shape),
+            shown if self.reached is None else self.reached.tabled(family, sizes),
+            shown,
+        )
+
+
+@dataclass(frozen=True)
 class Grouping:
     """What is asked of the groups of rows for one family.
 
     Rows are grouped by ``given``; ``hidden`` is the partially observed part of the ``family``;
-    ``whole`` if only rows that show all of it matter. ``within`` turns the counts within groups
-    into their sum.
+    ``whole`` if only rows that show all of it matter. ``within`` estimates it from the counts
+    within groups.
     """
 
     family: Scope
     hidden: Scope
     given: Scope
     whole: bool
-    within: Callable[[GroupedCounts, Scope, tuple[int, ...]], Reduced]
+    within: Callable[[GroupedCounts], Solved]
 
 
 @dataclass(frozen=True)
@@ -271,7 +300,7 @@ def with_reduced(
 ) -> Statistics:
     """The statistics with all groups reduced but those that other parts share still."""
     ready = {
-        asked.family: asked.within(cells, asked.family, how.network.shape(asked.family))
+        asked.family: asked.within(cells).about(asked.family, how.network.shape(asked.family))
         for asked in how.needs.groupings
         if asked.family not in shared
         if (cells := statistics.grouped.get(asked.family)) is not None
@@ -291,17 +320,24 @@ def _in_groups(
     groups: dict[Scope, tuple[Groups, NDArray[np.intp]]] = {}
     reduced: dict[Scope, Reduced] = {}
     grouped: dict[Scope, GroupedCounts] = {}
-    for done, asked in enumerate(how.needs.groupings):
-        progress("grouping", done, len(how.needs.groupings), asked.family[-1])
-        if asked.given not in groups:
-            groups[asked.given] = group_rows(table, asked.given)
-        cells = count_in_groups(table, *groups[asked.given], asked.hidden, asked.whole)
-        if asked.family in how.shared:
-            grouped[asked.family] = cells
-        else:
-            sizes = how.network.shape(asked.family)
-            reduced[asked.family] = asked.within(cells, asked.family, sizes)
+    hidden_parts = sorted(how.needs.groupings, key=_hidden_part)
+    for (given, hidden, whole), alike in groupby(hidden_parts, key=_hidden_part):
+        if given not in groups:
+            groups[given] = group_rows(table, given)
+        cells = count_in_groups(table, *groups[given], hidden, whole)
+        solved: Solved | None = None  # the same for all families with this hidden part
+        for asked in alike:
+            progress("grouping", len(reduced) + len(grouped), len(hidden_parts), asked.family[-1])
+            if asked.family in how.shared:
+                grouped[asked.family] = cells
+            else:
+                solved = solved or asked.within(cells)
+                reduced[asked.family] = solved.about(asked.family, how.network.shape(asked.family))
     return reduced, grouped
+
+
+def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:
+    return asked.given, asked.hidden, asked.whole
 
 
 def _added(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from lacunet.data.coded import row_bytes
 from lacunet.data.errors import PromiseError
+from lacunet.data.frames import is_spark
 from lacunet.data.read import Told, read_table, told_notes
 from lacunet.data.reading import Reading, checked_promise, plan_reading
 from lacunet.data.scratch import check_free, remove_leftovers, scratch_folder
@@ -46,6 +47,7 @@ from lacunet.statistics.saved import (
     read_statistics,
     saved_paths,
 )
+from lacunet.statistics.spark import OnSpark, on_spark
 from lacunet.statistics.streamed import Streamed
 
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
@@ -89,9 +91,6 @@ class Held:
         if self.promised:
             return _all_but(self.table.variables, self.promised)
         return self.table.partially_observed
-
-    def scratch_bytes(self, _needs: Needs) -> None:
-        """There are no scratch files."""
 
     def some_rows(self, _most: int) -> EncodedTable:
         """The rows, from which some are chosen."""
@@ -138,7 +137,7 @@ def observations(
     fully_observed: Sequence[str] = (),
     progress: Progress = silent,
     **how: Any,
-) -> Iterator[Held | Streamed | Counted]:
+) -> Iterator[AnyRows]:
     """The rows of ``data``: in memory if they take a fourth of the budget at most, else streamed.
 
     Parameters
@@ -168,6 +167,10 @@ def observations(
                 missing = table.columns[name] == table.cardinality_of[name]
                 raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
         yield Held(table, promised)
+        return
+    if is_spark(data):
+        reading = plan_reading(data, network, fully_observed=fully_observed, **how)
+        yield on_spark(data, reading, progress)
         return
     remove_leftovers(scratch)
     with ExitStack() as stack:
@@ -308,9 +311,6 @@ class Counted:
         """There are none."""
         raise self._too_little()
 
-    def scratch_bytes(self, _needs: Needs) -> None:
-        """Nothing is read any more."""
-
     def patterns(self) -> EncodedTable:
         """They are not known."""
         raise self._too_little()
@@ -340,3 +340,6 @@ class Counted:
 
 def _all_but(names: Scope, others: Sequence[str]) -> Scope:
     return tuple(name for name in names if name not in others)
+
+
+AnyRows = Held | Streamed | OnSpark | Counted

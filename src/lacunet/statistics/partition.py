@@ -67,12 +67,16 @@ def part_of(table: EncodedTable, key: Scope, parts: int, salt: int = 0) -> NDArr
     >>> bool(part[0] == part[2]), bool(part[1] == part[3])
     (True, True)
     """
+    return ((stirred(table, key, salt) * np.uint64(parts)) >> np.uint64(32)).astype(np.uint8)
+
+
+def stirred(table: EncodedTable, key: Scope, salt: int) -> NDArray[np.uint64]:
+    """A number of 32 bits for each row, by its values of ``key``."""
     hashes = np.zeros(table.rows, dtype=np.uint64)
     for place, name in enumerate(key):
         codes = np.arange(table.cardinality_of[name] + 1)
         hashes += mixed(codes, place)[table.columns[name]]
-    stirred = mixed(hashes, salt) >> np.uint64(32)
-    return ((stirred * np.uint64(parts)) >> np.uint64(32)).astype(np.uint8)
+    return mixed(hashes, salt) >> np.uint64(32)
 
 
 def _slice(table: EncodedTable, start: int, stop: int) -> EncodedTable:

@@ -185,7 +185,7 @@ class Streamed:
     ) -> tuple[Statistics | None, Told]:
         told = Told()
         if own.together is None:
-            work: Callable[..., _Part] = partial(_counted, how, self.most)
+            work: Callable[..., _Part] = partial(counted, how, self.most)
             parts = self._mapped(work, self.stretches, "counting", progress)
         else:
             coded, told = self._spread(own.together, progress)
@@ -301,7 +301,7 @@ def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
     return None if first is None else summed(chain([first], parts))
 
 
-def _counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
+def counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
     """What the rows of a stretch say, whatever their groups."""
     told = Told()
     return summed_up(_each(how, stretch.tables(most, told))), told
@@ -323,12 +323,13 @@ def _missing(most: int, stretch: Stretch) -> set[str]:
 
 def _of_partition(how: Gathering, key: Scope, room: int, most: int, coded: Coded) -> _Part:
     """What the rows of a partition say, which have all the rows of their groups; it is removed."""
-    return _of_rows(how, key, room, most, coded), Told()
+    return of_rows(how, key, room, most, coded), Told()
 
 
-def _of_rows(
+def of_rows(
     how: Gathering, key: Scope, room: int, most: int, coded: Coded, depth: int = 1
 ) -> Statistics:
+    """What rows say that have all the rows of their groups, at most ``room`` of them at a time."""
     if coded.rows <= room:
         statistics = summed(_each(how, coded.tables(room)))
         coded.removed()
@@ -338,7 +339,7 @@ def _of_rows(
     parts, _ = spread(coded, key=key, parts=number, folder=folder, most=most, salt=depth)
     if max(part.rows for part in parts) < STUCK * coded.rows:
         coded.removed()
-        return summed(_of_rows(how, key, room, most, own, depth + 1) for own in parts if own.rows)
+        return summed(of_rows(how, key, room, most, own, depth + 1) for own in parts if own.rows)
     for part in parts:
         part.removed()
     return _of_one_group(how, key, room, most, coded, depth)
@@ -353,7 +354,7 @@ def _of_one_group(
     if how.needs.heldout is None:
         statistics = summed(_each(wide, coded.tables(room)))
     elif key != every:
-        statistics = _of_rows(wide, every, room, most, coded, depth + 1)
+        statistics = of_rows(wide, every, room, most, coded, depth + 1)
     else:  # nearly all are equal: one row stands for them
         distinct = reduce(add, (distinct_rows(table, every) for table in coded.tables(room)))
         statistics = summed(_each(wide, [distinct.table()]))

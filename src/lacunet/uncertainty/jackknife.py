@@ -18,16 +18,18 @@ draws is that of the estimate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.inference.query import NOTHING, family_marginals, query
+from lacunet.inference.query import family_marginals, query
 from lacunet.model.network import FloatArray, Network
+from lacunet.progress import Progress, silent
 from lacunet.statistics.rows import distinct_rows
+from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 GROUPS = 30
@@ -133,14 +135,13 @@ class Replicates:
             found[name] = Spread(table, rates, np.minimum(whole.sizes, expected))
         return found
 
-    def query(self, target: str | Sequence[str], evidence: Mapping[str, str] = NOTHING) -> Spread:
-        """The spread of a query's answer: every replicate is asked."""
-        variance = self.variance(lambda network: query(network, target, evidence))
-        answer = query(self.network, target, evidence)
-        flat = answer.reshape(-1)
-        whole = Spread.of_variance(flat, flat, variance.reshape(-1), self.total)
-        sizes = np.minimum(whole.sizes, self.total).reshape(answer.shape)
-        return Spread(answer, answer, sizes)
+    def variances(self, asked: Asked) -> FloatArray:
+        """The variance of each cell of an answer: every replicate is asked."""
+        variance = self.variance(lambda network: query(network, asked.scope, asked.evidence))
+        joint_of = family_marginals(self.network)
+        rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, variance, rows_of, self.prior)
 
 
 def jackknife(
@@ -150,6 +151,7 @@ def jackknife(
     prior: float,
     groups: int = GROUPS,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Replicates:
     """Learn without each of some groups of rows.
 
@@ -164,8 +166,12 @@ def jackknife(
     prior
         The concentration that both are learned with.
     """
-    networks = tuple(refit(part) for part in without_each_group(table, groups, seed))
-    return Replicates(network, networks, (groups - 1) / groups, table.total, prior)
+    networks = []
+    for done, part in enumerate(without_each_group(table, groups, seed)):
+        progress("intervals", done, groups, "fits")
+        networks.append(refit(part))
+    progress("intervals", groups, groups, "fits")
+    return Replicates(network, tuple(networks), (groups - 1) / groups, table.total, prior)
 
 
 def bootstrap(

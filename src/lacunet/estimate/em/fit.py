@@ -34,6 +34,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
 from lacunet.estimate.em.heldout import is_settled, steps_supported
 from lacunet.estimate.em.start import Rows, perturbed_cells, random_cells
+from lacunet.estimate.method import AGREEMENT
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -43,7 +44,6 @@ Stop = Literal["converge", "heldout"] | int
 # The starts made by themselves, by the cells that an iteration multiplies: up to 2e4 it takes about
 # a millisecond, up to 2e5 some milliseconds.
 STARTS_UP_TO = ((2e4, 10), (2e5, 3))
-AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum
 SHARE_TO_FOLLOW = 0.45  # of the time left, to find the number of steps
 LEARNING = np.array([1.0, 0.0])  # the part that is put aside does not count
 
@@ -86,15 +86,14 @@ class Fit:
     """What EM found.
 
     ``heldout`` is the log-likelihood of what was put aside, at the seed and after each step.
-    ``agreed`` counts the starts that ended at the posterior of the best, which is ``gain`` nats
-    above that of the seed. ``is_of_a_part`` if time was up before anything was learned from all
-    rows.
+    ``starts`` are the log-posteriors in which the starts ended, the seed's first; that of the
+    best is ``gain`` nats above the seed's. ``is_of_a_part`` if time was up before anything was
+    learned from all rows.
     """
 
     climb: Climb
     heldout: tuple[float, ...] = ()
-    starts: int = 1
-    agreed: int = 1
+    starts: tuple[float, ...] = ()
     gain: float = 0.0
     is_of_a_part: bool = False
 
@@ -192,9 +191,8 @@ class _Run:
                 best, best_start = other, start
             if other.reason in CUT_SHORT:
                 best = replace(best, reason=other.reason)
-        agreed = sum(one >= max(found) - AGREEMENT for one in found)
         gain = best.log_posterior - found[0]
-        return Fit(best, starts=len(found), agreed=agreed, gain=gain), best_start
+        return Fit(best, starts=tuple(found), gain=gain), best_start
 
     def as_supported(self, seeds: Seeds) -> Fit:
         """As many steps on all rows as the weight put aside supports.

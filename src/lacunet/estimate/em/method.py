@@ -27,7 +27,7 @@ from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import effective_size, shows_any
 from lacunet.estimate.em.climb import Climb
-from lacunet.estimate.em.fit import AGREEMENT, Fit, Options, Seeds, Stop, fit
+from lacunet.estimate.em.fit import Fit, Options, Seeds, Stop, fit
 from lacunet.estimate.em.start import (
     START_PRIOR,
     Rows,
@@ -37,12 +37,14 @@ from lacunet.estimate.em.start import (
     starting_form,
 )
 from lacunet.estimate.method import (
+    AGREEMENT,
     Ended,
     FamilyReport,
     Learned,
     MethodError,
     Plan,
     Setting,
+    agreed,
     check_options,
     option,
 )
@@ -266,13 +268,14 @@ def _ended(
         at.trace,
         (*notes, *_starts_in_words(method, found)),
         found.heldout,
+        found.starts,
     )
 
 
 def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
-    if found.starts > 1:
+    if len(found.starts) > 1:
         words = (
-            f"{found.starts} starts were made, {found.agreed} of them ended within "
+            f"{len(found.starts)} starts were made, {agreed(found.starts)} of them ended within "
             f"{AGREEMENT:g} nats of the best posterior"
         )
         if found.gain > AGREEMENT:

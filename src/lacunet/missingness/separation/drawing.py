@@ -13,12 +13,13 @@ from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.errors import MissingnessGraphError, listed, without_mechanism
+from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.separation.category import category, why_category
 from lacunet.missingness.separation.mixed import MixedGraph, projected
 from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import Mechanism, Node, named, quoted
+from lacunet.wording import listed
 
 Pair = tuple[Node, Node]
 
