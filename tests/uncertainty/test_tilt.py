@@ -229,8 +229,19 @@ def test_the_command_prints_a_table_and_words(
     assert "would cross 0.6" in out
     assert main([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answers"][5] == pytest.approx(0.5)
+    assert main([*arguments[:4], "Ill|Age=old", "--mechanism", "Ill"]) == 1
+
+
+def test_the_command_asks_by_em(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from lacunet.formats.files import write_network
+
+    write_network(Network({"X": ["no", "yes"]}, {}, {"X": [0.5, 0.5]}), tmp_path / "net.bif")
+    cells = ["no"] * 30 + ["yes"] * 10 + ["?"] * 20
+    (tmp_path / "rows.csv").write_text("\n".join(["X", *cells]) + "\n")
+    arguments = ["sensitivity", str(tmp_path / "net.bif"), str(tmp_path / "rows.csv")]
+    arguments += ["--query", "X=yes", "--mechanism", "X", "--threshold", str(1 / 3)]
     assert main([*arguments, "--method", "em", "--prior", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["method"] == "em"
+    assert told["tipping_point"] == pytest.approx(log(3), abs=1e-4)
     assert len(told["log_likelihoods"]) == len(told["deltas"])
-    assert main([*arguments[:4], "Ill|Age=old", "--mechanism", "Ill"]) == 1
