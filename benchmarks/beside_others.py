@@ -73,6 +73,7 @@ def pyagrum_em(network: lc.Network, table: EncodedTable) -> lc.Network:
     learner = gum.BNLearner(frame, template, ["?"])
     learner.useSmoothingPrior(1)
     learner.useEM(STOP)
+    learner.setNumberOfThreads(1)  # as all others here; threads that wait for each other cost time
     return lc.from_pyagrum(learner.learnParameters(template.dag()))
 
 
