@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import lacunet as lc
+from lacunet.cli import main
 from lacunet.data.errors import PromiseError, UnknownStateError
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import write_table
@@ -128,6 +130,27 @@ def test_what_needs_all_rows_in_memory_is_refused_before_anything_is_counted(
         learn(NETWORK, tmp_path / "rows.parquet", "em", intervals=True, memory=2**20)
     with pytest.raises(MethodError, match="jobs is 0"):
         learn(NETWORK, tmp_path / "rows.parquet", jobs=0)
+
+
+def test_explain_says_that_rows_will_be_streamed_and_what_scratch_that_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_table(table(2000), NETWORK, tmp_path / "rows.parquet")
+    lc.write_network(NETWORK, tmp_path / "net.bif")
+    files = [str(tmp_path / "net.bif"), str(tmp_path / "rows.parquet")]
+    for method, words in (
+        ("direct-mcar", "read as they are counted, no scratch files"),
+        ("factored-mar", "read as they are counted, scratch files of 5.86 KiB"),
+    ):
+        assert main(["explain", *files, "--method", method, "--memory", "0.001"]) == 0
+        told = capsys.readouterr().out
+        assert words in told
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(observations, "HELD_SHARE", 4)
+            assert main(["explain", *files, "--method", method]) == 0
+        held = capsys.readouterr().out
+        assert "read as they are counted" not in held
+        assert [line for line in told.splitlines() if words not in line] == held.splitlines()
 
 
 @pytest.mark.parametrize("graph", ["C -> R[B]; R[C]", "A -> R[B]; R[C]"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from math import exp, inf, log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -177,8 +178,15 @@ def test_what_is_never_shown_is_refused(method: str) -> None:
     rows = {"Age": ["old"] * 20, "Ill": [None] * 20, "Pain": ["no"] * 20}
     with pytest.raises(LacunetError, match="no row shows 'Ill'"):
         sensitivity(CLINIC, rows, "Ill", "yes", {}, "Ill", method=method)
-    with pytest.raises(LacunetError, match="must be one of direct-mar, em"):
-        sensitivity(CLINIC, rows, "Ill", "yes", {}, "Ill", method="mice")
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"method": "mice"}, "must be one of direct-mar, em"),
+        ({"threshold": 3}, "not a probability"),
+        ({"groups": 1}, "two at least"),
+        ({"deltas": [float("nan")]}, "not a number"),
+    ]
+    for options, says in refused:
+        with pytest.raises(LacunetError, match=says):
+            sensitivity(CLINIC, rows, "Ill", "yes", {}, "Ill", **options)
 
 
 def test_the_command_prints_a_table_and_words(

@@ -26,6 +26,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.patterns import is_missing
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.uncertainty.spread import are_rows, rows_per_weight
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
@@ -215,14 +216,10 @@ def _varies(counts: FloatArray) -> bool:
 
 def _scales(table: EncodedTable) -> dict[str, float]:
     """What makes weights that are not whole add up to the effective size of the rows."""
-    weights = table.weights
-    if weights is None or (weights == np.floor(weights)).all():
+    if are_rows(table.weights):
         return dict.fromkeys(table.variables, 1.0)
-    scale_of = {}
-    for name in table.variables:
-        own = weights[table.is_shown((name,))]
-        scale_of[name] = float(own.sum() / (own**2).sum()) if len(own) else 1.0
-    return scale_of
+    weights = np.asarray(table.weights)
+    return {name: rows_per_weight(weights[table.is_shown((name,))]) for name in table.variables}
 
 
 def _strata(table: EncodedTable, given: Scope) -> tuple[np.ndarray, int]:

@@ -118,6 +118,12 @@ def sensitivity(
     """
     if method not in METHODS:
         raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise LacunetError(f"the threshold {threshold!r} is not a probability.", "as in 0.5.")
+    if groups < 2:
+        raise LacunetError(f"groups is {groups}, but intervals need two at least.")
+    if any(np.isnan(delta) for delta in deltas):
+        raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
     table = read_table(data, network, weight=weight)
     question = _checked(network, table, target, state, evidence, mechanism, tilted_state)
     grouped = _grouped(network, table, mechanism, given)

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -24,7 +24,7 @@ from lacunet.inference.query import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import added_up
+from lacunet.statistics.counts import Tally, added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
@@ -33,7 +33,7 @@ from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread
 from lacunet.uncertainty.jackknife import GROUPS, Refit, jackknife
 from lacunet.uncertainty.rate_matrix import Direction
 from lacunet.uncertainty.row_influence import RowInfluence
-from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.spread import Spread, are_rows, rows_per_weight
 
 COUNTED = ("listwise", "direct-mcar")
 GROUPED = ("direct-mar", "informed-direct")
@@ -50,8 +50,8 @@ class Uncertainty:
     """How sure the CPTs of a learned network are.
 
     ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
-    together, for queries; ``total`` the weight of all rows. ``unidentified`` are directions in
-    which the data do not identify EM's parameters.
+    together, for queries; ``total`` the rows that all weight is worth. ``unidentified`` are
+    directions in which the data do not identify EM's parameters.
     """
 
     network: Network
@@ -145,13 +145,14 @@ def uncertainty_of(
     groups
         How many groups the jackknife leaves out in turn.
     """
-    total, recipe = table.total, recipe_of(method, network)
+    worth, recipe = rows_per_weight(table.weights), recipe_of(method, network)
+    total = table.total * worth
     if recipe == RATE_MATRIX:
         engine = engine_of(compile_problems(network.with_tables(None), table), memory)
         cells = engine.problems.layout.flat(dict(network.tables_of or {}))
         curvature = em_curvature(engine, cells, prior)
         if np.abs(curvature.step(cells) - cells).max() < CONVERGED:
-            em = em_uncertainty(engine, cells, prior, progress)
+            em = em_uncertainty(engine, cells, prior, progress).worth(worth)
             return Uncertainty(network, em.spread_of, recipe, em, total, em.unidentified)
         recipe = JACKKNIFE
     if recipe == JACKKNIFE:
@@ -169,22 +170,30 @@ def direct_spreads(
 ) -> dict[str, Spread]:
     """The spread of every CPT by direct deletion, within groups where there are any."""
     counted = count(table, [network.family(name) for name in network.variables])
+    weights = table.weights
     grouped: dict[Scope, tuple[Groups, Index, FloatArray | None]] = {}
     found = {}
     for name in network.variables:
         family, cpt = network.family(name), network.cpt(name).table
         hidden = tuple(one for one in family if table.missing_of[one])
+        counts = replace(counted[family], tally=_as_rows(counted[family].tally, weights))
         if name not in given_of or not hidden:
-            found[name] = direct_mcar_spread(counted[family], cpt)
+            found[name] = direct_mcar_spread(counts, cpt)
             continue
         given = given_of[name]
         if given not in grouped:
             groups, group = group_rows(table, given)
             squares = None
-            if table.weights is not None:
-                squares = added_up(group, table.weights**2, len(groups.weights))
+            if weights is not None and not are_rows(weights):
+                squares = added_up(group, weights**2, len(groups.weights))
             grouped[given] = groups, group, squares
         groups, group, squares = grouped[given]
         shown = count_in_groups(table, groups, group, hidden, whole=True)
-        found[name] = direct_mar_spread(shown, counted[family], cpt, squares)
+        shown = replace(shown, tally=_as_rows(shown.tally, weights))
+        found[name] = direct_mar_spread(shown, counts, cpt, squares)
     return found
+
+
+def _as_rows(tally: Tally, weights: FloatArray | None) -> Tally:
+    """The tally of as many rows as weights say, where they are whole."""
+    return Tally(tally.weights, tally.weights, tally.weights) if are_rows(weights) else tally

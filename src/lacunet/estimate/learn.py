@@ -33,6 +33,7 @@ from lacunet.statistics.observations import AnyRows, Held, Observations, observa
 from lacunet.statistics.spark import OnSpark
 from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
+from lacunet.uncertainty.spread import rows_per_weight
 from lacunet.wording import counted
 
 MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
@@ -268,8 +269,9 @@ def _learned(
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
+            worth = rows_per_weight(learned_from.weights)
             supported = {
-                name: spread.supported_by(result.families[name].support)
+                name: spread.supported_by(result.families[name].support * worth)
                 for name, spread in sure.spread_of.items()
                 if name in result.families
             }

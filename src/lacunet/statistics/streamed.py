@@ -64,9 +64,10 @@ class Streamed:
     """Rows that are read when they are counted.
 
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
-    ``folder`` gives a scratch folder. ``notes`` says what the user should know of how they were
-    read; ``travels`` if other processes can read them. ``looked_for`` gives stretches of the same
-    rows that hold no belief about which variables are always shown.
+    ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
+    what the user should know of how they were read; ``travels`` if other processes can read them.
+    ``looked_for`` gives stretches of the same rows that hold no belief about which variables are
+    always shown.
     """
 
     network: Network
@@ -80,6 +81,7 @@ class Streamed:
     looked_for: Callable[[], Sequence[Stretch]]
     travels: bool = True
     jobs: int = 1
+    on_disk: int = 0
 
     table: ClassVar[None] = None  # of all rows: there is none
 
@@ -126,6 +128,12 @@ class Streamed:
             found.append(finished(statistics, how))
         reduced = {scope: own for one in found for scope, own in one.reduced.items()}
         return replace(found[0], reduced=reduced, notes=notes)
+
+    def scratch_bytes(self, needs: Needs) -> int:
+        """What the scratch files will take."""
+        every = passes(needs, self.network, self.memory / GROUPS_SHARE / self.jobs)
+        is_spread = any(own.together is not None for own in every)
+        return self.on_disk + is_spread * self.rows * self.row_bytes
 
     def tables(self, told: Told) -> Iterator[EncodedTable]:
         """All rows, table by table."""

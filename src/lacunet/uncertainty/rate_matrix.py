@@ -19,7 +19,7 @@ one that the data do not identify: these are named.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,6 +227,17 @@ class EmSpreads:
     layout: Layout
     prior: float
     unidentified: tuple[Direction, ...]
+
+    def worth(self, rows: float) -> EmSpreads:
+        """The same where a unit of weight is worth so many rows."""
+        return replace(
+            self,
+            spread_of={
+                name: Spread(one.table, one.rates, one.sizes * rows)
+                for name, one in self.spread_of.items()
+            },
+            covariance=self.covariance / rows,
+        )
 
     def variances(self, asked: Asked) -> FloatArray:
         """The variance of each cell of an answer; infinite if a lost direction moves it.

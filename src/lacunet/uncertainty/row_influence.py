@@ -6,6 +6,7 @@ it by is added up over the families first, and squared then:
 .. math::
     \mathrm{Var}(p) \approx \sum_i w_i^2 \Bigl( \sum_Y \psi_Y(i) \Bigr)^2
 
+(or :math:`w_i` alone, where weights say how many rows there are).
 With :math:`c` the move by one more row in each cell of a family (`centred`), :math:`\bar c_g` its
 mean among the :math:`m_g` of the :math:`n_g` rows of a group that show the family,
 
@@ -33,6 +34,7 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index, Keys, pack
 from lacunet.statistics.groups import group_rows
 from lacunet.uncertainty.delta import Asked, centred, pseudo_variances, without_prior
+from lacunet.uncertainty.spread import are_rows
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class RowInfluence:
             for at, gradient_of in enumerate(asked.gradients):
                 if name in gradient_of:
                     moved[at] += own.moved_by(np.ravel(centred(gradient_of[name], cpt, rows)))
-        found = np.square(weights * moved).sum(axis=-1)
+        found = (_squares(weights) * np.square(moved)).sum(axis=-1)
         found = found + pseudo_variances(asked, rows_of, self.prior)
         return without_prior(asked, found, rows_of, self.prior)
 
@@ -108,8 +110,8 @@ class _FamilyRows:
         number = int(self.group.max(initial=-1)) + 1
         seen = self.shown * self.weights
         mass, entered = (added_up(self.group, one, number) for one in (self.weights, seen))
-        squares = added_up(self.group, self.weights**2, number)
-        entered_squares = added_up(self.group, seen**2, number)
+        squares = added_up(self.group, _squares(self.weights), number)
+        entered_squares = added_up(self.group, _squares(self.weights) * self.shown, number)
         return (
             mass,
             entered,
@@ -176,6 +178,11 @@ class _FamilyRows:
         moved += is_fallen * (total / known * _divided(pooled, observed))[self.part]
         moved[self.shown] += self.stand_in[self.part[self.shown]] * own - whole / known
         return np.asarray(moved)
+
+
+def _squares(weights: FloatArray) -> FloatArray:
+    """The squared weight of each row, added up over the rows that it stands for."""
+    return weights if are_rows(weights) else weights**2
 
 
 def _divided(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -31,6 +31,24 @@ FEW_ROWS = 30.0  # entries known from fewer rows are flagged
 WIDE = 1.3  # and those whose interval is wider than this times the entry
 
 
+def are_rows(weights: FloatArray | None) -> bool:
+    """Whether weights are whole: then each says how many rows it stands for."""
+    return weights is None or bool((weights == np.floor(weights)).all())
+
+
+def rows_per_weight(weights: FloatArray | None) -> float:
+    """How many rows a unit of weight is worth; weights that are not whole have any unit.
+
+    Examples
+    --------
+    >>> rows_per_weight(np.array([3.0, 2.0])), rows_per_weight(np.array([2.5, 2.5]))
+    (1.0, 0.4)
+    """
+    if weights is None or are_rows(weights):
+        return 1.0
+    return float(weights.sum() / np.square(weights).sum())
+
+
 @dataclass(frozen=True)
 class Spread:
     """A table of probabilities, what the rows alone say, and the effective size of each.
