@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all lint bench browser postgresql test-spark docs fuzz experiments clean
+.PHONY: setup demo test test-all test-oldest test-newest test-spark lint bench browser postgresql docs fuzz experiments clean
 
 setup: .venv/.installed
 
@@ -50,6 +50,7 @@ lint: .venv/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini --cache-dir .mypy_cache/tests
 	$(BIN)/lint-imports
 
 # Debian's chromium, for the tests of pages; where there is none they are skipped, and say so.
@@ -76,7 +77,28 @@ postgresql:
 test: lint browser
 	$(ALONE) $(BIN)/pytest -n auto
 
-test-all: lint browser postgresql .venv/.installed-tables
+# The oldest versions that pyproject.toml allows, and the newest there are, of all that the package
+# and its extras need: a quick part of the tests in each.
+QUICK := tests/model tests/formats tests/data tests/statistics tests/estimate/test_golden.py \
+  tests/estimate/test_learn.py tests/test_every_method.py tests/cli/test_cli.py tests/missingness \
+  tests/inference tests/test_plots.py tests/test_sklearn.py
+RUNNERS := pytest>=8.3 hypothesis>=6.112
+TABLES := pandas polars duckdb
+
+test-oldest:
+	test -x build/oldest/bin/python || $(PYTHON) -m venv build/oldest
+	$(PYTHON) scripts/oldest_versions.py plots sklearn databases $(TABLES) > build/oldest/versions.txt
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -e . -r build/oldest/versions.txt $(foreach one,$(RUNNERS),"$(one)")
+	$(ALONE) build/oldest/bin/python -m pytest $(QUICK)
+
+test-newest:
+	test -x build/newest/bin/python || $(PYTHON) -m venv build/newest
+	build/newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
+	  --upgrade-strategy eager -e ".[plots,sklearn,databases]" $(TABLES) $(foreach one,$(RUNNERS),"$(one)")
+	$(ALONE) build/newest/bin/python -m pytest $(QUICK)
+
+test-all: lint browser postgresql .venv/.installed-tables test-oldest test-newest
 	$(ALONE) $(BIN)/pytest -n auto -m "slow or not slow" --cov=lacunet --cov-report=term:skip-covered
 	$(MAKE) test-spark
 
@@ -100,7 +122,7 @@ fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py networks --files $(FILES) --seed $(SEED)
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
 
-# Runs, or finishes, what docs/experiments.md shows, and puts the tables into it: some hours.
+# Runs, or finishes, what docs/experiments-results.md shows, and puts the tables into it: some hours.
 experiments: .venv/.installed-test
 	$(ALONE) $(BIN)/python docs/make_experiments.py experiments --run
 

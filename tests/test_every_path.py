@@ -35,7 +35,7 @@ from sparked import frame_of
 
 WEIGHT = "the weight"
 MEMORY = 2**20
-SEEDS = 3
+SEEDS = 1
 
 
 @dataclass(frozen=True)
@@ -222,9 +222,9 @@ def assert_same(found: Result, expected: Result) -> None:
         np.testing.assert_allclose(found.network.cpt(name).table, cpt, rtol=0, atol=1e-12)
 
 
-def random_case(method: str, seed: int, folder: Path) -> Case:
+def random_case(path: str, method: str, seed: int, folder: Path) -> Case:
     """A network, incomplete rows of it, many of them alike, weights in half of all cases."""
-    rng = np.random.default_rng([seed, *method.encode()])
+    rng = np.random.default_rng([seed, *path.encode(), *method.encode()])
     names = [f"V{at}" for at in range(rng.integers(2, 6))]
     states = {name: [f"s{state}" for state in range(rng.integers(1, 4))] for name in names}
     parents = {
@@ -249,7 +249,7 @@ def random_case(method: str, seed: int, folder: Path) -> Case:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_path_gives_what_rows_in_memory_give(path: str, method: str, tmp_path: Path) -> None:
     for seed in range(SEEDS):
-        case = random_case(method, seed, tmp_path)
+        case = random_case(path, method, seed, tmp_path)
         assert_same({**PATHS, **DATABASES}[path](case), case.learned(case.rows))
 
 
@@ -259,8 +259,8 @@ def test_every_path_gives_what_rows_in_memory_give(path: str, method: str, tmp_p
 def test_every_path_gives_what_rows_in_memory_give_in_many_cases(
     path: str, method: str, tmp_path: Path
 ) -> None:
-    for seed in range(SEEDS, 40):
-        case = random_case(method, seed, tmp_path)
+    for seed in range(SEEDS, 12):
+        case = random_case(path, method, seed, tmp_path)
         assert_same(PATHS[path](case), case.learned(case.rows))
 
 
@@ -271,5 +271,5 @@ def test_every_server_gives_what_rows_in_memory_give(
     path: str, method: str, tmp_path: Path
 ) -> None:
     for seed in range(2):
-        case = random_case(method, seed, tmp_path)
+        case = random_case(path, method, seed, tmp_path)
         assert_same(SERVERS[path](case), case.learned(case.rows))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lacunet.data.examples import example_data
     from lacunet.data.text import TextFiles
     from lacunet.diagnosis.diagnosis import diagnose
+    from lacunet.diagnosis.sensitivity import sensitivity
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
     from lacunet.estimate.count import count
@@ -103,6 +104,7 @@ __all__ = [
     "query",
     "read_network",
     "sample",
+    "sensitivity",
     "simulate",
     "to_cpdag",
     "to_pgmpy",
@@ -158,6 +160,7 @@ _HOME_OF = {
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulation.sampling",
+    "sensitivity": "diagnosis.sensitivity",
     "simulate": "simulation.simulate",
     "to_cpdag": "structure.cpdag",
     "to_pgmpy": "bridges.pgmpy",

@@ -57,6 +57,19 @@ def test_the_types_of_sqlite_do_not_depend_on_the_first_rows(sqlite: Path) -> No
     assert table.notes == ("left out 2 of 3,011 rows: their weight is zero.",)
 
 
+def test_columns_keep_names_that_sqlite_takes_for_values(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "odd.db")) as connection:
+        connection.execute('create table rows ("TRUE", "select")')
+        connection.executemany("insert into rows values (?, ?)", [("b", "a"), ("a", None)])
+        connection.commit()
+    odd = lc.Network({"TRUE": ["a", "b"], "select": ["a"]})
+    table = read_table(lc.SQL("select * from rows;", tmp_path / "odd.db"), odd)
+    assert {name: codes.tolist() for name, codes in table.columns.items()} == {
+        "TRUE": [1, 0],
+        "select": [0, 1],
+    }
+
+
 def test_duckdb_and_sqlite_files_are_told_apart_by_their_bytes(sqlite: Path, duck: Path) -> None:
     for path, name in ((sqlite, "a"), (duck, "b.db")):
         renamed = path.rename(path.with_name(name))
@@ -184,7 +197,7 @@ def test_data_are_given_once(
 def test_the_page_shows_the_command_without_the_password(
     duck: Path, pair_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lacunet.cli.learn import without_password
+    from lacunet.cli.page import without_password
 
     address = "postgresql://ann:secret@host/clinic"
     typed = ["learn", "pair.json", "--sql", "select 1", f"--database={address}"]

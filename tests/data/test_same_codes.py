@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -72,14 +73,14 @@ def dictionary(cells: Cells) -> pa.Table:
     return pa.table({name: table[name].dictionary_encode() for name in cells})
 
 
-def pandas_as(kind: object) -> Callable[[Cells, Path], object]:
+def pandas_as(kind: Any) -> Callable[[Cells, Path], object]:
     def made(cells: Cells, _: Path) -> object:
         return pd.DataFrame({name: pd.Series(column, dtype=kind) for name, column in cells.items()})
 
     return made
 
 
-def polars_as(kind: object) -> Callable[[Cells, Path], object]:
+def polars_as(kind: Any) -> Callable[[Cells, Path], object]:
     return lambda cells, _: pl.DataFrame(cells, schema=dict.fromkeys(cells, kind))
 
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lacunet.inference.elimination.junction_tree import (
     Factor,
@@ -18,37 +20,57 @@ from lacunet.model.network import Network
 from strategies import networks
 
 
-def tree_of(network: Network) -> JunctionTree:
-    scopes = [network.family(name) for name in network.variables]
-    return junction_tree(scopes, {name: network.cardinality(name) for name in network.variables})
+def families_of(network: Network) -> list[tuple[int, ...]]:
+    """The families by numbers, in an arbitrary elimination order: that of the variables."""
+    number_of = {name: number for number, name in enumerate(network.variables)}
+    return [tuple(number_of[v] for v in network.family(name)) for name in network.variables]
+
+
+def bits(scope: Iterable[int]) -> int:
+    return sum(1 << number for number in scope)
+
+
+def tree_of(network: Network, *wanted: int) -> JunctionTree:
+    scopes = [bits(family) for family in families_of(network)]
+    return junction_tree(scopes, network.shape(network.variables), wanted)
+
+
+@st.composite
+def rooted_trees(draw: st.DrawFn) -> tuple[Network, JunctionTree]:
+    """A network and its tree, with a root that holds some of its variables."""
+    network = draw(networks(max_variables=9))
+    count = len(network.variables)
+    wanted = draw(st.lists(st.sets(st.integers(0, count - 1), max_size=3), max_size=3))
+    return network, tree_of(network, *map(bits, wanted))
 
 
 @settings(deadline=None)
-@given(networks(max_variables=9))
-def test_every_family_lies_within_its_home_clique(network: Network) -> None:
-    tree = tree_of(network)
-    for name in network.variables:
-        family = network.family(name)
+@given(rooted_trees())
+def test_every_family_lies_within_its_home_clique(drawn: tuple[Network, JunctionTree]) -> None:
+    network, tree = drawn
+    for family in families_of(network):
         assert set(family) <= set(tree.cliques[tree.home(family)])
 
 
 @settings(deadline=None)
-@given(networks(max_variables=9))
-def test_the_cliques_of_one_variable_hang_together(network: Network) -> None:
-    tree = tree_of(network)
+@given(rooted_trees())
+def test_the_cliques_of_one_variable_hang_together(drawn: tuple[Network, JunctionTree]) -> None:
+    network, tree = drawn
     graph = nx.Graph()
     graph.add_nodes_from(range(len(tree.cliques)))
     graph.add_edges_from((at, up) for at, up in enumerate(tree.parents) if up >= 0)
     assert nx.is_forest(graph)
-    for name in network.variables:
-        holders = [at for at, clique in enumerate(tree.cliques) if name in clique]
+    for number in range(len(network.variables)):
+        holders = [at for at, clique in enumerate(tree.cliques) if number in clique]
         assert nx.is_connected(graph.subgraph(holders))
 
 
 @settings(deadline=None)
-@given(networks(max_variables=9))
-def test_a_separator_is_what_a_clique_shares_with_its_parent(network: Network) -> None:
-    tree = tree_of(network)
+@given(rooted_trees())
+def test_a_separator_is_what_a_clique_shares_with_its_parent(
+    drawn: tuple[Network, JunctionTree],
+) -> None:
+    _, tree = drawn
     for at, (up, separator) in enumerate(zip(tree.parents, tree.separators, strict=True)):
         assert up < at
         shared = set(tree.cliques[at]) & set(tree.cliques[up]) if up >= 0 else set()
@@ -56,11 +78,28 @@ def test_a_separator_is_what_a_clique_shares_with_its_parent(network: Network) -
 
 
 @settings(deadline=None)
-@given(networks(max_variables=9))
-def test_no_clique_lies_within_another(network: Network) -> None:
-    for one, other in combinations(map(set, tree_of(network).cliques), 2):
+@given(rooted_trees())
+def test_no_clique_lies_within_another(drawn: tuple[Network, JunctionTree]) -> None:
+    for one, other in combinations(map(set, drawn[1].cliques), 2):
         assert not one <= other
         assert not other <= one
+
+
+@settings(deadline=None)
+@given(networks(max_variables=9), st.data())
+def test_the_first_scope_wanted_lies_within_a_root(network: Network, data: st.DataObject) -> None:
+    count = len(network.variables)
+    wanted = data.draw(st.sets(st.integers(0, count - 1), min_size=1, max_size=3))
+    tree = tree_of(network, bits(wanted))
+    home = tree.home(tuple(wanted))
+    assert tree.parents[home] == -1
+    assert wanted <= set(tree.cliques[home])
+
+
+def test_parts_that_hold_nothing_to_keep_are_left_out() -> None:
+    tree = junction_tree([0b0011, 0b1100], [2, 2, 2, 2], [0b0001], kept=0b0001)
+    assert tree.cliques == ((0, 1),)
+    assert set(tree.clique_of) == {0, 1}
 
 
 def triangulated_grid(side: int) -> dict[tuple[int, int], set[tuple[int, int]]]:
@@ -103,18 +142,36 @@ def test_a_sweep_reaches_the_parts_that_do_not_hang_together() -> None:
 
 
 def test_the_product_of_contradictory_factors_has_no_marginals() -> None:
-    tree = junction_tree([("A", "B")], {"A": 2, "B": 2})
-    factors = [
-        Factor(("A",), np.array([1.0, 0.0])),
-        Factor(("A", "B"), np.array([[0.0, 0], [1, 1]])),
-    ]
-    result = calibrate(tree, factors, [("B",)])
+    tree = junction_tree([0b11], [2, 2])
+    factors = [Factor((0,), np.array([1.0, 0.0])), Factor((0, 1), np.array([[0.0, 0], [1, 1]]))]
+    result = calibrate(tree, factors, [(1,)])
     assert result.log_total == -np.inf
     assert result.marginals == ()
 
 
 def test_the_total_of_a_product_is_its_sum() -> None:
-    tree = junction_tree([("A", "B"), ("B", "C")], {"A": 2, "B": 2, "C": 3})
+    tree = junction_tree([0b011, 0b110], [2, 2, 3])
     one, two = np.arange(4.0).reshape(2, 2), np.arange(6.0).reshape(2, 3)
-    result = calibrate(tree, [Factor(("A", "B"), one), Factor(("B", "C"), two)], [])
+    result = calibrate(tree, [Factor((0, 1), one), Factor((1, 2), two)], [])
     assert result.log_total == pytest.approx(np.log(np.einsum("ab,bc->", one, two)), rel=1e-14)
+
+
+@pytest.mark.parametrize("size", [3, 12])  # one call for a clique, or one variable at a time
+@pytest.mark.parametrize("scale", [1.0, 1e-90])  # whose fourth power is below the smallest float
+def test_cliques_of_any_size_and_scale_give_the_sums_of_the_product(
+    size: int, scale: float
+) -> None:
+    rng = np.random.default_rng(3)
+    scopes = [(0, 1, 2), (2, 1, 3), (3, 0), (3, 2), (3, 4)]
+    tables = [rng.random([size] * len(scope)) for scope in scopes]
+    joint = np.einsum("abc,cbd,da,dc,de->abcde", *tables)
+    factors = [Factor(scope, scale * t) for scope, t in zip(scopes, tables, strict=True)]
+    wanted = [(4,), (0, 3), (2,), (1, 0)]
+    tree = junction_tree(map(bits, scopes), [size] * 5, [bits(scope) for scope in wanted])
+    found = calibrate(tree, factors, wanted)
+    for scope, marginal in zip(wanted, found.marginals, strict=True):
+        kept = "".join("abcde"[v] for v in scope)
+        expected = np.einsum(f"abcde->{kept}", joint)
+        np.testing.assert_allclose(marginal, expected / expected.sum(), rtol=1e-12)
+    expected_log = np.log(joint.sum()) + 5 * np.log(scale)
+    assert found.log_total == pytest.approx(expected_log, rel=1e-13)

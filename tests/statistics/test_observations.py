@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,11 +88,13 @@ def test_groups_that_parts_share_are_reduced_when_all_are_added(name: str, weigh
 def test_a_row_that_stands_for_several_counts_as_they_do() -> None:
     one = rows(50, seed=1)
     copies = np.random.default_rng(2).integers(1, 4, 50)
-    each = np.random.default_rng(3).uniform(0.5, 2, 50)
-    columns = {name: np.repeat(column, copies) for name, column in one.columns.items()}
+    each: Any = np.random.default_rng(3).uniform(0.5, 2, 50)
+    columns: dict[str, Any] = {
+        name: np.repeat(column, copies) for name, column in one.columns.items()
+    }
     spelled = EncodedTable.of(SIZES, columns, np.repeat(each, copies))
     short = EncodedTable.of(
-        SIZES, one.columns, each * copies, copies=Copies(copies * 1.0, each**2 * copies)
+        SIZES, one.columns, each * copies, copies=Copies(copies.astype(float), each**2 * copies)
     )
     assert (short.stand_for, short.missing_of) == (spelled.rows, spelled.missing_of)
     how = gathering("factored-mar")

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import lacunet as lc
+from lacunet.cli import main
 from lacunet.data.errors import PromiseError, UnknownStateError
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import write_table
@@ -126,10 +128,45 @@ def test_what_needs_all_rows_in_memory_is_refused_before_anything_is_counted(
     write_table(table(), NETWORK, tmp_path / "rows.parquet")
     with pytest.raises(MethodError, match="intervals: all rows have to be in memory"):
         learn(NETWORK, tmp_path / "rows.parquet", "em", intervals=True, memory=2**20)
-    with pytest.raises(MethodError, match="EM on a missingness graph"):
-        learn(NETWORK, tmp_path / "rows.parquet", "em", missingness="R[B]; R[C]", memory=2**20)
     with pytest.raises(MethodError, match="jobs is 0"):
         learn(NETWORK, tmp_path / "rows.parquet", jobs=0)
+
+
+def test_explain_says_that_rows_will_be_streamed_and_what_scratch_that_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_table(table(2000), NETWORK, tmp_path / "rows.parquet")
+    lc.write_network(NETWORK, tmp_path / "net.bif")
+    files = [str(tmp_path / "net.bif"), str(tmp_path / "rows.parquet")]
+    for method, words in (
+        ("direct-mcar", "read as they are counted, no scratch files"),
+        ("factored-mar", "read as they are counted, scratch files of 5.86 KiB"),
+    ):
+        assert main(["explain", *files, "--method", method, "--memory", "0.001"]) == 0
+        told = capsys.readouterr().out
+        assert words in told
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(observations, "HELD_SHARE", 4)
+            assert main(["explain", *files, "--method", method]) == 0
+        held = capsys.readouterr().out
+        assert "read as they are counted" not in held
+        assert [line for line in told.splitlines() if words not in line] == held.splitlines()
+
+
+@pytest.mark.parametrize("graph", ["C -> R[B]; R[C]", "A -> R[B]; R[C]"])
+def test_em_on_a_missingness_graph_finds_what_rows_in_memory_give(
+    graph: str, tmp_path: Path
+) -> None:
+    for part in range(2):
+        write_table(table(200, part), NETWORK, tmp_path / f"{part}.parquet")
+    found = learn(NETWORK, tmp_path, "em", missingness=graph, memory=2**20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observations, "HELD_SHARE", 4)
+        expected = learn(NETWORK, tmp_path, "em", missingness=graph)
+    assert_same(found, expected)
+    assert found.mechanisms.keys() == expected.mechanisms.keys()
+    for name, cpt in expected.mechanisms.items():
+        np.testing.assert_allclose(found.mechanisms[name].table, cpt.table, rtol=0, atol=1e-12)
 
 
 def test_a_learned_separator_is_the_one_that_rows_in_memory_give(tmp_path: Path) -> None:

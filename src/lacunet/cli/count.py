@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
-    NETWORK_HELP,
-    add_data,
+    add,
     add_data_arguments,
+    add_network_and_data,
     add_size_arguments,
     data_of,
     data_options,
@@ -28,18 +28,13 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    add_data(command)
-    command.add_argument(
-        "-o", "--output", metavar="OUT", required=True, help="where to write the statistics, .stats"
+    add_network_and_data(command)
+    add(command, "-o --output OUT", "where to write the statistics, .stats", required=True)
+    method = (
+        "the method to count for: listwise, direct-mcar and factored-mcar need the counts of "
+        "families, all others the distinct rows"
     )
-    command.add_argument(
-        "--method",
-        metavar="M",
-        default="auto",
-        help="the method to count for: listwise, direct-mcar and factored-mcar need the counts of "
-        "families, all others the distinct rows (default: auto)",
-    )
+    add(command, "--method M", method, default="auto")
     add_size_arguments(command)
     add_data_arguments(command)
 

@@ -6,17 +6,19 @@ import json
 import os
 import sys
 import tempfile
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
+    add_learning_arguments,
     add_method_arguments,
     add_query_arguments,
-    add_size_arguments,
     data_of,
     data_options,
     method_options,
@@ -25,6 +27,7 @@ from lacunet.cli.options import (
     size_options,
     table_of,
 )
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -55,67 +58,21 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    files = command.add_argument(
-        "files",
-        metavar="NETWORK DATA",
-        nargs="+",
-        help=f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count",
-    )
-    command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
-    command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
-    command.add_argument(
-        "--prior",
-        type=float,
-        default=2.0,
-        metavar="ALPHA",
-        help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
-        "(default: 2)",
-    )
-    add_size_arguments(command)
-    command.add_argument(
-        "--fully-observed",
-        metavar="A,B",
-        type=names,
-        default=[],
-        help="variables that every row is promised to show; no others count as fully observed",
-    )
-    command.add_argument(
-        "--intervals",
-        nargs="?",
-        type=level,
-        const=0.95,
-        metavar="LEVEL",
-        help="add intervals of every CPT entry at this level (0.95 if none is given)",
-    )
-    command.add_argument(
-        "--report",
-        metavar="PAGE.html",
-        help="write the result as a page; all rows are held in memory for that",
-    )
-    command.add_argument(
-        "--min-count",
-        type=int,
-        default=0,
-        metavar="K",
-        help="hide numbers on the page that reveal counts below K rows",
-    )
+    given = f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count"
+    files = command.add_argument("files", metavar="NETWORK DATA", nargs="+", help=given)
+    add(command, "--edges EDGES", f"{EDGES_HELP}; then no NETWORK is given")
+    add(command, "-o --output OUT", "where to write the learned network")
+    add_json(command)
+    add_learning_arguments(command)
+    promised = "variables that every row is promised to show; no others count as fully observed"
+    add(command, "--fully-observed A,B", promised, type=names, default=[])
+    add_report_argument(command, "; all rows are held in memory for that")
+    least = "hide numbers on the page that reveal counts below K rows"
+    command.add_argument("--min-count", type=int, default=0, metavar="K", help=least)
     add_building_arguments(command)
     add_method_arguments(command)
     add_query_arguments(command, files)
     add_data_arguments(command)
-
-
-def level(text: str) -> float:
-    """A level as a share, or in per cent."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    value = value / 100 if value >= 1 else value
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
-    return value
 
 
 def run(options: Namespace) -> int:
@@ -212,28 +169,16 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
     return read_network(options.files[0]), options.files[1:]
 
 
-def without_password(address: str | None) -> list[str]:
-    """The arguments as typed, with the database's address as it is told."""
-    from lacunet.data.databases import database_label
-
-    told = database_label(address)
-    return [word.replace(address, told) if address else word for word in sys.argv[1:]]
-
-
 def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None:
     """Write the result as one HTML page."""
-    from datetime import datetime
-
     from lacunet.missingness.graph import graph_of
-    from lacunet.output import replacing
     from lacunet.pages.learned import page
-    from lacunet.pages.provenance import provenance
 
-    graph, typed = options.missingness, without_password(options.database)
+    graph = options.missingness
     text = page(
         result,
         table,
-        provenance(typed, options.files, datetime.now().astimezone(), options.seed),
+        page_source(options, ("files",)),
         options.min_count,
         intervals=None
         if result.uncertainty is None
@@ -241,6 +186,4 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None
         missingness=graph_of(graph, result.network) if graph else None,
         level=options.intervals,
     )
-    with replacing(options.report) as file:
-        file.write(text.encode())
-    note(f"the page is in {options.report}")
+    keep_page(options, text)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.count import told
 from lacunet.cli.errors import refuse_overwriting
-from lacunet.cli.options import add_memory_argument
+from lacunet.cli.options import add_memory
 
 HELP = "add up the statistics that lacunet count wrote"
 EXAMPLE = """example:
@@ -20,7 +20,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "-o", "--output", metavar="OUT", required=True, help="where to write the sum, .stats"
     )
-    add_memory_argument(command)
+    add_memory(command)
 
 
 def run(options: Namespace) -> int:

@@ -33,11 +33,13 @@ class Coded:
     def tables(self, most: int, _told: object = None) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
         held: list[Any] = []
+        rows = 0
         for batch in self._batches(most):
-            if held and sum(map(len, held)) + len(batch) > most:
+            if held and rows + len(batch) > most:
                 yield self._table(held)
-                held = []
+                held, rows = [], 0
             held.append(batch)
+            rows += len(batch)
         if held:
             yield self._table(held)
 

@@ -239,23 +239,25 @@ class _Statement:
         return [column.name for column in self._schema()]
 
     def _schema(self) -> Any:
+        # SQLite gives columns of a query within a query other names: "true" becomes "column1".
+        is_plain = self.vendor == "SQLite"
+        asked = self.query if is_plain else f"select * from (\n{self.query}\n) as these limit 0"
         with self.connection.cursor() as cursor:
-            cursor.execute(f"select * from (\n{self.query}\n) as these limit 0")
+            cursor.execute(asked)
             return cursor.fetch_record_batch().schema
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Any]:
         if self.vendor == "SQLite":
             return self._texts(wanted)
         kinds = {column.name: column.type for column in self._schema()}
-        return self._run(
-            ", ".join(
-                # Enumerations, among others, would come as bytes.
-                f"cast({_quoted(name)} as text) as {_quoted(name)}"
-                if self.vendor == "PostgreSQL" and _is_opaque(kinds[name])
-                else _quoted(name)
-                for name in wanted
-            )
+        cells = ", ".join(
+            # Enumerations, among others, would come as bytes.
+            f"cast({_quoted(name)} as text) as {_quoted(name)}"
+            if self.vendor == "PostgreSQL" and _is_opaque(kinds[name])
+            else _quoted(name)
+            for name in wanted
         )
+        return self._run(f"select {cells} from (\n{self.query}\n) as these")
 
     def _texts(self, wanted: Sequence[str]) -> Iterator[Any]:
         """All cells as texts, since any cell may have any type.
@@ -263,20 +265,25 @@ class _Statement:
         The driver takes the types from the first rows and fails at a later text, so a row of
         texts is put before them and taken away again.
         """
+        columns = list(self.columns)
+        every = ", ".join(f"c{at}" for at in range(len(columns)))
         first = ", ".join("''" for _ in wanted)
-        cells = ", ".join(f"cast({_quoted(name)} as text)" for name in wanted)
-        batches = self._run(cells, before=f"select {first} union all ")
+        cells = ", ".join(f"cast(c{columns.index(name)} as text)" for name in wanted)
+        batches = self._run(
+            f"with these({every}) as (\n{self.query}\n) "
+            f"select {first} union all select {cells} from these"
+        )
         names, skipped = list(wanted), 1
         for batch in batches:
             yield batch.slice(skipped).rename_columns(names)
             skipped = 0
 
-    def _run(self, cells: str, before: str = "") -> Iterator[Any]:
+    def _run(self, statement: str) -> Iterator[Any]:
         with self.connection.cursor() as cursor:
             if self.vendor == "SQLite":
                 rows = {"adbc.sqlite.query.batch_rows": str(SQLITE_ROWS)}
                 cursor.adbc_statement.set_options(**rows)
-            cursor.execute(f"{before}select {cells} from (\n{self.query}\n) as these")
+            cursor.execute(statement)
             yield from cursor.fetch_record_batch()
 
 

@@ -37,7 +37,7 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
     ScratchError
         There is no such folder, or it cannot be written to.
     """
-    where = Path(tempfile.gettempdir() if parent is None else parent)
+    where = _place(parent)
     if not where.is_dir():
         raise ScratchError(
             f"there is no folder {str(where)!r} for scratch files.",
@@ -57,15 +57,19 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
         _removed(folder, lock)
 
 
-def remove_leftovers(where: Path) -> None:
+def remove_leftovers(parent: str | os.PathLike[str] | None = None) -> None:
     """Remove the scratch folders of runs that were killed."""
-    for path in where.glob(f"{PREFIX}*{LOCK}"):
+    for path in _place(parent).glob(f"{PREFIX}*{LOCK}"):
         with suppress(OSError):
             lock = os.open(path, os.O_RDWR)
             if _is_locked_by_us(lock):
                 _removed(path.with_suffix(""), lock)
             else:
                 os.close(lock)
+
+
+def _place(parent: str | os.PathLike[str] | None) -> Path:
+    return Path(tempfile.gettempdir() if parent is None else parent)
 
 
 def check_free(folder: Path, needed: float) -> None:

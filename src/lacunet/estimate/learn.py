@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from numbers import Real
 from pathlib import Path
@@ -23,15 +24,19 @@ from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
-from lacunet.missingness.fitted import MOST_ROWS, learned_separator
+from lacunet.missingness.augmented import augmented
+from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.observations import AnyRows, Counted, Held, Observations, observations
-from lacunet.statistics.streamed import KnownBetterError
+from lacunet.statistics.observations import AnyRows, Held, Observations, observations
+from lacunet.statistics.spark import OnSpark
+from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
+from lacunet.uncertainty.spread import rows_per_weight
 from lacunet.wording import counted
 
+MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
 ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
 
 
@@ -126,7 +131,7 @@ def learn(
     scratch: str | Path | None = None,
     jobs: int = 1,
     progress: Progress = silent,
-    intervals: bool | Literal["queries"] = False,
+    intervals: bool = False,
     **options: Any,
 ) -> Result:
     """Learn the CPTs of a network from data with missing values.
@@ -168,9 +173,8 @@ def learn(
         Called as the work goes on.
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
-        `Result.standard_error`. Direct deletion and EM take about another fit, other methods
-        some thirty. "queries" makes thirty fits whatever the method, so that the answers of
-        `lacunet.query` have intervals too.
+        `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
+        deletion and EM take about another fit, other methods some thirty.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
@@ -226,20 +230,20 @@ def _learned(
     graph: MissingnessGraph | None,
     source: AnyRows,
     setting: Setting,
-    intervals: bool | str,
+    intervals: bool,
 ) -> Result:
     """The result of a method, from rows that are in memory or not."""
     _check_rows(source, graph, intervals)
     if isinstance(method, Informed) and method.separator == LEARN:
-        separators = learned_separator(network, source.some_rows(MOST_ROWS))
-        method = replace(method, separator=(), separators=separators)
+        known = observed_mechanisms(network, source.some_rows(MOST_ROWS))
+        method = replace(method, separator=(), missingness=known)
     if graph is None:
         learned = carry_out(method, network, source, setting)
         learner, learned_from = method, source.table
     else:
-        learner = EM(time_limit=getattr(method, "time_limit", None))
-        assert source.table is not None
-        found, learned = _on_graph(graph, learner, source.table, setting)
+        time_limit = getattr(method, "time_limit", None)
+        learner = method if isinstance(method, EM) else EM(time_limit=time_limit)
+        found, learned = _on_graph(graph, learner, source, setting)
         learned_from = found.augmented.table
     seen = learned.statistics
     assert seen is not None
@@ -260,14 +264,14 @@ def _learned(
         raise Interrupted(result)
     if intervals and learned_from is not None:
         whole = result.network if graph is None else found.whole
-        queries = intervals == "queries"
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting, queries)
+            sure = _uncertainty(learner, whole, learned_from, setting, learned.ended)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
+            worth = rows_per_weight(learned_from.weights)
             supported = {
-                name: spread.supported_by(result.families[name].support)
+                name: spread.supported_by(result.families[name].support * worth)
                 for name, spread in sure.spread_of.items()
                 if name in result.families
             }
@@ -277,35 +281,50 @@ def _learned(
 
 
 def _on_graph(
-    graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting
+    graph: MissingnessGraph, em: EM, source: AnyRows, setting: Setting
 ) -> tuple[OnGraph, Learned]:
     """EM on the network that the mechanisms are part of, from what the graph recovers."""
+    assert not isinstance(source, OnSpark)  # refused before
     network = graph.network
-    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, Held(table), setting)
+    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, source, setting)
+    table = source.patterns() if source.table is None else source.table
+    with_mechanisms = partial(_with_mechanisms, graph, table.missing_of)
 
-    def fit(augmented: Network, rows: EncodedTable, start: Network | str) -> Learned:
+    def fit(wide: Network, rows: EncodedTable, start: Network | str) -> Learned:
         own = replace(em, start=start, restarts=1 if start == "random" else em.restarts)
-        return carry_out(own, augmented, Held(rows), setting)
+        wider = Held(rows) if source.table is not None else source.mapped(with_mechanisms, wide)
+        return carry_out(own, wide, wider, setting)
 
     found = learn_on_graph(graph, table, fit, network.with_tables(first.tables))
     learned = Learned(found.tables, found.families, found.ended, ON_GRAPH, (), first.statistics)
     return found, learned
 
 
+def _with_mechanisms(
+    graph: MissingnessGraph, missing_of: Mapping[str, int], table: EncodedTable
+) -> EncodedTable:
+    """Some of the rows with the mechanisms that all of them ask for."""
+    return augmented(graph, replace(table, missing_of=missing_of)).table
+
+
 def _uncertainty(
-    method: Method, network: Network, table: EncodedTable, setting: Setting, queries: bool
+    method: Method,
+    network: Network,
+    table: EncodedTable,
+    setting: Setting,
+    ended: Ended | None,
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
     if method.name == "auto" and not table.partially_observed:
         method = DirectMCAR()  # plain frequencies
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
+    hides_any = any(count == table.rows for count in table.missing_of.values())
+    again = _again(method, network, ended, hides_any)
+    quietly = replace(setting, progress=silent)
 
     def refit(rows: EncodedTable) -> Network:
-        again = method
-        if isinstance(method, EM) and method.stop == "converge":
-            again = replace(method, start=network, restarts=1)  # near where it will end
-        return network.with_tables(carry_out(again, network, Held(rows), setting).tables)
+        return network.with_tables(carry_out(again, network, Held(rows), quietly).tables)
 
     return uncertainty_of(
         method.name,
@@ -315,16 +334,46 @@ def _uncertainty(
         refit,
         given_of,
         memory=setting.memory,
-        replicate=queries,
+        progress=setting.progress,
     )
 
 
+def _again(method: Method, network: Network, ended: Ended | None, hides_any: bool) -> Method:
+    """The method that parts of the rows are learned by, to see how far the CPTs move.
+
+    As many steps as all rows made, where rows held out chose their number: were it chosen anew
+    from each part, a step more or less would count for more than the rows left out. EM that
+    has converged starts from where it ended; so does EM that ``hides_any`` variable from view,
+    or its states would change places.
+    """
+    if ended is None or not (isinstance(method, EM) or method.name == "auto"):
+        return method
+    em = method if isinstance(method, EM) else EM()
+    if ended.reason == "held-out peak" and not hides_any:
+        return replace(em, stop=ended.iterations, restarts=1)
+    if em.stop == "converge" or hides_any:
+        return replace(em, start=network, stop="converge", restarts=1)
+    return em
+
+
 def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict[str, FamilyReport]:
-    """The reports with the effective size of each family: that of all its rows together."""
-    return {
-        name: replace(report, effective_size=float(sure.effective_size(name).sum()))
-        for name, report in families.items()
-    }
+    """The reports with the effective size of each family, and what intervals do not know.
+
+    The effective size is that of all rows of the CPT together.
+    """
+    found = {}
+    for name, report in families.items():
+        doubts = [
+            f"not identified by the data: {d}" for d in sure.unidentified if name in d.families
+        ]
+        if report.fallback_mass > MUCH:
+            doubts.append("its intervals do not count the bias of the rows that fell back")
+        found[name] = replace(
+            report,
+            effective_size=float(sure.effective_size(name).sum()),
+            warnings=(*report.warnings, *doubts),
+        )
+    return found
 
 
 def carry_out(method: Method, network: Network, source: Observations, setting: Setting) -> Learned:
@@ -343,23 +392,23 @@ def carry_out(method: Method, network: Network, source: Observations, setting: S
     return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
 
 
-def _check_rows(
-    source: AnyRows,
-    graph: MissingnessGraph | None,
-    intervals: bool | str,
-) -> None:
+def _check_rows(source: AnyRows, graph: MissingnessGraph | None, intervals: bool) -> None:
     """Refuse, before anything is counted, what needs rows that are not there."""
-    what = "intervals" if intervals else "EM on a missingness graph" if graph else ""
-    is_counted = isinstance(source, Counted) or (source.table and source.table.copies)
-    if what and is_counted and (intervals or source.table is None):
+    if isinstance(source, OnSpark) and (intervals or graph is not None):
         raise MethodError(
-            f"{what}: the rows themselves are needed for that, not their statistics.",
-            "learn from the data, or without.",
+            f"{'intervals' if intervals else 'EM on a missingness graph'}: the rows of a Spark "
+            "DataFrame stay where they are, and they are needed here.",
+            "learn without, or from as many rows as fit in memory: data.limit(1000000).toArrow().",
         )
-    if what and source.table is None:
+    if intervals and isinstance(source, Streamed):
         raise MethodError(
-            f"{what}: all rows have to be in memory for that, and they do not fit in the budget.",
+            "intervals: all rows have to be in memory for them, and they do not fit in the budget.",
             "raise memory=... (--memory), or learn without.",
+        )
+    if intervals and (source.table is None or source.table.copies is not None):
+        raise MethodError(
+            "intervals: the rows themselves are needed for them, not their statistics.",
+            "learn from the data, or without.",
         )
 
 

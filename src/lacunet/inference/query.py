@@ -14,26 +14,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lacunet.data.matching import Matcher
 from lacunet.inference.elimination.junction_tree import (
+    Calibration,
     Factor,
     JunctionTree,
+    Numbers,
     calibrate,
     junction_tree,
 )
-from lacunet.inference.elimination.order import greedy_order, joined, numbered, one_per_edge
+from lacunet.inference.elimination.order import (
+    CELLS_PER_NODE,
+    best_order,
+    bits_of,
+    greedy_order,
+    joined,
+    numbered,
+    one_per_edge,
+)
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.memory import memory_budget
 from lacunet.model.errors import NetworkError
 from lacunet.model.labelled import LabelledArray
-from lacunet.model.network import FloatArray, Network, Scope, as_network
+from lacunet.model.network import FloatArray, Network, Scope, as_network, topological_order
 
+ANY = slice(None)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -84,6 +96,11 @@ def query(
     result, network = network, as_network(network)
     _check_evidence(evidence)
     if interval:
+        if result is network:
+            raise QueryError(
+                "a network does not know how sure it is.",
+                "give the result of lacunet.learn(..., intervals=True).",
+            )
         spread = result.sure().query(target, evidence)
         return spread.table, spread.interval()
     scope = (target,) if isinstance(target, str) else tuple(target)
@@ -100,9 +117,13 @@ def _check_evidence(evidence: object) -> None:
 
 
 def marginals(
-    network: Network, evidence: Mapping[str, object] = NOTHING, *, memory: float | None = None
+    network: Network,
+    evidence: Mapping[str, object] = NOTHING,
+    *,
+    variables: Sequence[str] | None = None,
+    memory: float | None = None,
 ) -> Mapping[str, LabelledArray]:
-    r"""The posterior :math:`\Pr(X \mid e)` of every variable, all from one calibration.
+    r"""The posterior :math:`\Pr(X \mid e)` of every variable, or of some, from one calibration.
 
     Examples
     --------
@@ -114,11 +135,11 @@ def marginals(
     """
     network = as_network(network)
     _check_evidence(evidence)
-    scopes = [(name,) for name in network.variables]
+    scopes = [(name,) for name in (network.variables if variables is None else variables)]
     tables = joint_marginals(network, scopes, evidence, memory=memory)
     return {
-        name: labelled(network, (name,), table)
-        for name, table in zip(network.variables, tables, strict=True)
+        scope[0]: labelled(network, scope, table)
+        for scope, table in zip(scopes, tables, strict=True)
     }
 
 
@@ -146,12 +167,14 @@ def joint_marginals(
     seen = _seen(network, evidence)
     for scope in scopes:
         _check(network, scope)
-    free = [tuple(name for name in scope if name not in seen) for scope in scopes]
-    relevant = _relevant(network, [*seen, *(v for s in scopes for v in s)])
-    factors = _connected(_factors(network, relevant, seen), free)
-    tree = planned(network, [*free, *(factor.scope for factor in factors)], memory=memory)
-    calibrated = calibrate(tree, factors, free)
-    if len(calibrated.marginals) < len(scopes):
+    plan = planned(network, scopes, seen)
+    budget = memory_budget(memory)
+    calibrated = _calibrated(network, plan, seen, budget)
+    zeros, is_possible = _zeros(network, plan, seen)
+    if zeros:
+        apart = _calibrated(network, planned(network, (), seen, zeros), seen, budget)
+        is_possible = apart.log_total > -math.inf
+    if not is_possible or calibrated.log_total == -math.inf:
         raise ImpossibleEvidenceError.of({name: str(state) for name, state in evidence.items()})
     return tuple(
         _with_seen(network, table, scope, seen)
@@ -159,44 +182,194 @@ def joint_marginals(
     )
 
 
-def planned(
-    network: Network, scopes: Sequence[Scope], *, memory: float | None = None
-) -> JunctionTree:
-    """The junction tree for some scopes of a network, if it fits the budget.
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Families whose variables are numbered in an elimination order; sets of them are bits.
 
-    Raises
-    ------
-    OverBudgetError
-        It does not.
+    ``families[v]`` are the parents of ``v`` and ``v``, ``scopes[v]`` the same as a set, and
+    ``lines[v]`` are ``v`` and all its ancestors.
     """
-    known = _order(tuple(network.parents_of.items()), network.shape(network.variables))
-    names = tuple({name: None for scope in scopes for name in scope})
-    tree = _tree(tuple(scopes), tuple(zip(names, network.shape(names), strict=True)), known)
-    budget = memory_budget(memory)
-    if tree.memory > budget:
-        largest = tree.largest
-        raise OverBudgetError.junction_tree(tree.memory, budget, largest, tree.cells(largest))
-    return tree
+
+    names: Scope
+    number_of: Mapping[str, int]
+    sizes: Numbers
+    families: tuple[Numbers, ...]
+    scopes: Numbers
+    lines: Numbers
+
+    def bits(self, names: Iterable[str]) -> int:
+        """Some variables as a set."""
+        return _bits([self.number_of[name] for name in names])
+
+
+class Cut(NamedTuple):
+    """A CPT without the axes of what was seen; ``family`` has their names, if there are any."""
+
+    child: str
+    scope: Numbers
+    family: Scope
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How to answer a question, whatever the states seen.
+
+    ``near`` are the tables that the answer depends on, ``apart`` those that can only tell whether
+    the evidence is possible. Numbers stand for the variables in ``names``.
+    """
+
+    names: Scope
+    wanted: tuple[Numbers, ...]
+    near: tuple[Cut, ...]
+    apart: tuple[Cut, ...]
+    tree: JunctionTree
+
+
+def planned(
+    network: Network, scopes: Sequence[Scope], seen: Iterable[str] = (), needed: Scope = ()
+) -> Plan:
+    """The plan for some scopes, given that some variables are seen.
+
+    ``needed`` are variables that have a part in it without being asked for.
+    """
+    structure = _structure_of(network)
+    return _plan(structure, structure.bits(seen), tuple(scopes), needed)
+
+
+def relevant(network: Network, variables: Iterable[str]) -> list[str]:
+    """The variables and all their ancestors; every other variable is barren."""
+    structure, found = _structure_of(network), 0
+    for name in variables:
+        found |= structure.lines[structure.number_of[name]]
+    return [name for name in network.variables if found >> structure.number_of[name] & 1]
+
+
+def _structure_of(network: Network) -> Structure:
+    return _structure(
+        network.variables,
+        tuple(network.parents_of.values()),
+        tuple([len(states) for states in network.states_of.values()]),
+    )
 
 
 @lru_cache(maxsize=16)
-def _order(parents: tuple[tuple[str, Scope], ...], shape: tuple[int, ...]) -> Scope:
-    """An elimination order for all of a network, which every question about it can use."""
-    neighbours = joined([(name, *own) for name, own in parents])
-    weights = [math.log(size) for size in shape]
-    weight_of = {name: weight for (name, _), weight in zip(parents, weights, strict=True)}
-    names = list(neighbours)
-    graph = numbered(neighbours, weight_of)
-    return tuple(names[at] for at in greedy_order(graph, one_per_edge, range(len(names))))
+def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Structure:
+    """The structure of a network, in an order which every question about it can use."""
+    parents_of, size_of = (
+        dict(zip(names, parents, strict=True)),
+        dict(zip(names, sizes, strict=True)),
+    )
+    neighbours = joined([(*own, name) for name, own in parents_of.items()])
+    nodes = list(neighbours)
+    graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})
+    ordered = [nodes[at] for at in greedy_order(graph, one_per_edge, range(len(nodes)))]
+    number_of = {name: number for number, name in enumerate(ordered)}
+    families = [tuple([number_of[v] for v in (*parents_of[name], name)]) for name in ordered]
+    line_of: dict[str, int] = {}
+    for name in topological_order(parents_of):
+        line_of[name] = 1 << number_of[name]
+        for parent in parents_of[name]:
+            line_of[name] |= line_of[parent]
+    return Structure(
+        tuple(ordered),
+        number_of,
+        tuple([size_of[name] for name in ordered]),
+        tuple(families),
+        tuple([_bits(family) for family in families]),
+        tuple([line_of[name] for name in ordered]),
+    )
 
 
-@lru_cache(maxsize=64)
-def _tree(
-    scopes: tuple[Scope, ...], sizes: tuple[tuple[str, int], ...], known: Scope
-) -> JunctionTree:
-    """The junction tree for the scopes; another question with the same ones needs no other."""
-    cardinality_of = dict(sizes)
-    return junction_tree(scopes, cardinality_of, [name for name in known if name in cardinality_of])
+@lru_cache(maxsize=256)
+def _plan(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
+    """The plan in the known order, or in a better one where searching for it may pay."""
+    plan = _laid_out(structure, seen, asked, needed)
+    if sum(plan.tree.cells) <= CELLS_PER_NODE * len(plan.tree.clique_of):
+        return plan
+    neighbours = joined([*plan.wanted, *(cut.scope for cut in plan.near)])
+    weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
+    order = best_order(neighbours, weight_of, sorted(neighbours))
+    number_of = {node: number for number, node in enumerate(order)}
+    wanted = tuple([tuple([number_of[v] for v in scope]) for scope in plan.wanted])
+    near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in plan.near]
+    scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
+    tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
+    names = tuple([structure.names[node] for node in order])
+    return replace(plan, names=names, wanted=wanted, near=tuple(near), tree=tree)
+
+
+def _laid_out(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
+    """Leave out barren variables, the axes of what is seen and what it cuts off."""
+    names, number_of, lines = structure.names, structure.number_of, structure.lines
+    relevant = 0
+    for number in bits_of(seen | structure.bits([name for scope in asked for name in scope])):
+        relevant |= lines[number]
+    wanted = tuple(
+        [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
+    )
+    cuts, scopes = [], []
+    for number in bits_of(relevant):
+        scope, whole = structure.families[number], structure.scopes[number]
+        bits = whole & ~seen
+        family: Scope = ()
+        if bits != whole:
+            family = tuple([names[v] for v in scope])
+            scope = tuple([v for v in scope if bits >> v & 1])
+        cuts.append(Cut(names[number], scope, family))
+        scopes.append(bits)
+    free = [_bits(scope) for scope in wanted]
+    kept = structure.bits(needed)
+    for bits in free:
+        kept |= bits
+    tree = junction_tree(scopes, structure.sizes, free, kept)
+    near: list[Cut] = []
+    apart: list[Cut] = []
+    for cut in cuts:
+        (near if cut.scope and cut.scope[-1] in tree.clique_of else apart).append(cut)
+    return Plan(names, wanted, tuple(near), tuple(apart), tree)
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
+
+
+def _calibrated(
+    network: Network, plan: Plan, seen: Mapping[str, int], budget: float
+) -> Calibration:
+    tree = plan.tree
+    if tree.memory > budget:
+        cells = max(tree.cells)
+        names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
+        raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
+    factors = [Factor(cut.scope, _cut(network, cut, seen)) for cut in plan.near]
+    return calibrate(tree, factors, plan.wanted)
+
+
+def _zeros(network: Network, plan: Plan, seen: Mapping[str, int]) -> tuple[Scope, bool]:
+    """The variables of tables apart that have zeros; and that no number among them is zero.
+
+    Only zeros can make the evidence impossible. What is apart and has none sums to some positive
+    constant, each connected part by itself.
+    """
+    found: list[str] = []
+    for cut in plan.apart:
+        if not _cut(network, cut, seen).all():
+            if not cut.scope:
+                return (), False
+            found += [name for name in network.family(cut.child) if name not in seen]
+    return tuple(found), True
+
+
+def _cut(network: Network, cut: Cut, seen: Mapping[str, int]) -> FloatArray:
+    """The CPT at the states seen."""
+    tables = network.tables_of
+    table = tables[cut.child] if tables else network.cpt(cut.child).table  # which is refused
+    if not cut.family:
+        return table
+    return np.asarray(table[tuple([seen.get(name, ANY) for name in cut.family])])
 
 
 def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
@@ -204,6 +377,9 @@ def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
     seen = {}
     for name, value in evidence.items():
         states = network.states(name)
+        if type(value) is str and value in states:  # as it nearly always is
+            seen[name] = states.index(value)
+            continue
         match = _matcher(states, network.cuts_of.get(name, ())).match(value)
         if match.is_refused:
             raise NetworkError.no_such_state(name, str(value), states)
@@ -222,51 +398,6 @@ def _check(network: Network, scope: Scope) -> None:
         network.known(name)
     if len(set(scope)) < len(scope):
         raise QueryError.repeated({name for name in scope if scope.count(name) > 1})
-
-
-def _relevant(network: Network, variables: Iterable[str]) -> list[str]:
-    """The variables and all their ancestors; every other variable is barren."""
-    found = _reached(network.parents_of, set(variables))
-    return [name for name in network.variables if name in found]
-
-
-def _factors(network: Network, variables: Iterable[str], seen: Mapping[str, int]) -> list[Factor]:
-    """The CPTs of the variables, cut down to what was seen."""
-    factors, tables_of = [], network.tables_of
-    for name in variables:
-        family = network.family(name)
-        table = tables_of[name] if tables_of else network.cpt(name).table  # which is refused
-        scope = tuple(axis for axis in family if axis not in seen)
-        if len(scope) < len(family):
-            table = np.asarray(table[tuple(seen.get(axis, slice(None)) for axis in family)])
-        factors.append(Factor(scope, table))
-    return factors
-
-
-def _connected(factors: Sequence[Factor], wanted: Iterable[Scope]) -> list[Factor]:
-    """The factors that what is wanted depends on, and those that may turn out to be zero.
-
-    The others, each connected part by itself, sum to some positive constant.
-    """
-    neighbours = joined([*wanted, *(factor.scope for factor in factors)])
-    found = _reached(neighbours, {name for scope in wanted for name in scope})
-    apart = [factor for factor in factors if not found.issuperset(factor.scope)]
-    zeros = {name for factor in apart if not factor.table.all() for name in factor.scope}
-    found |= _reached(neighbours, zeros)
-    return [
-        factor
-        for factor in factors
-        if (found.issuperset(factor.scope) if factor.scope else not factor.table.all())
-    ]
-
-
-def _reached(neighbours: Mapping[str, Iterable[str]], sources: set[str]) -> set[str]:
-    found, waiting = set(sources), list(sources)
-    while waiting:
-        fresh = set(neighbours[waiting.pop()]) - found
-        found |= fresh
-        waiting += fresh
-    return found
 
 
 def _with_seen(

@@ -23,7 +23,7 @@ from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.read import Told, read_table, told_notes
 from lacunet.data.reading import Reading, checked_promise, plan_reading
-from lacunet.data.scratch import check_free, scratch_folder
+from lacunet.data.scratch import check_free, remove_leftovers, scratch_folder
 from lacunet.data.stream import (
     Stretch,
     forecast_bytes,
@@ -168,16 +168,18 @@ def observations(
                 raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
         yield Held(table, promised)
         return
+    if is_spark(data):
+        reading = plan_reading(data, network, fully_observed=fully_observed, **how)
+        yield on_spark(data, reading, progress)
+        return
+    remove_leftovers(scratch)
     with ExitStack() as stack:
         folder = cache(lambda: stack.enter_context(scratch_folder(scratch)))
         if paths:
             yield _of_saved(paths, network, budget, folder, jobs)
             return
         reading = plan_reading(data, network, fully_observed=fully_observed, **how)
-        if is_spark(data):
-            yield on_spark(data, reading, progress)
-        else:
-            yield _opened(reading, budget, folder, jobs, progress)
+        yield _opened(reading, budget, folder, jobs, progress)
 
 
 def _opened(
@@ -209,6 +211,7 @@ def _opened(
             looked_for=again,
             travels=told is not None or all(part.is_file for part in reading.source.parts),
             jobs=jobs,
+            on_disk=0 if told is None else rows * each,
         )
 
     if is_large and not any(part.is_once for part in reading.source.parts):
@@ -306,6 +309,14 @@ class Counted:
 
     def tables(self, _told: Told) -> Iterator[EncodedTable]:
         """There are none."""
+        raise self._too_little()
+
+    def patterns(self) -> EncodedTable:
+        """They are not known."""
+        raise self._too_little()
+
+    def mapped(self, *_: Any) -> Streamed:
+        """There is nothing to make others of."""
         raise self._too_little()
 
     def notes(self, _told: Told) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
 from math import ceil, inf
 from operator import add
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -64,9 +64,10 @@ class Streamed:
     """Rows that are read when they are counted.
 
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
-    ``folder`` gives a scratch folder. ``notes`` says what the user should know of how they were
-    read; ``travels`` if other processes can read them. ``looked_for`` gives stretches of the same
-    rows that hold no belief about which variables are always shown.
+    ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
+    what the user should know of how they were read; ``travels`` if other processes can read them.
+    ``looked_for`` gives stretches of the same rows that hold no belief about which variables are
+    always shown.
     """
 
     network: Network
@@ -80,6 +81,7 @@ class Streamed:
     looked_for: Callable[[], Sequence[Stretch]]
     travels: bool = True
     jobs: int = 1
+    on_disk: int = 0
 
     table: ClassVar[None] = None  # of all rows: there is none
 
@@ -127,6 +129,12 @@ class Streamed:
         reduced = {scope: own for one in found for scope, own in one.reduced.items()}
         return replace(found[0], reduced=reduced, notes=notes)
 
+    def scratch_bytes(self, needs: Needs) -> int:
+        """What the scratch files will take."""
+        every = passes(needs, self.network, self.memory / GROUPS_SHARE / self.jobs)
+        is_spread = any(own.together is not None for own in every)
+        return self.on_disk + is_spread * self.rows * self.row_bytes
+
     def tables(self, told: Told) -> Iterator[EncodedTable]:
         """All rows, table by table."""
         try:
@@ -134,6 +142,26 @@ class Streamed:
                 yield from stretch.tables(self.most, told)
         except MoreMissingError:
             raise KnownBetterError(self._looked(silent)) from None
+
+    def patterns(self) -> EncodedTable:
+        """What the rows show and what not: a row for each pattern, whose values are all one state.
+
+        The weights and the missing values are those of all rows.
+        """
+        each = (distinct_rows(_shown_only(table), table.variables) for table in self.tables(Told()))
+        return reduce(add, each).table()
+
+    def mapped(self, then: Callable[[EncodedTable], EncodedTable], network: Network) -> Streamed:
+        """The rows as something makes them, table by table, over another network's variables."""
+        own = [Mapped(stretch, then) for stretch in self.stretches]
+        more = len(network.variables) - len(self.network.variables)
+        return replace(
+            self,
+            network=network,
+            stretches=own,
+            looked_for=lambda: own,
+            row_bytes=self.row_bytes + more,
+        )
 
     def some_rows(self, most: int) -> EncodedTable:
         """Every so manieth row, at least ``most`` of them if there are."""
@@ -243,6 +271,27 @@ class Watched:
             self.tick(table.rows)
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """Rows as something makes them of others."""
+
+    stretch: Stretch
+    then: Callable[[EncodedTable], EncodedTable]
+
+    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time."""
+        return map(self.then, self.stretch.tables(most, told))
+
+
+def _shown_only(table: EncodedTable) -> EncodedTable:
+    """The rows with every value that is shown replaced by the first state."""
+    columns: dict[str, Any] = {
+        name: np.where(column == table.cardinality_of[name], column, 0).astype(column.dtype)
+        for name, column in table.columns.items()
+    }
+    return replace(table, columns=columns)
+
+
 _Part = tuple[Statistics | None, Told]
 
 
@@ -258,14 +307,14 @@ def counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
     return summed_up(_each(how, stretch.tables(most, told))), told
 
 
-def _each(how: Gathering, tables: Iterator[EncodedTable]) -> Iterator[Statistics]:
-    """What each table says; once problems were cut short, none are compiled any more."""
+def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics]:
+    """What each table says; Ctrl-C ends the work, for the rest would still have to be read."""
     for table in tables:
         if table.rows:
             found = of_part(how, table)
+            if found.cut == "interrupted":
+                raise KeyboardInterrupt
             yield found
-            if found.cut:
-                how = replace(how, needs=replace(how.needs, problems=False, heldout=None))
 
 
 def _missing(most: int, stretch: Stretch) -> set[str]:
@@ -282,9 +331,9 @@ def of_rows(
 ) -> Statistics:
     """What rows say that have all the rows of their groups, at most ``room`` of them at a time."""
     if coded.rows <= room:
-        (table,) = coded.tables(room)
+        statistics = summed(_each(how, coded.tables(room)))
         coded.removed()
-        return of_part(how, table)
+        return statistics
     number = min(MOST_PARTS, ceil(2 * coded.rows / room))
     folder = coded.paths[0].parent
     parts, _ = spread(coded, key=key, parts=number, folder=folder, most=most, salt=depth)
@@ -308,6 +357,6 @@ def _of_one_group(
         statistics = of_rows(wide, every, room, most, coded, depth + 1)
     else:  # nearly all are equal: one row stands for them
         distinct = reduce(add, (distinct_rows(table, every) for table in coded.tables(room)))
-        statistics = of_part(wide, distinct.table())
+        statistics = summed(_each(wide, [distinct.table()]))
     coded.removed()
     return with_reduced(statistics, how, how.shared)

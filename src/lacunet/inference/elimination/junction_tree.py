@@ -10,9 +10,8 @@ itself told:
     \mu_{P \to C} = \frac{\sum_{P \setminus S} b_P}{\mu_{C \to P}}, \quad 0/0 = 0.
 
 Only the inward messages are kept; the products are made anew on the way out. That costs the
-multiplications twice and saves the memory of all cliques. Messages are scaled to a largest
-cell of one and products are rescaled before they underflow; the logarithms of the scales add
-up to the probability of the evidence.
+multiplications twice and saves the memory of all cliques. Messages and products are rescaled
+before they underflow; the logarithms of the scales add up to the probability of the evidence.
 
 The junction tree: which tables inference will make, and how large, before it makes any.
 
@@ -20,33 +19,45 @@ An elimination order gives a clique for each variable: itself and the neighbours
 The largest of them, joined where they overlap, form a tree in which the cliques that hold any
 one variable hang together (Lauritzen and Spiegelhalter, 1988). Whatever was connected in the
 graph, every factor and every scope asked for, lies within one clique.
+
+Variables are numbered in elimination order, and a set of them is an integer, a bit for each: the
+lowest bit is the variable that goes first. So planning takes some machine words per clique.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.inference.elimination.order import best_order, cliques_of, joined, numbered
-from lacunet.model.network import FloatArray, Scope
+from lacunet.inference.elimination.order import bits_of
+from lacunet.model.network import FloatArray
 
-# Rescale products whose largest cell is below this: one more factor scaled likewise cannot
-# push it to zero.
+Numbers = tuple[int, ...]
+ALL = -1  # as bits: every variable there may be
+
+# Rescale what has a largest cell below this: one more factor scaled likewise cannot push it to
+# zero.
 SMALL = 1e-100
+SMALLEST = 1e-290  # told by a message: dividing by it cannot overflow
+FAR_BELOW_ONE = 1e-20  # the peak of a message that is scaled
 FEW_CELLS = 2**10
+MANY_CELLS = 2**15
+SMALL_CLIQUE = 2**8  # cells: smaller ones are joined, as a call costs more than they do
 FEW_FACTORS = 16
 
 
-@dataclass(frozen=True)
-class Factor:
+class Factor(NamedTuple):
     """A table with one axis for each variable of its scope."""
 
-    scope: Scope
+    scope: Sequence[int]
     table: FloatArray
+
+
+ONE = Factor((), np.ones(()))
 
 
 @dataclass(frozen=True)
@@ -60,8 +71,11 @@ class Calibration:
     marginals: tuple[FloatArray, ...]
 
 
+IMPOSSIBLE = Calibration(-math.inf, ())
+
+
 def calibrate(
-    tree: JunctionTree, factors: Sequence[Factor], wanted: Sequence[Scope]
+    tree: JunctionTree, factors: Iterable[Factor], wanted: Sequence[Numbers]
 ) -> Calibration:
     """The sum of a product of factors, and its marginals over the scopes wanted.
 
@@ -76,34 +90,36 @@ def calibrate(
 
     Examples
     --------
-    >>> from lacunet.inference.elimination.junction_tree import junction_tree
-    >>> coin = Factor(("A",), np.array([1.0, 3.0]))
-    >>> calibrate(junction_tree([("A",)], {"A": 2}), [coin], [("A",)]).marginals
+    >>> coin = Factor((0,), np.array([1.0, 3.0]))
+    >>> calibrate(junction_tree([0b1], [2]), [coin], [(0,)]).marginals
     (array([0.25, 0.75]),)
     """
     held: list[list[Factor]] = [[] for _ in tree.cliques]
     for factor in factors:
         held[tree.home(factor.scope)].append(factor)
-    messages, inward = _inward(tree, held)
-    if inward == -math.inf:
-        return Calibration(-math.inf, ())
-    return _outward(tree, held, messages, inward, wanted)
+    messages, log_total = _inward(tree, held)
+    if log_total == -math.inf:
+        return IMPOSSIBLE
+    return _outward(tree, held, messages, log_total, wanted)
 
 
 def _inward(tree: JunctionTree, held: list[list[Factor]]) -> tuple[dict[int, FloatArray], float]:
     """The message of each clique to its parent, which then holds it; the scales taken out."""
     messages: dict[int, FloatArray] = {}
     log_scale = 0.0
-    for clique in reversed(range(len(tree.cliques))):
+    for clique in range(len(tree.cliques) - 1, -1, -1):
         parent, separator = tree.parents[clique], tree.separators[clique]
         if parent < 0:
             continue
         message, peak, scale = _summed(tree, clique, held[clique], separator)
         if not peak:
             return messages, -math.inf
-        messages[clique] = _to_peak_one(message, peak)
-        log_scale += scale + math.log(peak)
-        held[parent].append(Factor(separator, messages[clique]))
+        if peak < FAR_BELOW_ONE:
+            message /= peak
+            scale += math.log(peak)
+        messages[clique] = message
+        log_scale += scale
+        held[parent].append(Factor(separator, message))
     return messages, log_scale
 
 
@@ -112,126 +128,196 @@ def _outward(
     held: list[list[Factor]],
     messages: dict[int, FloatArray],
     log_total: float,
-    wanted: Sequence[Scope],
+    wanted: Sequence[Numbers],
 ) -> Calibration:
     """The marginals wanted, from the roots as far as somebody waits for one."""
     readings, listeners = _asked(tree, wanted)
     marginals: dict[int, FloatArray] = {}
-    for clique, scope in enumerate(tree.cliques):
+    for clique, whole in enumerate(tree.cliques):
         is_root = tree.parents[clique] < 0
-        if not (is_root or readings[clique] or listeners[clique]):
+        reads, hears = readings[clique], listeners[clique]
+        if not (is_root or reads or hears):
             continue
-        belief, scale = _product(tree, clique, held[clique])
+        if is_root and len(reads) < 2 and not hears:  # nobody else wants the whole product
+            scope = wanted[reads[0]] if reads else ()
+            belief, _, scale = _summed(tree, clique, held[clique], scope)
+        else:
+            scope = whole
+            belief, scale = _product(tree, clique, held[clique])
         held[clique].clear()
         if is_root:
             total = float(belief.sum())
             if not total:
-                return Calibration(-math.inf, ())
+                return IMPOSSIBLE
             log_total += scale + math.log(total)
-        for at in readings[clique]:
-            marginal = _marginal(belief, scope, wanted[at])
+        sources = [Factor(scope, belief)]
+        for child in hears:
+            separator = tree.separators[child]
+            heard = _marginal(scope, belief, separator)
+            sources.append(Factor(separator, heard))
+            held[child].append(Factor(separator, _without(heard, messages.pop(child))))
+        for at in reads:  # the smaller the table that it is read off, the better
+            holds = [source for source in sources if set(wanted[at]) <= set(source.scope)]
+            marginal = _marginal(*min(holds, key=_size), wanted[at])
             marginals[at] = np.asarray(marginal / marginal.sum())
-        for child in listeners[clique]:
-            heard = _marginal(belief, scope, tree.separators[child])
-            news = _without(heard, messages.pop(child))
-            held[child].append(Factor(tree.separators[child], news))
-    return Calibration(log_total, tuple(marginals[at] for at in range(len(wanted))))
+    return Calibration(log_total, tuple([marginals[at] for at in range(len(wanted))]))
 
 
-def _asked(tree: JunctionTree, wanted: Sequence[Scope]) -> tuple[list[list[int]], list[list[int]]]:
+def _asked(
+    tree: JunctionTree, wanted: Sequence[Numbers]
+) -> tuple[list[list[int]], list[list[int]]]:
     """For each clique the marginals to read off, and the children that wait for its message."""
     readings: list[list[int]] = [[] for _ in tree.cliques]
     listeners: list[list[int]] = [[] for _ in tree.cliques]
     for at, scope in enumerate(wanted):
         readings[tree.home(scope)].append(at)
-    for clique in reversed(range(len(tree.cliques))):
+    for clique in range(len(tree.cliques) - 1, -1, -1):
         if tree.parents[clique] >= 0 and (readings[clique] or listeners[clique]):
             listeners[tree.parents[clique]].append(clique)
     return readings, listeners
 
 
 def _without(heard: FloatArray, told: FloatArray) -> FloatArray:
-    """What a child has not told itself; where it told zero, nothing is heard either."""
-    np.divide(_to_peak_one(heard, float(heard.max())), told, out=heard, where=told > 0)
-    return _to_peak_one(heard, float(heard.max()))
-
-
-def _to_peak_one(message: FloatArray, peak: float) -> FloatArray:
-    """Scale a message in place to a largest cell of one.
-
-    What is then subnormal goes to zero, as it would in the next product: so dividing by a
-    message cannot overflow.
-    """
-    message /= peak
-    message[message < np.finfo(np.float64).tiny] = 0
-    return message
+    """What a child has not told itself; where it told (nearly) zero, nothing is heard either."""
+    news = np.zeros_like(heard)
+    np.divide(heard, told, out=news, where=told >= SMALLEST)
+    return news
 
 
 def _summed(
-    tree: JunctionTree, clique: int, factors: list[Factor], kept: Scope
+    tree: JunctionTree, clique: int, factors: list[Factor], kept: Numbers
 ) -> tuple[FloatArray, float, float]:
     """The product over a clique, all but the variables kept summed out; its peak, what it lacks.
 
-    A small clique takes one call, not a few for each factor, unless it comes near underflow.
+    A small clique takes one call. In a large one, variables are summed out one after the other,
+    each from the product of the tables that have it.
     """
     scope = tree.cliques[clique]
-    if tree.cells(scope) <= FEW_CELLS and len(factors) <= FEW_FACTORS:
-        axis_of = {name: axis for axis, name in enumerate(scope)}
-        absent = tuple(set(scope).difference(*(factor.scope for factor in factors)))
-        ones = [Factor(absent, np.ones(tree.shape(absent)))] if absent else []
-        operands: list[Any] = []
-        for factor in (*factors, *ones):
-            operands += [factor.table, [axis_of[name] for name in factor.scope]]
-        message: FloatArray = np.asarray(np.einsum(*operands, [axis_of[name] for name in kept]))
-        peak = float(message.max())
-        if peak >= SMALL:
-            return message, peak, 0.0
+    axis_of = {variable: axis for axis, variable in enumerate(scope)}
+    tables = [Factor([axis_of[v] for v in own], table) for own, table in factors]
+    left = [axis_of[variable] for variable in kept]
+    absent = set(axis_of.values()).difference(*[table.scope for table in tables])
+    if absent:
+        tables.append(Factor(list(absent), np.ones([tree.sizes[scope[axis]] for axis in absent])))
+    if tree.cells[clique] > FEW_CELLS or len(tables) > FEW_FACTORS:
+        for axis in range(len(scope)):
+            if axis not in left:
+                with_it = [table for table in tables if axis in table.scope]
+                tables = [table for table in tables if axis not in table.scope]
+                tables.append(_multiplied(with_it, axis))
+        tables = [_multiplied(tables)]
+    message = _einsum(tables or [ONE], left)
+    peak = float(message.max())
+    if peak >= SMALL:
+        return message, peak, 0.0
     belief, log_scale = _product(tree, clique, factors)
-    message = _marginal(belief, scope, kept)
+    message = _marginal(scope, belief, kept)
     return message, float(message.max()), log_scale
+
+
+def _einsum(tables: Iterable[Factor], left: Sequence[int]) -> FloatArray:
+    """The product of some tables, all axes but those left summed out."""
+    operands: list[Any] = []
+    for axes, table in tables:
+        operands += (table, axes)
+    return np.asarray(np.einsum(*operands, left))
+
+
+def _multiplied(tables: list[Factor], out: int | None = None) -> Factor:
+    """The product of some tables, small ones first; one axis summed out with the last of them."""
+    product, *rest = sorted(tables, key=_size)
+    for table in rest[:-1]:
+        product = _joined(product, table, None)
+    return _joined(product, rest[-1] if rest else ONE, out)
+
+
+def _joined(one: Factor, two: Factor, out: int | None) -> Factor:
+    """The product of two tables, an axis summed out; the axes are in any order.
+
+    Many cells are multiplied at a fraction of the speed if there are ten axes of a few states
+    each. So they are merged into those of both tables and those of either, the longest last.
+    """
+    size_of = dict(zip(one.scope, one.table.shape, strict=True))
+    size_of.update(zip(two.scope, two.table.shape, strict=True))
+    left = [axis for axis in size_of if axis != out]
+    if math.prod(size_of.values()) <= MANY_CELLS:
+        return Factor(left, _einsum([one, two], left))
+    mine, theirs = set(one.scope), set(two.scope)
+    parts = (mine & theirs, mine - theirs, theirs - mine)
+    blocks = [[axis for axis in left if axis in part] for part in parts]
+    blocks.sort(key=lambda block: math.prod([size_of[axis] for axis in block]))
+    blocks.append([] if out is None else [out])
+    merged = []
+    for scope, table in (one, two):
+        held = [at for at, block in enumerate(blocks) if block and block[0] in scope]
+        held = sorted(held, key=lambda at: (at < 3, at))  # what is summed out comes first
+        places = [scope.index(axis) for at in held for axis in blocks[at]]
+        lengths = [math.prod([size_of[axis] for axis in blocks[at]]) for at in held]
+        merged.append(Factor(held, table.transpose(places).reshape(lengths)))
+    left = [axis for block in blocks[:3] for axis in block]
+    product = _einsum(merged, [at for at in range(3) if blocks[at]])
+    return Factor(left, product.reshape([size_of[axis] for axis in left]))
 
 
 def _product(tree: JunctionTree, clique: int, factors: list[Factor]) -> tuple[FloatArray, float]:
     """The product of factors over a clique, small ones first; the logarithm of what it lacks."""
     scope = tree.cliques[clique]
-    log_scale = 0.0
-    product, is_ours = np.ones((1,) * len(scope)), True
-    for turn, factor in enumerate(sorted(factors, key=lambda factor: factor.table.size)):
-        table = _aligned(factor, scope)
-        if not turn:
-            product, is_ours = table, False
-        elif is_ours and all(map(_covers, product.shape, table.shape)):
+    tables = [_aligned(factor, scope) for factor in sorted(factors, key=_size)]
+    product, log_scale = _in_turn(tables), 0.0
+    if float(product.max()) < SMALL:
+        product, log_scale = _in_turn_scaled(tables)
+    shape = tree.shape(scope)
+    return product if product.shape == shape else np.broadcast_to(product, shape), log_scale
+
+
+def _in_turn(tables: Sequence[FloatArray]) -> FloatArray:
+    product, is_ours = tables[0] if tables else np.ones(()), False
+    for table in tables[1:]:
+        if is_ours and all(map(_covers, product.shape, table.shape)):
             product *= table
         else:
             product, is_ours = np.asarray(product * table), True
+    return product
+
+
+def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
+    """The same, scaled whenever it becomes small; the logarithm of the scales."""
+    product, log_scale = np.ones(()), 0.0
+    for table in tables:
+        product = product * table
         peak = float(product.max())
         if 0 < peak < SMALL:
-            product, is_ours = np.asarray(product / peak), True
+            product /= peak
             log_scale += math.log(peak)
-    shape = tree.shape(scope)
-    return product if product.shape == shape else np.broadcast_to(product, shape), log_scale
+    return product, log_scale
+
+
+def _size(factor: Factor) -> int:
+    return factor.table.size
 
 
 def _covers(size: int, other: int) -> bool:
     return other in (1, size)
 
 
-def _aligned(factor: Factor, scope: Scope) -> FloatArray:
+def _aligned(factor: Factor, scope: Numbers) -> FloatArray:
     """A view of a factor with one axis for each variable of ``scope``, of size one where absent."""
-    places = [scope.index(name) for name in factor.scope]
-    in_order = sorted(range(len(places)), key=places.__getitem__)
-    shape = [1] * len(scope)
-    for place, size in zip(places, factor.table.shape, strict=True):
-        shape[place] = size
-    return factor.table.transpose(in_order).reshape(shape)
+    own = factor.scope
+    size_of = dict(zip(own, factor.table.shape, strict=True))
+    in_order = factor.table.transpose([own.index(variable) for variable in sorted(own)])
+    return in_order.reshape([size_of.get(variable, 1) for variable in scope])
 
 
-def _marginal(belief: FloatArray, scope: Scope, kept: Scope) -> FloatArray:
+def _marginal(scope: Sequence[int], belief: FloatArray, kept: Numbers) -> FloatArray:
     """Sum out all but the variables kept, and put those in their order."""
-    out = tuple(axis for axis, name in enumerate(scope) if name not in kept)
-    left = [name for name in scope if name in kept]
-    summed: FloatArray = np.asarray(belief.sum(axis=out))
-    return summed.transpose([left.index(name) for name in kept])
+    if scope == kept:
+        return belief
+    out = tuple([axis for axis, variable in enumerate(scope) if variable not in kept])
+    summed: FloatArray = np.asarray(np.add.reduce(belief, axis=out))
+    if len(kept) < 2:
+        return summed
+    left = [variable for variable in scope if variable in kept]
+    return summed.transpose([left.index(variable) for variable in kept])
 
 
 BYTES = 8  # of one cell
@@ -242,147 +328,137 @@ LIVE_CLIQUES = 3  # the product, the next product and a marginal of it
 class JunctionTree:
     """Cliques, each parent before its children, with the separator towards the parent.
 
-    The axes of every clique and separator are in elimination order. A root has no parent (-1)
-    and an empty separator. ``clique_of[v]`` holds `v` and all that comes after it in a scope.
+    Cliques and separators list their variables in elimination order; ``cells`` has the size of
+    each clique, ``memory`` the bytes that inference takes at most: all messages, and the cliques
+    alive at once. A root has no parent (-1) and an empty separator. ``clique_of[v]`` holds ``v``
+    and all that comes after it in a scope.
     """
 
-    cardinality_of: Mapping[str, int]
-    cliques: tuple[Scope, ...]
-    parents: tuple[int, ...]
-    separators: tuple[Scope, ...]
-    position_of: Mapping[str, int]
-    clique_of: Mapping[str, int]
+    sizes: Sequence[int]
+    cliques: tuple[Numbers, ...]
+    parents: Numbers
+    separators: tuple[Numbers, ...]
+    clique_of: dict[int, int]
+    cells: Numbers
+    memory: int
 
-    def home(self, scope: Sequence[str]) -> int:
+    def home(self, scope: Sequence[int]) -> int:
         """The clique that holds all of a scope; any root for the empty scope."""
-        if not scope:
-            return 0
-        return self.clique_of[min(scope, key=self.position_of.__getitem__)]
+        return self.clique_of[min(scope)] if scope else 0
 
-    def shape(self, scope: Scope) -> tuple[int, ...]:
+    def shape(self, scope: Iterable[int]) -> Numbers:
         """The shape of a table over ``scope``."""
-        return tuple(self.cardinality_of[name] for name in scope)
-
-    def cells(self, scope: Scope) -> int:
-        """The number of cells of a table over ``scope``."""
-        return math.prod(self.shape(scope))
-
-    @property
-    def largest(self) -> Scope:
-        """The clique with the most cells."""
-        return max(self.cliques, key=self.cells)
-
-    @property
-    def memory(self) -> int:
-        """The bytes inference takes at most: all messages, and the cliques alive at once."""
-        messages = sum(map(self.cells, self.separators))
-        return BYTES * (messages + LIVE_CLIQUES * self.cells(self.largest))
+        sizes = self.sizes
+        return tuple([sizes[variable] for variable in scope])
 
 
 def junction_tree(
-    scopes: Iterable[Scope], cardinality_of: Mapping[str, int], known: Sequence[str] = ()
+    scopes: Iterable[int], sizes: Sequence[int], wanted: Sequence[int] = (), kept: int = ALL
 ) -> JunctionTree:
-    """A junction tree in which every scope lies within one clique; its first root holds the first.
+    """A junction tree in which every scope lies within one clique; a root holds the first wanted.
 
     Parameters
     ----------
     scopes
-        Variables that must be together: those of each factor and of each marginal asked for.
-    cardinality_of
-        The number of states of every variable in the tree.
-    known
-        An elimination order to try first.
+        Variables that must be together, as bits: those of each factor.
+    sizes
+        The number of states of every variable, in elimination order.
+    wanted
+        The scopes of the marginals asked for, as bits.
+    kept
+        Parts that hold none of these variables are left out.
 
     Examples
     --------
-    >>> tree = junction_tree([("A", "B"), ("B", "C")], {"A": 2, "B": 3, "C": 2})
+    >>> tree = junction_tree([0b011, 0b110], [20, 30, 20])
     >>> tree.cliques, tree.separators
-    ((('A', 'B'), ('B', 'C')), ((), ('B',)))
+    (((1, 2), (0, 1)), ((), (1,)))
     """
-    wanted = list(scopes)
-    order, others = _eliminated(wanted, cardinality_of, known)
-    position_of = {name: at for at, name in enumerate(order)}
-    bare = _maximal_cliques(order, others, position_of)
-    first = next((scope for scope in wanted if scope), tuple(order[:1]))
-    start = bare.clique_of[min(first, key=position_of.__getitem__)] if first else 0
-    return _rooted(bare, start, cardinality_of, position_of)
-
-
-def _eliminated(
-    scopes: Sequence[Scope], cardinality_of: Mapping[str, int], known: Sequence[str]
-) -> tuple[list[str], list[set[str]]]:
-    """An elimination order, and the neighbours each variable still has at its turn."""
-    neighbours = joined(scopes)
-    weight_of = {name: math.log(cardinality_of[name]) for name in neighbours}
-    order = best_order(neighbours, weight_of, known)
-    names = list(neighbours)
-    number_of = {name: at for at, name in enumerate(names)}
-    left = cliques_of(numbered(neighbours, weight_of), [number_of[name] for name in order])
-    return order, [{names[other] for other in own} for own in left]
-
-
-@dataclass(frozen=True)
-class _Bare:
-    """The maximal cliques and their edges, not yet rooted."""
-
-    cliques: list[set[str]]
-    edges: list[tuple[int, int, set[str]]]
-    clique_of: dict[str, int]
-
-
-def _maximal_cliques(
-    order: Sequence[str], others: Sequence[set[str]], position_of: Mapping[str, int]
-) -> _Bare:
-    """From the last variable to the first: grow the clique of the parent, or hang on a new one."""
-    cliques: list[set[str]] = []
-    edges: list[tuple[int, int, set[str]]] = []
-    clique_of: dict[str, int] = {}
-    for name, separator in zip(reversed(order), reversed(others), strict=True):
-        parent = clique_of[min(separator, key=position_of.__getitem__)] if separator else -1
-        if separator and len(cliques[parent]) == len(separator):
-            cliques[parent].add(name)
-            clique_of[name] = parent
-            continue
-        if separator:
-            edges.append((parent, len(cliques), separator))
-        clique_of[name] = len(cliques)
-        cliques.append({name, *separator})
-    return _Bare(cliques or [set()], edges, clique_of)  # all seen: an empty clique holds scalars
-
-
-def _rooted(
-    bare: _Bare, start: int, cardinality_of: Mapping[str, int], position_of: Mapping[str, int]
-) -> JunctionTree:
-    """Number the cliques from the roots outwards, those around ``start`` first."""
-    found = _outwards(bare, start)
-    number_of = {clique: at for at, (clique, _, _) in enumerate(found)}
-
-    def in_order(names: Iterable[str]) -> Scope:
-        return tuple(sorted(names, key=position_of.__getitem__))
-
+    cliques, separators, up, home = _large_cliques([*scopes, *wanted], sizes)
+    if wanted and wanted[0]:
+        _turned(up, separators, home[wanted[0] & -wanted[0]])
+    order = _outwards(up, cliques, kept)
+    number_of = {clique: at for at, clique in enumerate(order)}
+    found = tuple([tuple(bits_of(cliques[clique])) for clique in order]) or ((),)
+    beside = tuple([tuple(bits_of(separators[clique])) for clique in order]) or ((),)
+    cells = tuple([math.prod([sizes[variable] for variable in clique]) for clique in found])
+    sent = sum([math.prod([sizes[variable] for variable in scope]) for scope in beside])
     return JunctionTree(
-        cardinality_of=dict(cardinality_of),
-        cliques=tuple(in_order(bare.cliques[clique]) for clique, _, _ in found),
-        parents=tuple(number_of.get(parent, -1) for _, parent, _ in found),
-        separators=tuple(in_order(separator) for _, _, separator in found),
-        position_of=dict(position_of),
-        clique_of={name: number_of[clique] for name, clique in bare.clique_of.items()},
+        sizes,
+        found,
+        tuple([number_of.get(up[clique], -1) for clique in order]) or (-1,),
+        beside,
+        {bit.bit_length() - 1: number_of[own] for bit, own in home.items() if own in number_of},
+        cells,
+        BYTES * (sent + LIVE_CLIQUES * max(cells)),
     )
 
 
-def _outwards(bare: _Bare, start: int) -> list[tuple[int, int, set[str]]]:
-    """Every clique with its parent (-1 for a root) and separator, parents before children."""
-    beside: list[list[tuple[int, set[str]]]] = [[] for _ in bare.cliques]
-    for one, other, separator in bare.edges:
-        beside[one].append((other, separator))
-        beside[other].append((one, separator))
-    found: list[tuple[int, int, set[str]]] = []
-    seen: set[int] = set()
-    for root in (start, *range(len(bare.cliques))):
-        waiting = [] if root in seen else [(root, -1, set[str]())]
-        while waiting:
-            clique, parent, separator = waiting.pop()
-            seen.add(clique)
-            found.append((clique, parent, separator))
-            waiting += [(other, clique, own) for other, own in beside[clique] if other != parent]
+def _large_cliques(
+    scopes: Sequence[int], sizes: Sequence[int]
+) -> tuple[list[int], list[int], list[int], dict[int, int]]:
+    """The cliques, the separator of each towards another one, that one, and variables' homes.
+
+    A variable's clique is what its scopes and the cliques before leave to it. From the last
+    variable to the first, it grows the clique of its neighbours if that lies within its own, or
+    if both together are small; otherwise it has a new one.
+    """
+    joined: dict[int, int] = {}
+    rest = 0
+    for bits in scopes:
+        low = bits & -bits
+        joined[low] = joined.get(low, 0) | bits
+        rest |= bits
+    turns = []
+    while rest:
+        low = rest & -rest
+        rest ^= low
+        separator = joined.get(low, low) & ~low
+        turns.append((low, separator))
+        if separator:
+            after = separator & -separator
+            joined[after] = joined.get(after, 0) | separator
+    cliques: list[int] = []
+    separators: list[int] = []
+    up: list[int] = []
+    cells: list[int] = []
+    home: dict[int, int] = {}
+    for low, separator in reversed(turns):
+        size = sizes[low.bit_length() - 1]
+        parent = home[separator & -separator] if separator else -1
+        if separator and (cliques[parent] == separator or cells[parent] * size <= SMALL_CLIQUE):
+            cliques[parent] |= low
+            cells[parent] *= size
+            home[low] = parent
+            continue
+        home[low] = len(cliques)
+        cells.append(size * math.prod([sizes[v] for v in bits_of(separator)]))
+        cliques.append(low | separator)
+        separators.append(separator)
+        up.append(parent)
+    return cliques, separators, up, home
+
+
+def _turned(up: list[int], separators: list[int], root: int) -> None:
+    """Turn the edges on the way from a clique to its root, so that it becomes the root."""
+    parent, separator = -1, 0
+    clique = root
+    while clique >= 0:
+        up[clique], parent, clique = parent, clique, up[clique]
+        separators[parent], separator = separator, separators[parent]
+
+
+def _outwards(up: Sequence[int], cliques: Sequence[int], kept: int) -> list[int]:
+    """The cliques of the parts that hold something to keep, parents before children."""
+    children: list[list[int]] = [[] for _ in cliques]
+    roots: list[int] = []
+    for clique, parent in enumerate(up):
+        (children[parent] if parent >= 0 else roots).append(clique)
+    found: list[int] = []
+    for root in roots:
+        part = [root]
+        for clique in part:
+            part += children[clique]
+        if any(cliques[clique] & kept for clique in part):
+            found += part
     return found
