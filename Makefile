@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all test-oldest test-newest lint bench browser postgresql docs fuzz experiments clean
+.PHONY: setup demo test test-all test-oldest test-newest test-spark lint bench browser postgresql docs fuzz experiments clean
 
 setup: .venv/.installed
 
@@ -67,6 +67,13 @@ postgresql:
 	  apt-get install -y -qq --no-install-recommends postgresql >/dev/null; } || \
 	echo "no PostgreSQL: its tests are skipped"
 
+# Spark asks for another pandas than the other tests, so it has an environment of its own.
+.venv-spark/.installed: pyproject.toml
+	test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check -e ".[spark]" \
+	"pyspark[connect]>=4" hypothesis pytest
+	touch $@
+
 test: lint browser
 	$(ALONE) $(BIN)/pytest -n auto
 
@@ -93,6 +100,14 @@ test-newest:
 
 test-all: lint browser postgresql .venv/.installed-tables test-oldest test-newest
 	$(ALONE) $(BIN)/pytest -n auto -m "slow or not slow" --cov=lacunet --cov-report=term:skip-covered
+	$(MAKE) test-spark
+
+# Needs Java; the tests are skipped where Spark cannot be installed, and say so.
+test-spark:
+	command -v java >/dev/null && $(MAKE) .venv-spark/.installed || \
+	{ echo "no Java or no PySpark: Spark is not tested"; exit 0; } ; \
+	test ! -e .venv-spark/.installed || $(ALONE) .venv-spark/bin/python -m pytest \
+	-m "slow or not slow" tests/statistics/test_spark.py tests/test_every_path.py -k "spark or Spark"
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py
@@ -112,4 +127,4 @@ experiments: .venv/.installed-test
 	$(ALONE) $(BIN)/python docs/make_experiments.py experiments --run
 
 clean:
-	rm -rf .venv build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-spark build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
