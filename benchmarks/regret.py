@@ -121,24 +121,9 @@ def measured(
     network: Network, judge: Judge, mechanism: str, rows: int, rng: np.random.Generator
 ) -> dict[str, object]:
     """One problem: the divergences of all methods and of all ways to run EM."""
-    drawn = None
-    for size in (own for own in SIZES if own <= rows):
-        try:
-            table = simulate(network, size, MECHANISMS[mechanism], rng).table
-        except lc.LacunetError:
-            return {"skipped": "too few variables"}
-        weights = split_weights(network, table, SPLIT, int(rng.integers(2**62)))
-        if not (table.partially_observed and weights.any(axis=0).all()):
-            return {"skipped": "nothing is missing"}
-        engine = engine_of(compile_problems(network, table, weights), MEMORY)
-        if engine.reads > READS or engine.loopy.graphs:
-            break
-        if max(table.missing_of.values()) < size:  # hidden states have no names to compare by
-            drawn = (table, weights, engine)
-        if engine.reads > READS / GROWTH:
-            break
+    drawn = affordable(network, mechanism, rows, rng)
     if drawn is None:
-        return {"skipped": "too expensive, or a variable is never shown"}
+        return {"skipped": "too expensive, impossible, or a variable is never shown"}
     table, weights, engine = drawn
     layout = engine.problems.layout
     divergences, seconds = {}, {}
@@ -169,6 +154,29 @@ def measured(
         if engine.reads <= REPLAYED
         else [],
     }
+
+
+def affordable(
+    network: Network, mechanism: str, rows: int, rng: np.random.Generator
+) -> tuple[EncodedTable, FloatArray, Engine] | None:
+    """Rows that are not too many, as they are split and compiled."""
+    drawn = None
+    for size in (own for own in SIZES if own <= rows):
+        try:
+            table = simulate(network, size, MECHANISMS[mechanism], rng).table
+        except lc.LacunetError:
+            return None  # too few variables
+        weights = split_weights(network, table, SPLIT, int(rng.integers(2**62)))
+        if not (table.partially_observed and weights.any(axis=0).all()):
+            return None
+        engine = engine_of(compile_problems(network, table, weights), MEMORY)
+        if engine.reads > READS or engine.loopy.graphs:
+            break
+        if max(table.missing_of.values()) < size:  # hidden states have no names to compare by
+            drawn = (table, weights, engine)
+        if engine.reads > READS / GROWTH:
+            break
+    return drawn
 
 
 def ways(
