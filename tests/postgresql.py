@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 
@@ -29,6 +30,18 @@ class PostgreSQL:
         with adbc_driver_postgresql.dbapi.connect(self.address) as connection:
             with connection.cursor() as cursor:
                 cursor.execute(statement)
+            connection.commit()
+
+    def ingest(self, name: str, rows: pa.Table) -> None:
+        """Make a table of rows."""
+        import adbc_driver_postgresql.dbapi
+
+        texts = [
+            f.with_type(pa.string()) if pa.types.is_dictionary(f.type) else f for f in rows.schema
+        ]
+        with adbc_driver_postgresql.dbapi.connect(self.address) as connection:
+            with connection.cursor() as cursor:
+                cursor.adbc_ingest(name, rows.cast(pa.schema(texts)))
             connection.commit()
 
 

@@ -5,10 +5,12 @@ A path is a function from a `Case` to a result; a new one joins by being added t
 
 from __future__ import annotations
 
+import atexit
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cache, reduce
 from itertools import pairwise
 from operator import add
 from pathlib import Path
@@ -19,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lacunet.data.databases import SQL
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow, write_arrow
 from lacunet.estimate.count import count, count_into, merge_into
@@ -26,7 +29,9 @@ from lacunet.estimate.learn import Result, learn
 from lacunet.estimate.registry import METHODS
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
-from lacunet.statistics import observations, streamed
+from lacunet.statistics import observations, spark, streamed
+from postgresql import PostgreSQL, started
+from sparked import frame_of
 
 WEIGHT = "the weight"
 MEMORY = 2**20
@@ -137,6 +142,63 @@ def merged_files(case: Case) -> Result:
         return case.learned(paths[3], weight=None)
 
 
+def two_processes(case: Case) -> Result:
+    with small_memory(case.rng):
+        return case.learned(case.files(".parquet", 3), jobs=2)
+
+
+def duckdb_query(case: Case) -> Result:
+    connection = duckdb_connection()
+    connection.register("rows", case.rows)
+    with small_memory(case.rng):
+        return case.learned(SQL("select * from rows", connection))
+
+
+@cache
+def duckdb_connection() -> Any:
+    return pytest.importorskip("duckdb").connect()
+
+
+def sqlite_query(case: Case) -> Result:
+    pytest.importorskip("adbc_driver_sqlite")
+    path = case.folder / f"{case.rng.integers(2**62)}.db"
+    rows = case.rows
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma synchronous = off")
+        names = ", ".join(f'"{name}"' for name in rows.column_names)
+        connection.execute(f"create table rows ({names})")
+        places = ", ".join("?" * rows.num_columns)
+        cells = [tuple(row.values()) for row in rows.to_pylist()]
+        connection.executemany(f"insert into rows values ({places})", cells)
+        connection.commit()
+    with small_memory(case.rng):
+        return case.learned(SQL("select * from rows", path))
+
+
+def postgresql_query(case: Case) -> Result:
+    server = postgresql()
+    table = f"rows{case.rng.integers(2**62)}"
+    server.ingest(table, case.rows)
+    with small_memory(case.rng):
+        return case.learned(SQL(f"select * from {table}", server.address))
+
+
+@cache
+def postgresql() -> PostgreSQL:
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(started())
+
+
+def on_spark(case: Case) -> Result:
+    frame = frame_of(case.rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark, "LEAST_ROWS", int(case.rng.integers(1, 60)))
+        patch.setattr(spark, "PART_SHARE", case.rng.choice([8, 2**60]))
+        patch.setattr(spark, "GROUPS_SHARE", case.rng.choice([1, 2**60]))
+        return case.learned(frame)
+
+
 PATHS: dict[str, Callable[[Case], Result]] = {
     "streamed Parquet": streamed_parquet,
     "streamed text": streamed_text,
@@ -145,6 +207,12 @@ PATHS: dict[str, Callable[[Case], Result]] = {
     "statistics added up": merged_value,
     "files of statistics": merged_files,
 }
+DATABASES: dict[str, Callable[[Case], Result]] = {"DuckDB": duckdb_query, "SQLite": sqlite_query}
+SERVERS: dict[str, Callable[[Case], Result]] = {"PostgreSQL": postgresql_query, "Spark": on_spark}
+
+
+QUICK_PATHS = {**PATHS, **DATABASES}
+SLOW_PATHS = {**PATHS, "two processes": two_processes}
 
 
 def assert_same(found: Result, expected: Result) -> None:
@@ -186,20 +254,31 @@ def random_case(path: str, method: str, seed: int, folder: Path) -> Case:
     return Case(Network(states, parents), table, method, folder, rng)
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", QUICK_PATHS)
 @pytest.mark.parametrize("method", METHODS)
 def test_every_path_gives_what_rows_in_memory_give(path: str, method: str, tmp_path: Path) -> None:
     for seed in range(SEEDS):
         case = random_case(path, method, seed, tmp_path)
-        assert_same(PATHS[path](case), case.learned(case.rows))
+        assert_same(QUICK_PATHS[path](case), case.learned(case.rows))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", SLOW_PATHS)
 @pytest.mark.parametrize("method", METHODS)
 def test_every_path_gives_what_rows_in_memory_give_in_many_cases(
     path: str, method: str, tmp_path: Path
 ) -> None:
-    for seed in range(SEEDS, 12):
+    for seed in range(SEEDS, 12 if path in PATHS else SEEDS + 1):
         case = random_case(path, method, seed, tmp_path)
-        assert_same(PATHS[path](case), case.learned(case.rows))
+        assert_same(SLOW_PATHS[path](case), case.learned(case.rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SERVERS)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_server_gives_what_rows_in_memory_give(
+    path: str, method: str, tmp_path: Path
+) -> None:
+    for seed in range(2):
+        case = random_case(path, method, seed, tmp_path)
+        assert_same(SERVERS[path](case), case.learned(case.rows))

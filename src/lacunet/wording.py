@@ -21,6 +21,16 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def in_quotes(text: str) -> str:
+    r"""A text between quotes, with a backslash before the quotes and backslashes inside.
+
+    >>> print(in_quotes('5"'))
+    "5\""
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def listed(names: Iterable[object], most: int | None = None) -> str:
     """Names in quotes, the first ``most`` of them.
 
@@ -38,8 +48,8 @@ def close_to(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that are spelled much like this one, the closest first."""
     from difflib import get_close_matches
 
-    lower = {one.lower(): one for one in known}
-    return [lower[one] for one in get_close_matches(str(name).lower()[:50], lower, most)]
+    lower = {one.lower()[:60]: one for one in known}  # comparing long names takes long
+    return [lower[one] for one in get_close_matches(str(name).lower()[:60], lower, most)]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from contextlib import ExitStack
 
 from lacunet.cli.options import (
     add,
@@ -12,10 +13,14 @@ from lacunet.cli.options import (
     add_memory,
     add_method_arguments,
     add_network_and_data,
+    data_of,
+    data_options,
     has_data,
     method_of,
+    note,
     noted_table,
 )
+from lacunet.cli.progress import progress_bar
 from lacunet.estimate.method import Method, MethodError
 from lacunet.model.network import Network
 
@@ -55,10 +60,25 @@ def run(options: Namespace) -> int:
 
 def _explain_families(options: Namespace, network: Network, method: Method) -> int:
     from lacunet.estimate.explain import explain
+    from lacunet.memory import memory_budget
     from lacunet.report.explained import explanation_as_data, explanation_as_text
+    from lacunet.statistics.observations import observations
 
-    table = noted_table(options, network) if has_data(options) else None
-    plan = explain(network, method, table, options.memory)
+    with ExitStack() as stack:
+        source = None
+        if has_data(options):
+            source = stack.enter_context(
+                observations(
+                    data_of(options),
+                    network,
+                    memory_budget(options.memory),
+                    progress=stack.enter_context(progress_bar()),
+                    **data_options(options),
+                )
+            )
+        plan = explain(network, method, source, options.memory)
+    for text in plan.notes:
+        note(text)
     print(json.dumps(explanation_as_data(plan)) if options.json else explanation_as_text(plan))
     return 0
 

@@ -30,6 +30,7 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
+from lacunet.statistics.observations import Held
 from lacunet.wording import counted, finite, text_table
 
 LEVEL = 0.05
@@ -143,7 +144,7 @@ def _grounds(
     network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
 ) -> Grounds:
     separator_of = separators(MissingnessGraph(network, parents_of), table.fully_observed)
-    told = explain(network, Auto(), table)
+    told = explain(network, Auto(), Held(table))
     grouped: dict[Scope, tuple[Groups, Index]] = {}
 
     def fallen(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:

@@ -163,9 +163,10 @@ class Ended:
     "interrupted", "held-out peak". ``trace`` is the log-posterior of the parameters that
     each iteration started from, and of the last; its likelihood part is the *observed* data's,
     its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the observed-data
-    log-likelihood of rows put aside, after each step from the start on, where the number of
-    steps was chosen by it. ``starts`` are the log-posteriors in which the starts ended, the
-    first start's first; without the rows put aside, where there are any. Where the work was cut
+    log-likelihood of rows put aside, at the start, after 1, 2, 4, 8 and 16 steps and at
+    convergence, where they decide how EM is run; if they decided against convergence ("held-out
+    peak"), only the last value of the trace is under the whole prior. ``starts`` are the
+    log-posteriors in which the starts ended, the first start's first. Where the work was cut
     short before a value was known, it is NaN.
     """
 

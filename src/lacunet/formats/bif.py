@@ -45,6 +45,7 @@ from lacunet.formats.source import (
     unquoted,
 )
 from lacunet.model.network import Network
+from lacunet.wording import in_quotes
 
 _FREE = rf'(?:[^;{{}}"]++|{STRING})*+'
 _KEYWORD = re.compile(r'\s*(network|variable|probability)(?=[\s"({])')
@@ -250,5 +251,4 @@ def quoted(text: str) -> str:
     """A name as BIF carries it: bare where every reader takes it, in quotes elsewhere."""
     if _BARE.fullmatch(text) and "//" not in text and "/*" not in text:
         return text
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return in_quotes(text)

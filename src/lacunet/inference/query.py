@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -23,16 +23,17 @@ import numpy as np
 
 from lacunet.data.matching import Matcher
 from lacunet.inference.elimination.junction_tree import (
+    Calibration,
     Factor,
     JunctionTree,
     Numbers,
     calibrate,
     junction_tree,
-    members,
 )
 from lacunet.inference.elimination.order import (
     CELLS_PER_NODE,
     best_order,
+    bits_of,
     greedy_order,
     joined,
     numbered,
@@ -167,13 +168,13 @@ def joint_marginals(
     for scope in scopes:
         _check(network, scope)
     plan = planned(network, scopes, seen)
+    budget = memory_budget(memory)
+    calibrated = _calibrated(network, plan, seen, budget)
     zeros, is_possible = _zeros(network, plan, seen)
     if zeros:
-        plan = planned(network, scopes, seen, zeros)
-    _check_memory(plan, memory_budget(memory))
-    factors = [Factor(cut.scope, _cut(network, cut, seen)) for cut in plan.near]
-    calibrated = calibrate(plan.tree, factors, plan.wanted)
-    if not is_possible or len(calibrated.marginals) < len(scopes):
+        apart = _calibrated(network, planned(network, (), seen, zeros), seen, budget)
+        is_possible = apart.log_total > -math.inf
+    if not is_possible or calibrated.log_total == -math.inf:
         raise ImpossibleEvidenceError.of({name: str(state) for name, state in evidence.items()})
     return tuple(
         _with_seen(network, table, scope, seen)
@@ -200,20 +201,6 @@ class Structure:
         """Some variables as a set."""
         return _bits([self.number_of[name] for name in names])
 
-    def in_order(self, order: Sequence[int]) -> Structure:
-        """The same with other numbers: those in ``order`` first."""
-        first = set(order)
-        whole = [*order, *(v for v in range(len(self.names)) if v not in first)]
-        new = {old: number for number, old in enumerate(whole)}
-        return Structure(
-            tuple([self.names[old] for old in whole]),
-            {self.names[old]: number for old, number in new.items()},
-            tuple([self.sizes[old] for old in whole]),
-            tuple([tuple([new[v] for v in self.families[old]]) for old in whole]),
-            tuple([_bits([new[v] for v in self.families[old]]) for old in whole]),
-            tuple([_bits([new[v] for v in members(self.lines[old])]) for old in whole]),
-        )
-
 
 class Cut(NamedTuple):
     """A CPT without the axes of what was seen; ``family`` has their names, if there are any."""
@@ -228,10 +215,10 @@ class Plan:
     """How to answer a question, whatever the states seen.
 
     ``near`` are the tables that the answer depends on, ``apart`` those that can only tell whether
-    the evidence is possible.
+    the evidence is possible. Numbers stand for the variables in ``names``.
     """
 
-    structure: Structure
+    names: Scope
     wanted: tuple[Numbers, ...]
     near: tuple[Cut, ...]
     apart: tuple[Cut, ...]
@@ -243,7 +230,7 @@ def planned(
 ) -> Plan:
     """The plan for some scopes, given that some variables are seen.
 
-    ``needed`` are variables that have a part in it though the scopes do not depend on them.
+    ``needed`` are variables that have a part in it without being asked for.
     """
     structure = _structure_of(network)
     return _plan(structure, structure.bits(seen), tuple(scopes), needed)
@@ -268,24 +255,29 @@ def _structure_of(network: Network) -> Structure:
 @lru_cache(maxsize=16)
 def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Structure:
     """The structure of a network, in an order which every question about it can use."""
-    number_of = {name: number for number, name in enumerate(names)}
-    families = tuple(
-        tuple([number_of[other] for other in (*own, name)])
-        for name, own in zip(names, parents, strict=True)
+    parents_of, size_of = (
+        dict(zip(names, parents, strict=True)),
+        dict(zip(names, sizes, strict=True)),
     )
-    lines = [0] * len(names)
-    for name in topological_order(dict(zip(names, parents, strict=True))):
-        *above, number = families[number_of[name]]
-        lines[number] = 1 << number
-        for parent in above:
-            lines[number] |= lines[parent]
-    scopes = tuple([_bits(family) for family in families])
-    structure = Structure(names, number_of, sizes, families, scopes, tuple(lines))
-    neighbours = joined(families)
+    neighbours = joined([(*own, name) for name, own in parents_of.items()])
     nodes = list(neighbours)
-    graph = numbered(neighbours, {node: math.log(sizes[node]) for node in nodes})
-    order = greedy_order(graph, one_per_edge, range(len(nodes)))
-    return structure.in_order([nodes[at] for at in order])
+    graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})
+    ordered = [nodes[at] for at in greedy_order(graph, one_per_edge, range(len(nodes)))]
+    number_of = {name: number for number, name in enumerate(ordered)}
+    families = [tuple([number_of[v] for v in (*parents_of[name], name)]) for name in ordered]
+    line_of: dict[str, int] = {}
+    for name in topological_order(parents_of):
+        line_of[name] = 1 << number_of[name]
+        for parent in parents_of[name]:
+            line_of[name] |= line_of[parent]
+    return Structure(
+        tuple(ordered),
+        number_of,
+        tuple([size_of[name] for name in ordered]),
+        tuple(families),
+        tuple([_bits(family) for family in families]),
+        tuple([line_of[name] for name in ordered]),
+    )
 
 
 @lru_cache(maxsize=256)
@@ -296,22 +288,27 @@ def _plan(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Sco
         return plan
     neighbours = joined([*plan.wanted, *(cut.scope for cut in plan.near)])
     weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
-    better = structure.in_order(best_order(neighbours, weight_of, sorted(neighbours)))
-    seen = better.bits([structure.names[number] for number in members(seen)])
-    return _laid_out(better, seen, asked, needed)
+    order = best_order(neighbours, weight_of, sorted(neighbours))
+    number_of = {node: number for number, node in enumerate(order)}
+    wanted = tuple([tuple([number_of[v] for v in scope]) for scope in plan.wanted])
+    near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in plan.near]
+    scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
+    tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
+    names = tuple([structure.names[node] for node in order])
+    return replace(plan, names=names, wanted=wanted, near=tuple(near), tree=tree)
 
 
 def _laid_out(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
     """Leave out barren variables, the axes of what is seen and what it cuts off."""
     names, number_of, lines = structure.names, structure.number_of, structure.lines
     relevant = 0
-    for number in members(seen | structure.bits([name for scope in asked for name in scope])):
+    for number in bits_of(seen | structure.bits([name for scope in asked for name in scope])):
         relevant |= lines[number]
     wanted = tuple(
         [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
     )
     cuts, scopes = [], []
-    for number in members(relevant):
+    for number in bits_of(relevant):
         scope, whole = structure.families[number], structure.scopes[number]
         bits = whole & ~seen
         family: Scope = ()
@@ -329,7 +326,7 @@ def _laid_out(structure: Structure, seen: int, asked: tuple[Scope, ...], needed:
     apart: list[Cut] = []
     for cut in cuts:
         (near if cut.scope and cut.scope[-1] in tree.clique_of else apart).append(cut)
-    return Plan(structure, wanted, tuple(near), tuple(apart), tree)
+    return Plan(names, wanted, tuple(near), tuple(apart), tree)
 
 
 def _bits(numbers: Iterable[int]) -> int:
@@ -339,12 +336,16 @@ def _bits(numbers: Iterable[int]) -> int:
     return found
 
 
-def _check_memory(plan: Plan, budget: float) -> None:
+def _calibrated(
+    network: Network, plan: Plan, seen: Mapping[str, int], budget: float
+) -> Calibration:
     tree = plan.tree
     if tree.memory > budget:
         cells = max(tree.cells)
-        names = [plan.structure.names[v] for v in tree.cliques[tree.cells.index(cells)]]
+        names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
         raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
+    factors = [Factor(cut.scope, _cut(network, cut, seen)) for cut in plan.near]
+    return calibrate(tree, factors, plan.wanted)
 
 
 def _zeros(network: Network, plan: Plan, seen: Mapping[str, int]) -> tuple[Scope, bool]:
@@ -358,7 +359,7 @@ def _zeros(network: Network, plan: Plan, seen: Mapping[str, int]) -> tuple[Scope
         if not _cut(network, cut, seen).all():
             if not cut.scope:
                 return (), False
-            found += [plan.structure.names[number] for number in cut.scope]
+            found += [name for name in network.family(cut.child) if name not in seen]
     return tuple(found), True
 
 
@@ -376,6 +377,9 @@ def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
     seen = {}
     for name, value in evidence.items():
         states = network.states(name)
+        if type(value) is str and value in states:  # as it nearly always is
+            seen[name] = states.index(value)
+            continue
         match = _matcher(states, network.cuts_of.get(name, ())).match(value)
         if match.is_refused:
             raise NetworkError.no_such_state(name, str(value), states)

@@ -97,8 +97,8 @@ def em_section(ended: Ended | None) -> str:
         )
     if len(ended.heldout) > 1:
         curve = Line("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
-        words = "Held-out rows: steps are kept while their likelihood rises."
-        figures.append(figure(lines([curve], "step", "log-likelihood"), words))
+        words = "Held-out rows at the start, after 1, 2, 4, 8 and 16 steps, and at convergence."
+        figures.append(figure(lines([curve], "stop", "log-likelihood"), words))
     if len(ended.starts) > 1:
         best = max(ended.starts)
         words = (

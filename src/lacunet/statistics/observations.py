@@ -211,6 +211,7 @@ def _opened(
             looked_for=again,
             travels=told is not None or all(part.is_file for part in reading.source.parts),
             jobs=jobs,
+            on_disk=0 if told is None else rows * each,
         )
 
     if is_large and not any(part.is_once for part in reading.source.parts):

@@ -152,6 +152,7 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
             "put the weights into a column, and name it.",
         )
     chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in reading.wanted))
+    chosen = chosen.toDF(*(f"c{at}" for at in range(len(reading.wanted))))  # names Spark can parse
     network, memory = reading.network, task_memory(frame.sparkSession.conf.get)
     families = tuple(map(network.family, network.variables))
     _check_tables(families, network, memory)
@@ -198,7 +199,8 @@ class Task:
     def unread(self, batches: Batches) -> Unread:
         """The rows of this task, at the door."""
         (part,) = self.reading.source.parts
-        part = replace(part, read=partial(pieces_of, batches))
+        named = (batch.rename_columns(list(self.reading.wanted)) for batch in batches)
+        part = replace(part, read=partial(pieces_of, named))
         return Unread(replace(self.reading, source=Source((part,))))
 
     def met(self, batches: Batches) -> Met:

@@ -45,6 +45,7 @@ from lacunet.statistics.side_by_side import side_by_side
 PART_SHARE = 8  # the codes of rows that are counted at once
 TABLE_SHARE = 32  # the codes of rows that are on their way
 GROUPS_SHARE = 16  # groups that are held until all rows are read
+MOST_GROUP_BYTES = 2**24  # more of them cost more to add up than rows to spread
 MOST_ROWS, LEAST_ROWS = 2**20, 2**10
 STUCK = 0.9  # of the rows in one part again: they agree on the key
 
@@ -64,9 +65,10 @@ class Streamed:
     """Rows that are read when they are counted.
 
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
-    ``folder`` gives a scratch folder. ``notes`` says what the user should know of how they were
-    read; ``travels`` if other processes can read them. ``looked_for`` gives stretches of the same
-    rows that hold no belief about which variables are always shown.
+    ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
+    what the user should know of how they were read; ``travels`` if other processes can read them.
+    ``looked_for`` gives stretches of the same rows that hold no belief about which variables are
+    always shown.
     """
 
     network: Network
@@ -80,6 +82,7 @@ class Streamed:
     looked_for: Callable[[], Sequence[Stretch]]
     travels: bool = True
     jobs: int = 1
+    on_disk: int = 0
 
     table: ClassVar[None] = None  # of all rows: there is none
 
@@ -115,7 +118,7 @@ class Streamed:
         """
         found: list[Statistics] = []
         notes: tuple[str, ...] = ()
-        for own in passes(needs, network, self.memory / GROUPS_SHARE / self.jobs):
+        for own in self._passes(needs, network):
             how = Gathering(own.needs, network, own.shared, deadline, memory / self.jobs, seed)
             try:
                 statistics, told = self._read(how, own, progress)
@@ -126,6 +129,11 @@ class Streamed:
             found.append(finished(statistics, how))
         reduced = {scope: own for one in found for scope, own in one.reduced.items()}
         return replace(found[0], reduced=reduced, notes=notes)
+
+    def scratch_bytes(self, needs: Needs) -> int:
+        """What the scratch files will take."""
+        is_spread = any(own.together for own in self._passes(needs, self.network))
+        return self.on_disk + is_spread * self.rows * self.row_bytes
 
     def tables(self, told: Told) -> Iterator[EncodedTable]:
         """All rows, table by table."""
@@ -171,6 +179,10 @@ class Streamed:
         whole = EncodedTable.of(sizes, columns, np.concatenate(weights) if weights else None)
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
+
+    def _passes(self, needs: Needs, network: Network) -> list[Pass]:
+        room = self.memory / GROUPS_SHARE / self.jobs
+        return passes(needs, network, min(room, MOST_GROUP_BYTES))
 
     def _read(
         self, how: Gathering, own: Pass, progress: Progress

@@ -83,11 +83,6 @@ def weight_per_edge(one: float, two: float) -> int:
     return 1 + round(1000 * one * two)
 
 
-def nothing_per_edge(_one: float, _two: float) -> int:
-    """Min-weight: only the size of the clique decides."""
-    return 0
-
-
 def greedy_order(graph: Graph, edge_cost: EdgeCost, ranks: Sequence[int]) -> list[int]:
     """Take out the node of least fill cost, then least clique weight, then least rank, in turn."""
     state = _Elimination(graph, edge_cost)
@@ -162,18 +157,65 @@ class _Elimination:
         return both
 
 
+def light_order(graph: Graph) -> list[int]:
+    """Take out the node of least clique weight, then least number, in turn.
+
+    Sets of nodes are the bits of integers, and nothing is known of the fill: several times
+    faster than `greedy_order`, and the cliques have some tenths more cells.
+    """
+    weights = graph.weights
+    around = [sum([1 << other for other in own]) for own in graph.neighbours]
+    clique = [
+        weights[node] + sum([weights[other] for other in own])
+        for node, own in enumerate(graph.neighbours)
+    ]
+    # Rounded: equal cliques whose weights were added in another order must tie.
+    heap = [(round(weight, 9), node) for node, weight in enumerate(clique)]
+    heapq.heapify(heap)
+    order: list[int] = []
+    gone = [False] * len(weights)
+    while heap:
+        weight, node = heapq.heappop(heap)
+        if gone[node] or weight != round(clique[node], 9):
+            continue  # an older price of a node that is gone or was pushed again
+        order.append(node)
+        gone[node] = True
+        own = around[node]
+        for one in bits_of(own):
+            fresh = own & ~around[one] & ~(1 << one)
+            around[one] = (around[one] | fresh) & ~(1 << node)
+            clique[one] += sum([weights[other] for other in bits_of(fresh)]) - weights[node]
+            heapq.heappush(heap, (round(clique[one], 9), one))
+    return order
+
+
+def bits_of(bits: int) -> list[int]:
+    """The numbers of the bits that are set, ascending.
+
+    >>> bits_of(0b1010)
+    [1, 3]
+    """
+    found = []
+    while bits:
+        low = bits & -bits
+        found.append(low.bit_length() - 1)
+        bits ^= low
+    return found
+
+
 SEED = 20_240_229
 SWEEPS = 6
 SHAKEN_ROUNDS = 16
 SHAKE = 0.2  # spread of the factors on the weights; 0.1 to 0.3 do about equally well
 LARGEST_LOG = 700.0  # beyond 1e304 cells, infinitely many will do
-CELLS_PER_NODE = 20_000  # trying one order takes as long as this many cells a node would
+CELLS_PER_NODE = 60_000  # trying one order takes as long as this many cells a node would
 
 
 def best_order(
     neighbours: Mapping[Node, AbstractSet[Node]],
     weight_of: Mapping[Node, float],
     known: Sequence[Node] = (),
+    patience: float = CELLS_PER_NODE,
 ) -> list[Node]:
     """The order with the fewest cells in its cliques, among greedy orders and sweeps.
 
@@ -185,6 +227,8 @@ def best_order(
         The logarithm of the number of states of each node.
     known
         An order of these nodes to try first, such as that of a larger graph.
+    patience
+        How many cells per node are as dear as trying one order: fewer if they are summed often.
 
     Examples
     --------
@@ -200,7 +244,7 @@ def best_order(
         cells = cells_of(graph, order)
         if cells < fewest:
             best, fewest = order, cells
-        if fewest <= CELLS_PER_NODE * len(nodes) * tried:
+        if fewest <= patience * len(nodes) * tried:
             break  # more searching would cost more than it can save
     return [nodes[at] for at in best]
 
@@ -231,14 +275,15 @@ def cells_of(graph: Graph, order: Sequence[int]) -> float:
 def _candidates(graph: Graph) -> Iterator[list[int]]:
     rng = np.random.default_rng(SEED)
     size = len(graph.weights)
-    costs = (one_per_edge, weight_per_edge, nothing_per_edge)
-    yield from (greedy_order(graph, cost, range(size)) for cost in costs)
+    yield light_order(graph)
+    yield from (greedy_order(graph, cost, range(size)) for cost in (one_per_edge, weight_per_edge))
     for source in islice(_far_ends(graph, rng), SWEEPS):
         yield sweep(graph, source)
     for _ in range(SHAKEN_ROUNDS):
         shaken = (np.array(graph.weights) * rng.lognormal(0, SHAKE, size)).tolist()
         other = Graph(graph.neighbours, tuple(shaken))
-        yield from (greedy_order(other, cost, range(size)) for cost in costs[1:])
+        yield greedy_order(other, weight_per_edge, range(size))
+        yield light_order(other)
 
 
 def sweep(graph: Graph, source: int) -> list[int]:
