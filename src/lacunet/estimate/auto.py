@@ -50,7 +50,7 @@ class Auto:
             plan = DirectMCAR().plan(network, partially)
             return replace(plan, method=self.name, intention="no value is missing")
         plan = EM(stop="heldout").plan(network, partially)
-        intention = "factored-mar, then as many EM steps as held-out rows support"
+        intention = "factored-mar, then EM, to the end unless held-out rows speak for fewer steps"
         return replace(plan, method=self.name, intention=intention)
 
     def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:

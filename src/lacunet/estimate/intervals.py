@@ -4,7 +4,7 @@
 |---|---|---|
 | listwise, direct-mcar | the counts themselves | nothing |
 | direct-mar, informed-direct | influence of rows, from grouped counts | about one more fit |
-| em | rate matrix, if it has converged and has few enough parameters | an EM step per parameter |
+| em, auto | rate matrix, if EM has converged with few enough parameters | a step per parameter |
 | every other | delete-a-group jackknife | as many fits as groups |
 """
 
@@ -40,6 +40,7 @@ GROUPED = ("direct-mar", "informed-direct")
 COUNTS = "counts"
 INFLUENCE = "influence of rows"
 RATE_MATRIX = "rate matrix of EM"
+EM_OR_NOT = {"auto": "em"}  # what may end as EM
 JACKKNIFE = "delete-a-group jackknife"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
@@ -98,7 +99,7 @@ def recipe_of(method: str, network: Network) -> str:
 
 def work_of(method: str, network: Network, step: Forecast | None) -> str:
     """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
-    recipe = recipe_of(method, network)
+    recipe = recipe_of(EM_OR_NOT.get(method, method), network)
     if recipe != RATE_MATRIX:
         costs = {COUNTS: "nothing", INFLUENCE: "about one fit", JACKKNIFE: f"{GROUPS} fits"}
         return f"intervals by {recipe} will take {costs[recipe]} more"

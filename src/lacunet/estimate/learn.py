@@ -341,13 +341,14 @@ def _uncertainty(
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
     hides_any = any(count == table.rows for count in table.missing_of.values())
     again = _again(method, network, ended, hides_any)
+    is_em = method.name == "auto" and ended is not None and ended.reason == "converged"
     quietly = replace(setting, progress=silent)
 
     def refit(rows: EncodedTable) -> Network:
         return network.with_tables(_fitted(again, network, Held(rows), quietly).tables)
 
     return uncertainty_of(
-        method.name,
+        EM.name if is_em else method.name,
         network,
         table,
         setting.prior,
