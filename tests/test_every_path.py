@@ -219,6 +219,10 @@ def assert_same(found: Result, expected: Result) -> None:
     assert (found.rows, found.missing) == (expected.rows, expected.missing)
     assert found.total == pytest.approx(expected.total, rel=1e-12)
     assert found.why == expected.why
+    # EM moves freely where no row shows a variable: there rounding grows, and rows in memory in
+    # another order give CPTs that differ by some 1e-12 too.
+    hides_any = any(missing == expected.rows for missing in expected.missing.values())
+    atol = 1e-10 if hides_any and expected.ended else 1e-12
     for name, report in expected.families.items():
         own = found.families[name]
         assert own.estimand == report.estimand
@@ -228,7 +232,7 @@ def assert_same(found: Result, expected: Result) -> None:
         assert (own.counts.tally.rows == report.counts.tally.rows).all()
         np.testing.assert_allclose(own.fallback_mass, report.fallback_mass, 1e-12, 1e-12)
         cpt = expected.network.cpt(name).table
-        np.testing.assert_allclose(found.network.cpt(name).table, cpt, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found.network.cpt(name).table, cpt, rtol=0, atol=atol)
 
 
 def random_case(path: str, method: str, seed: int, folder: Path) -> Case:
