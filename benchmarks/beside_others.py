@@ -2,6 +2,7 @@
 
     python benchmarks/beside_others.py ROWS.csv [SECONDS]     # measure, or go on measuring
     python benchmarks/beside_others.py ROWS.csv --table       # print what is there
+    python benchmarks/beside_others.py --queries              # one target, given two variables
 
 Values go missing at random (30% of the variables, chances of being missing from Beta(1, 0.5)).
 Every learner adds one pseudo-count per cell (our prior 2, pgmpy's K2, pyAgrum's smoothing 1), so
@@ -29,8 +30,10 @@ from lacunet.data.write import to_arrow
 from lacunet.evaluate.divergence import kl_divergence
 from lacunet.wording import text_table
 
-CASES = (("asia", 1_000), ("asia", 10_000), ("child", 1_000))
+CASES = (("asia", 300), ("asia", 3_000), ("child", 1_000))
 DRAWS = 10
+QUERIES = 27  # the first two are not counted
+MOST_ROWS = {"pyAgrum EM": 300}  # beyond, a draw takes it minutes
 STOP = 1e-4
 FIELDS = ("network", "rows", "draw", "learner", "divergence", "seconds")
 Learner = Callable[[lc.Network, EncodedTable], lc.Network]
@@ -73,6 +76,7 @@ def pyagrum_em(network: lc.Network, table: EncodedTable) -> lc.Network:
     learner = gum.BNLearner(frame, template, ["?"])
     learner.useSmoothingPrior(1)
     learner.useEM(STOP)
+    learner.setNumberOfThreads(1)  # as all others here; threads that wait for each other cost time
     return lc.from_pyagrum(learner.learnParameters(template.dag()))
 
 
@@ -100,6 +104,8 @@ def measure(path: Path, most: float) -> None:
             table = lc.simulate(network, rows, lc.MAR(0.3, beta=(1, 0.5)), rng=rng).table
             for learner, learn in LEARNERS.items():
                 if (name, str(rows), str(draw), learner) in done or monotonic() - began > most:
+                    continue
+                if rows > MOST_ROWS.get(learner, rows):
                     continue
                 start = process_time()
                 learned = learn(network, table)
@@ -153,9 +159,51 @@ def show(path: Path) -> None:
     print(text_table(header, rows, left=3))
 
 
+def _ways(network: lc.Network) -> dict[str, Callable[[str, dict[str, str]], Any]]:
+    """Each library's answer to P(target | given)."""
+    import pyagrum as gum
+    from pgmpy.inference import VariableElimination
+
+    theirs, other = lc.to_pyagrum(network), lc.to_pgmpy(network)
+    return {
+        "lacunet": lambda v, e: np.asarray(lc.query(network, [v], e)),
+        "pyAgrum": lambda v, e: gum.getPosterior(theirs, target=v, evs=e).toarray(),
+        "pgmpy": lambda v, e: VariableElimination(other).query([v], e, show_progress=False),
+    }
+
+
+def queries() -> None:
+    """The median processor time of one exact answer, and the largest difference between them."""
+    rows = []
+    for name in ("asia", "child", "alarm"):
+        network = lc.example(name)
+        ways = _ways(network)
+        took: dict[str, list[float]] = {"lacunet": [], "pyAgrum": [], "pgmpy": []}
+        apart, rng = 0.0, np.random.default_rng(11)
+        row = lc.sample(network, 1, rng)
+        for _ in range(QUERIES):
+            target, *seen = map(str, rng.choice(network.variables, 3, replace=False))
+            given = {v: network.states(v)[int(row.columns[v][0])] for v in seen}
+            answers = {}
+            for library, ask in ways.items():
+                start = process_time()
+                answers[library] = ask(target, given)
+                took[library].append(1000 * (process_time() - start))
+            factor = answers["pgmpy"]
+            order = [factor.state_names[target].index(state) for state in network.states(target)]
+            for answer in (answers["pyAgrum"], np.asarray(factor.values)[order]):
+                apart = max(apart, float(np.abs(answer - answers["lacunet"]).max()))
+        medians = [f"{median(took[library][2:]):.2g}" for library in took]
+        rows.append([name, f"{QUERIES - 2}", *medians, f"{apart:.1g}"])
+    print(text_table(["network", "n", *took, "largest difference"], rows))
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
+    if sys.argv[1] == "--queries":
+        queries()
+        sys.exit()
     where = Path(sys.argv[1])
     if "--table" not in sys.argv:
         measure(where, float(sys.argv[2]) if len(sys.argv) > 2 else 600.0)

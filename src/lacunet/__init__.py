@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from lacunet.structure.cpdag import compare_structures, to_cpdag
     from lacunet.structure.learn import learn_structure
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "EM",

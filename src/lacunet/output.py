@@ -38,6 +38,6 @@ def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterat
             yield file
         if mode is not None:
             draft.chmod(stat.S_IMODE(mode))
-        os.replace(draft, target)
+        draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

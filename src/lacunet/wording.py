@@ -48,8 +48,8 @@ def close_to(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that are spelled much like this one, the closest first."""
     from difflib import get_close_matches
 
-    lower = {one.lower(): one for one in known}
-    return [lower[one] for one in get_close_matches(str(name).lower()[:50], lower, most)]
+    lower = {one.lower()[:60]: one for one in known}  # comparing long names takes long
+    return [lower[one] for one in get_close_matches(str(name).lower()[:60], lower, most)]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

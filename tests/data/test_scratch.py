@@ -13,7 +13,7 @@ import pytest
 from lacunet.data import scratch
 from lacunet.data.coded import CodeWriter
 from lacunet.data.scratch import ScratchError, check_free, scratch_folder
-from lacunet.data.table import Copies, EncodedTable
+from lacunet.data.table import Codes, Copies, EncodedTable
 
 
 def test_the_folder_is_gone_after_success_and_after_failure(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_more_than_the_disk_has_free_is_refused(
 def test_rows_come_back_from_the_disk_as_they_were(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     sizes = {"A": 2, "B": 300}
-    columns = {
+    columns: dict[str, Codes] = {
         "A": rng.integers(0, 3, 50).astype(np.uint8),
         "B": rng.integers(0, 301, 50).astype(np.uint16),
     }

@@ -23,6 +23,7 @@ from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
+from lacunet.statistics.observations import Held
 
 THREE = Network(
     {name: ["0", "1"] for name in "ABC"},
@@ -171,7 +172,7 @@ def test_every_method_is_told_what_it_would_rest_on_and_which_one_auto_takes() -
     # B depends on A alone, which every row shows: the groups are the states of A.
     assert found.grounds.informed_groups == 2
     assert found.grounds.informed_fallback_of == {"B": 0.0, "C": 0.0}
-    assert found.grounds.auto == explain(THREE, Auto(), table).plan.intention
+    assert found.grounds.auto == explain(THREE, Auto(), Held(table)).plan.intention
     assert found.grounds.expectation is not None
     for method in ("listwise", "factored-mcar", "informed-direct", "one-step, em", "mgraph"):
         assert method in str(found)

@@ -391,6 +391,30 @@ def test_out_of_time_on_the_way_chosen_the_usual_one_stands(
     assert same_bits(learned, usual)
 
 
+def test_time_that_held_out_rows_leave_goes_to_further_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = golden("asia-mar")
+    problem = Task(case.network, case.table, 2.0)
+    usual = learned_by(EM(restarts=1, tolerance=1e-9, max_iterations=5000), problem)
+    expect, done = Engine.expect, 0
+
+    def patched(self, cells, parts=None, deadline=None):  # type: ignore[no-untyped-def]
+        nonlocal done
+        done += 1
+        if done == 4:  # the share of the time that comes first is over
+            raise OutOfTimeError
+        return expect(self, cells, parts)
+
+    monkeypatch.setattr(Engine, "expect", patched)
+    em = EM(stop="heldout", restarts=1, tolerance=1e-9, max_iterations=5000)
+    learned = learned_by(em, problem)
+    assert ended(learned).reason == "converged"
+    assert np.all(np.diff(ended(learned).trace) >= -1e-9)
+    for name, table in usual.tables.items():
+        np.testing.assert_allclose(learned.tables[name], table, atol=1e-6)
+
+
 def test_one_row_cannot_be_put_aside() -> None:
     table = appendix_table().take(slice(0, 1))
     with pytest.raises(MethodError, match="too few"):

@@ -10,12 +10,14 @@ import pytest
 
 import lacunet as lc
 from lacunet.cli import main
+from lacunet.data.table import EncodedTable
 from lacunet.estimate.explain import explain
 from lacunet.estimate.method import MethodError
 from lacunet.estimate.registry import method_named
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.report.learned import result_as_text
 from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.statistics.observations import Held
 
 GRAPH = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
 
@@ -65,9 +67,13 @@ def test_an_answer_has_an_interval_where_replicates_were_made() -> None:
     ],
 )
 def test_what_intervals_will_take_is_told_before(
-    method: str, work: str, patients: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    method: str,
+    work: str,
+    patients: EncodedTable,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = explain(SCREENING, method_named(method), patients)
+    told = explain(SCREENING, method_named(method), Held(patients))
     assert work in told.intervals
     totals = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,8 @@ from lacunet.estimate.learn import Result, learn
 from lacunet.estimate.method import MethodError
 from lacunet.model.network import Network
 from lacunet.statistics import observations, streamed
-from lacunet.statistics.gather import Grouping, Needs, Reduced
+from lacunet.statistics.gather import Grouping, Needs, Solved
+from lacunet.statistics.groups import GroupedCounts
 from lacunet.statistics.passes import passes
 
 NETWORK = Network(
@@ -73,8 +75,7 @@ def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> No
     whole = table(300)
     same = {**whole.columns, "A": np.zeros(300, np.uint8)}
     one_group = EncodedTable.of(whole.cardinality_of, same)
-    copies = {name: np.repeat(column[:4], 100) for name, column in whole.columns.items()}
-    few_rows = EncodedTable.of(whole.cardinality_of, copies)
+    few_rows = whole.take(np.repeat(np.arange(4), 100))
     for at, rows in enumerate((one_group, few_rows)):
         path = tmp_path / f"{at}.parquet"
         write_table(rows, NETWORK, path)
@@ -187,7 +188,7 @@ def test_weights_of_zero_and_odd_values_are_told_as_they_are_in_memory(tmp_path:
     for part in ("a", "b"):
         rows = "A,B,C,w\n" + "0, 1,1,1\n" * 30 + "1,x,2,0\n" * 10 + "1,y,2,.5\n" * 10
         (tmp_path / f"{part}.csv").write_text(rows)
-    how = {"weight": "w", "unknown": "missing"}
+    how: dict[str, Any] = {"weight": "w", "unknown": "missing"}
     found = learn(NETWORK, tmp_path, "direct-mar", memory=2**20, **how)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(observations, "HELD_SHARE", 4)
@@ -197,7 +198,7 @@ def test_weights_of_zero_and_odd_values_are_told_as_they_are_in_memory(tmp_path:
     assert_same(found, expected)
 
 
-def _within(*_: object) -> Reduced:
+def _within(_: GroupedCounts) -> Solved:
     raise AssertionError
 
 

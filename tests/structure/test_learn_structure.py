@@ -377,9 +377,9 @@ def test_the_command_writes_a_network_and_says_what_it_found(
     assert ["lung", "either"] in found["arcs"]
     assert found["ended"] == "converged"
     assert main([*arguments, "--time-limit", "1e-9"]) == 0
-    text = capsys.readouterr()
-    assert "no edges: the search ended before it found one" in text.out
-    assert "the search ended by time limit: the result is the best so far" in text.err
+    said = capsys.readouterr()
+    assert "no edges: the search ended before it found one" in said.out
+    assert "the search ended by time limit: the result is the best so far" in said.err
     assert main([*arguments, "--without", "either,xray", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["variables"]) == 6
     assert main([*arguments, "--without", "Xray"]) == 1

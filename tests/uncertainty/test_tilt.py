@@ -135,6 +135,10 @@ def test_em_and_shares_have_the_same_tipping_point_where_nothing_else_speaks() -
     np.testing.assert_allclose(em.answers, by_shares.answers, atol=1e-5)
     np.testing.assert_allclose(em.intervals, by_shares.intervals, atol=1e-4)
     assert "were 3 times those of a shown one" in em.words[1]
+    # Any tilt fits a variable by itself; by shares nothing is said of it.
+    assert np.ptp(em.log_likelihoods) < 1e-3
+    assert "delta = -inf to +inf fit the data" in em.words[-1]
+    assert by_shares.log_likelihoods == ()
 
 
 def test_what_else_a_row_shows_speaks_by_em_alone() -> None:
@@ -150,6 +154,19 @@ def test_what_else_a_row_shows_speaks_by_em_alone() -> None:
     assert em.answers[at] == pytest.approx((100 + 0.9 * 200) / 400, abs=1e-4)
     assert by_shares.answers[at] == pytest.approx(0.5)
     assert "and by what else a row shows" in str(em)
+
+
+def test_the_independences_of_a_network_may_speak_against_a_tilt() -> None:
+    # X has two children that are always shown: they tell the share of X among those who hide it.
+    rng = np.random.default_rng(0)
+    x = rng.random(4_000) < 0.4
+    columns = {"X": np.where(rng.random(4_000) < 0.5, 2, x).astype(np.uint8)}
+    columns |= {name: (rng.random(4_000) < np.where(x, 0.9, 0.2)).astype(np.uint8) for name in "YZ"}
+    table = EncodedTable.of({"X": 2, "Y": 2, "Z": 2}, columns)
+    network = Network({n: ["no", "yes"] for n in "XYZ"}, {"Y": ["X"], "Z": ["X"]})
+    found = sensitivity(network, table, "X", "yes", {}, "X", given=[], method="em", groups=2)
+    assert found.deltas[int(np.argmax(found.log_likelihoods))] == 0
+    assert "only delta = 0 fits the data" in found.words[-1]
 
 
 def test_a_tipping_point_between_tilts_is_found_where_the_answer_turns_back() -> None:
@@ -213,3 +230,18 @@ def test_the_command_prints_a_table_and_words(
     assert main([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answers"][5] == pytest.approx(0.5)
     assert main([*arguments[:4], "Ill|Age=old", "--mechanism", "Ill"]) == 1
+
+
+def test_the_command_asks_by_em(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from lacunet.formats.files import write_network
+
+    write_network(Network({"X": ["no", "yes"]}, {}, {"X": [0.5, 0.5]}), tmp_path / "net.bif")
+    cells = ["no"] * 30 + ["yes"] * 10 + ["?"] * 20
+    (tmp_path / "rows.csv").write_text("\n".join(["X", *cells]) + "\n")
+    arguments = ["sensitivity", str(tmp_path / "net.bif"), str(tmp_path / "rows.csv")]
+    arguments += ["--query", "X=yes", "--mechanism", "X", "--threshold", str(1 / 3)]
+    assert main([*arguments, "--method", "em", "--prior", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["method"] == "em"
+    assert told["tipping_point"] == pytest.approx(log(3), abs=1e-4)
+    assert len(told["log_likelihoods"]) == len(told["deltas"])

@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
+from typing import Any
 
 from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.network import EDGES_HELP, add_building_arguments
@@ -33,6 +34,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
+from lacunet.progress import Progress
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
@@ -77,16 +79,13 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
-    import numpy as np
-
-    from lacunet.estimate.learn import Interrupted, learn
     from lacunet.formats.files import check_target
 
     refuse_overwriting([options.output, options.report], options.files)
     network, options.data = _network(options)
     if options.output:
         check_target(network, options.output)
-    code, table = 0, None
+    table = None
     with progress_bar() as progress:
         if options.report:  # the page shows what is missing, so the rows are kept
             if any(name.endswith(".stats") for name in options.data):
@@ -95,28 +94,44 @@ def run(options: Namespace) -> int:
                     "learn without --report, or from the data.",
                 )
             table = table_of(options, network, progress)
-        how = data_options(options) if table is None else {}
-        try:
-            result = learn(
-                network,
-                data_of(options) if table is None else table,
-                options.method,
-                options.prior,
-                **how,
-                rng=np.random.default_rng(options.seed),
-                **size_options(options),
-                fully_observed=options.fully_observed,
-                progress=progress,
-                intervals=options.intervals is not None,
-                **method_options(options),
-            )
-        except Interrupted as interrupted:
-            result, code = interrupted.result, 130
+        promised = {"fully_observed": options.fully_observed}
+        result, code = learned(network, options, table, progress, **promised)
     _show(result, options)
     _keep(result, options)
     if table is not None:
         _write_page(result, options, table)
     return code
+
+
+def learned(
+    network: Network,
+    options: Namespace,
+    table: EncodedTable | None,
+    progress: Progress,
+    **more: Any,
+) -> tuple[Result, int]:
+    """What the data asked for give, or their table where it is read already; the exit status."""
+    import numpy as np
+
+    from lacunet.estimate.learn import Interrupted, learn
+
+    try:
+        result = learn(
+            network,
+            data_of(options) if table is None else table,
+            options.method,
+            options.prior,
+            **(data_options(options) if table is None else {}),
+            rng=np.random.default_rng(options.seed),
+            **size_options(options),
+            progress=progress,
+            intervals=options.intervals is not None,
+            **method_options(options),
+            **more,
+        )
+    except Interrupted as interrupted:
+        return interrupted.result, 130
+    return result, 0
 
 
 def _show(result: Result, options: Namespace) -> None:

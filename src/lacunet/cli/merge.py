@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.count import told
 from lacunet.cli.errors import refuse_overwriting
-from lacunet.cli.options import add_memory
+from lacunet.cli.options import add, add_memory
 
 HELP = "add up the statistics that lacunet count wrote"
 EXAMPLE = """example:
@@ -16,10 +16,8 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("parts", metavar="PART.stats", nargs="+", help="statistics, or a pattern")
-    command.add_argument(
-        "-o", "--output", metavar="OUT", required=True, help="where to write the sum, .stats"
-    )
+    add(command, "parts PART.stats", "statistics, or a pattern", nargs="+")
+    add(command, "-o --output OUT", "where to write the sum, .stats", required=True)
     add_memory(command)
 
 

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -14,12 +15,8 @@ from lacunet.cli.options import (
     add_learning_arguments,
     add_method_arguments,
     add_network_and_data,
-    data_of,
-    data_options,
     has_data,
-    method_options,
     note,
-    size_options,
 )
 from lacunet.cli.progress import progress_bar
 from lacunet.cli.recover import split_query
@@ -108,27 +105,8 @@ def states_of(parts: Sequence[str]) -> dict[str, str]:
 
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
     """What the data give, and the exit status."""
-    import numpy as np
-
-    from lacunet.estimate.learn import Interrupted, learn
-
-    code = 0
     with progress_bar() as progress:
-        try:
-            result = learn(
-                network,
-                data_of(options),
-                options.method,
-                options.prior,
-                **data_options(options),
-                rng=np.random.default_rng(options.seed),
-                **size_options(options),
-                progress=progress,
-                intervals=options.intervals is not None,
-                **method_options(options),
-            )
-        except Interrupted as interrupted:
-            result, code = interrupted.result, 130
+        result, code = learned(network, options, None, progress)
     for text in result.notes:
         note(text)
     if options.intervals is not None and not code:

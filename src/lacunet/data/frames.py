@@ -52,7 +52,7 @@ def _arrow_part(data: Any) -> Part:
     if isinstance(data, dataset.Scanner):
         data = data.to_reader()
     if isinstance(data, pa.Table | pa.RecordBatch):
-        table = pa.table(data) if isinstance(data, pa.Table) else pa.Table.from_batches([data])
+        table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
         read = partial(_table_pieces, table)
         return Part(label, tuple(table.schema.names), read, table.num_rows)
     if isinstance(data, dataset.Dataset):

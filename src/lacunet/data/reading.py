@@ -9,20 +9,20 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.data.databases import SQL, query_part
-from lacunet.data.errors import SHOWN_TEXT, SHOWN_VALUES, DataError, WeightError, listed
+from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.source import Source, source_of
 from lacunet.data.text import TextFiles, delimiter_hint
 from lacunet.data.weights import weight_array
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.wording import close_to, did_you_mean
 
 Unknown = Literal["error", "missing"]
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
@@ -184,12 +184,8 @@ def _matched_columns(
 
 def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     """What may be done about variables without a column; only a few are looked at."""
-    lower = {column.lower()[:SHOWN_TEXT]: column for column in columns[:MOST_COMPARED]}
-    close = {
-        name: get_close_matches(name.lower()[:SHOWN_TEXT], lower, 1)
-        for name in absent[:SHOWN_VALUES]
-    }
-    if meant := [f"{lower[own[0]]!r} for {name!r}" for name, own in close.items() if own]:
+    close = {name: close_to(name, columns[:MOST_COMPARED]) for name in absent[:SHOWN_VALUES]}
+    if meant := [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]:
         yield f"did you mean the column {', '.join(meant)}?"
     if hint := delimiter_hint(columns):
         yield hint
@@ -208,10 +204,9 @@ def _checked_weight(
                 "rename the column that holds the weights.",
             )
         if weight not in source.columns:
-            close = get_close_matches(weight, source.columns[:MOST_COMPARED], 1)
             raise WeightError(
                 f"{source.label} has no column {weight!r} to take the row weights from.",
-                f"did you mean {close[0]!r}?" if close else "",
+                did_you_mean(weight, source.columns[:MOST_COMPARED]),
             )
         return weight
     weights = weight_array(weight)

@@ -99,9 +99,9 @@ def _made(where: Path) -> tuple[Path, int]:
 
 def _removed(folder: Path, lock: int) -> None:
     shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)  # an open file cannot be removed everywhere
     if not folder.exists():  # else it is a leftover: the next run tries again
         folder.with_suffix(LOCK).unlink(missing_ok=True)
-    os.close(lock)
 
 
 def _is_locked_by_us(descriptor: int) -> bool:

@@ -26,6 +26,7 @@ from lacunet.uncertainty.tilt import Question, Tilted, tilted_shares, tipping_po
 from lacunet.wording import finite, text_table
 
 METHODS = ("direct-mar", "em")
+AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
 
@@ -36,7 +37,8 @@ class Sensitivity:
     ``answers`` and ``intervals`` (low, high) go with ``deltas``. ``tipping_point`` is the
     tilt at which the answer crosses ``threshold``, None if none does. ``given`` are the
     variables within whose groups hidden values are compared with shown ones; by "em" also given
-    whatever else a row shows.
+    whatever else a row shows. ``log_likelihoods`` say how well the network fits the rows at each
+    tilt, by "em": its independences may speak against some.
     """
 
     question: Question
@@ -49,6 +51,7 @@ class Sensitivity:
     tipping_point: float | None
     hidden_share: float
     words: tuple[str, ...]
+    log_likelihoods: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Sensitivity of {self.question}: {self.words[0]}>"
@@ -129,8 +132,9 @@ def sensitivity(
     grouped = _grouped(network, table, mechanism, given)
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     tilted: Callable[[EncodedTable], Tilted]
+    logs: tuple[float, ...] = ()
     if method == "em":
-        tilted = _by_em(network, table, question, grouped, asked, prior, memory, progress)
+        tilted, logs = _by_em(network, table, question, grouped, asked, prior, memory, progress)
     else:
         tilted = partial(tilted_shares, network, question=question, given=grouped)
     whole = tilted(table)
@@ -164,7 +168,8 @@ def sensitivity(
         limit,
         tipping,
         float(np.average(~table.is_shown((mechanism,)), weights=table.weights)),
-        (*words, "The data cannot say which tilt is right."),
+        (*words, _last_words(asked, logs)),
+        logs,
     )
 
 
@@ -177,8 +182,11 @@ def _by_em(
     prior: float,
     memory: int | None,
     progress: Progress,
-) -> Callable[[EncodedTable], Tilted]:
-    """How EM asks: on the rows of a part it starts where it ended on all of them."""
+) -> tuple[Callable[[EncodedTable], Tilted], tuple[float, ...]]:
+    """How EM asks, and how well the network fits at each tilt.
+
+    On the rows of a part it starts where it ended on all of them.
+    """
     em = EM(tolerance=1e-6, max_iterations=5_000)
     start = learn(network, table, em, prior, memory=memory, progress=progress).network
     whole = tilted_rows(start, table, question, given, prior, memory_budget(memory))
@@ -186,9 +194,17 @@ def _by_em(
     for done, delta in enumerate(deltas):
         progress("tilts", done, len(deltas))
         near[delta] = whole.cells(delta)
-    return lambda rows: tilted_rows(
-        start, rows, question, given, prior, memory_budget(memory), near
+    logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
+    again = partial(
+        tilted_rows,
+        start,
+        question=question,
+        given=given,
+        prior=prior,
+        memory=memory_budget(memory),
+        near=near,
     )
+    return again, logs
 
 
 def _grouped(
@@ -277,7 +293,20 @@ def _words(
         first,
         f"The answer would {what} {threshold:.3g} if the odds of a hidden "
         f"{question.mechanism}={question.tilted_state} were {ratio} those of a shown one; "
-        f"it can be anywhere between {low:.3g} and {high:.3g}.",
+        f"over these tilts it lies between {low:.3g} and {high:.3g}.",
+    )
+
+
+def _last_words(deltas: Sequence[float], logs: Sequence[float]) -> str:
+    """What the data say about the tilt itself."""
+    if not logs:
+        return "The data cannot say which tilt is right."
+    fitting = [d for d, log in zip(deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
+    low, high = (f"{delta:+g}" if delta else "0" for delta in (fitting[0], fitting[-1]))
+    which = f"only delta = {low} fits" if low == high else f"delta = {low} to {high} fit"
+    return (
+        "Rows alone cannot say which tilt is right. If the network's independences hold, of these "
+        f"tilts {which} the data."
     )
 
 

@@ -10,11 +10,13 @@ closed form stands.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
 from typing import ClassVar
 
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.method import Learned, Plan, Setting, check_options, option
+from lacunet.estimate.method import Ended, Learned, Plan, Setting, check_options, option
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.gather import Statistics
 from lacunet.wording import counted
@@ -56,17 +58,21 @@ class Auto:
         if plan.start is None:
             learned = DirectMCAR().estimate(plan, statistics, setting)
             return replace(learned, why="No value is missing. The CPTs are the plain frequencies.")
-        too_few = statistics.learning is None and not statistics.cut
-        if statistics.total < FEWEST_ROWS or too_few:
-            learned = FactoredMAR().estimate(plan.start, statistics, setting)
-            reason = f"{counted(statistics.rows, 'row')}: too few to hold some out"
-            return replace(learned, why=_why(statistics, learned, f"factored-mar alone: {reason}"))
-        em = EM(stop="heldout", time_limit=self.time_limit)
-        learned = em.estimate(plan, statistics, setting)
-        if learned.ended is not None and not learned.ended.iterations:
-            closed = FactoredMAR().estimate(plan.start, statistics, setting)
-            learned = replace(learned, families=closed.families)
-        return replace(learned, why=_why(statistics, learned, learned.why))
+        closed = partial(FactoredMAR().estimate, plan.start, statistics, setting)
+        if statistics.cut:
+            cut = "time was up" if statistics.cut == "time limit" else "it was interrupted"
+            choice = f"factored-mar alone: {cut} before the first EM step"
+            learned = replace(closed(), ended=Ended(statistics.cut, 0, 0.0, nan, nan, ()))
+        elif statistics.total < FEWEST_ROWS or statistics.learning is None:
+            rows = counted(statistics.rows, "row")
+            learned, choice = closed(), f"factored-mar alone: {rows}, too few to hold some out"
+        else:
+            em = EM(stop="heldout", time_limit=self.time_limit)
+            learned = em.estimate(plan, statistics, setting)
+            choice = learned.why
+            if learned.ended is not None and not learned.ended.iterations:
+                learned = replace(learned, families=closed().families)
+        return replace(learned, why=_why(statistics, learned, choice))
 
 
 def _why(statistics: Statistics, learned: Learned, choice: str) -> str:

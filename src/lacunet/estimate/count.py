@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from lacunet.data.read import Told
 from lacunet.estimate.deletion.forms import Deletion, Listwise
+from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
 from lacunet.formats.files import read_network
 from lacunet.memory import gibibytes, memory_budget
@@ -40,7 +41,7 @@ KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them
 def count(
     network: Network | str | Path,
     data: Any,
-    method: str = "auto",
+    method: str | Method = "auto",
     *,
     weight: Any = None,
     missing: Sequence[str] = (),
@@ -58,7 +59,7 @@ def count(
     network, data
         As `lacunet.learn` takes them.
     method
-        The name of the method. For "listwise", "direct-mcar" and "factored-mcar" the tables of
+        The method, or its name. For "listwise", "direct-mcar" and "factored-mcar" the tables of
         the families are counted; for every other method the distinct rows, which may tell of
         single rows.
     weight, missing, unknown, latent, memory, scratch, jobs, progress
@@ -77,6 +78,7 @@ def count(
     <Statistics of 4 rows for direct-mcar>
     """
     network = read_network(network) if isinstance(network, str | Path) else network
+    method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
     how = {"weight": weight, "missing": missing, "unknown": unknown, "latent": latent}
     with observations(

@@ -14,17 +14,18 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
+from lacunet.errors import LacunetError
 from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
 from lacunet.estimate.intervals import Uncertainty, uncertainty_of
 from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
-from lacunet.estimate.mgraph import MGraph
+from lacunet.estimate.mgraph import MGraph, standing_in
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
-from lacunet.missingness.augmented import augmented
+from lacunet.missingness.augmented import augmented, without_hidden_causes
 from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
@@ -238,7 +239,7 @@ def _learned(
         known = observed_mechanisms(network, source.some_rows(MOST_ROWS))
         method = replace(method, separator=(), missingness=known)
     if graph is None:
-        learned = carry_out(method, network, source, setting)
+        learned = _fitted(method, network, source, setting)
         learner, learned_from = method, source.table
     else:
         time_limit = getattr(method, "time_limit", None)
@@ -278,6 +279,25 @@ def _learned(
             sure = replace(sure, spread_of=supported)
         result = replace(result, uncertainty=sure, families=_with_sizes(result.families, sure))
     return result
+
+
+def _fitted(method: Method, network: Network, source: AnyRows, setting: Setting) -> Learned:
+    """What a method learns; the CPTs that `mgraph` leaves to EM by EM on its graph.
+
+    Plain EM takes them where rows are not held, or where two variables share a hidden cause.
+    """
+    if not (isinstance(method, MGraph) and method.otherwise == EM.name and source.table):
+        return carry_out(method, network, source, setting)
+    try:
+        without_hidden_causes(method.graph)
+    except LacunetError:
+        return carry_out(method, network, source, setting)
+    learned = carry_out(replace(method, otherwise="prior"), network, source, setting)
+    left = [name for name, report in learned.families.items() if report.fallback == "prior"]
+    if not left:
+        return learned
+    _, stand_in = _on_graph(method.graph, EM(), source, setting)
+    return standing_in(learned, stand_in, left, "em on the missingness graph")
 
 
 def _on_graph(
@@ -324,7 +344,7 @@ def _uncertainty(
     quietly = replace(setting, progress=silent)
 
     def refit(rows: EncodedTable) -> Network:
-        return network.with_tables(carry_out(again, network, Held(rows), quietly).tables)
+        return network.with_tables(_fitted(again, network, Held(rows), quietly).tables)
 
     return uncertainty_of(
         method.name,

@@ -58,8 +58,9 @@ def _by_size(
     left = most_bytes
     for asked in sorted(groupings, key=lambda asked: _cells(asked, network)):
         needed = GROUP_BYTES * _cells(asked, network)
-        (few if needed <= left else many).append(asked)
-        left -= needed if needed <= left else 0
+        is_few = needed <= left or not asked.given  # all rows are one group: a table of a family
+        (few if is_few else many).append(asked)
+        left -= needed if is_few else 0
     return few, many
 
 

@@ -45,6 +45,7 @@ from lacunet.statistics.side_by_side import side_by_side
 PART_SHARE = 8  # the codes of rows that are counted at once
 TABLE_SHARE = 32  # the codes of rows that are on their way
 GROUPS_SHARE = 16  # groups that are held until all rows are read
+MOST_GROUP_BYTES = 2**24  # more of them cost more to add up than rows to spread
 MOST_ROWS, LEAST_ROWS = 2**20, 2**10
 STUCK = 0.9  # of the rows in one part again: they agree on the key
 
@@ -117,7 +118,7 @@ class Streamed:
         """
         found: list[Statistics] = []
         notes: tuple[str, ...] = ()
-        for own in passes(needs, network, self.memory / GROUPS_SHARE / self.jobs):
+        for own in self._passes(needs, network):
             how = Gathering(own.needs, network, own.shared, deadline, memory / self.jobs, seed)
             try:
                 statistics, told = self._read(how, own, progress)
@@ -131,8 +132,7 @@ class Streamed:
 
     def scratch_bytes(self, needs: Needs) -> int:
         """What the scratch files will take."""
-        every = passes(needs, self.network, self.memory / GROUPS_SHARE / self.jobs)
-        is_spread = any(own.together is not None for own in every)
+        is_spread = any(own.together for own in self._passes(needs, self.network))
         return self.on_disk + is_spread * self.rows * self.row_bytes
 
     def tables(self, told: Told) -> Iterator[EncodedTable]:
@@ -179,6 +179,10 @@ class Streamed:
         whole = EncodedTable.of(sizes, columns, np.concatenate(weights) if weights else None)
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
+
+    def _passes(self, needs: Needs, network: Network) -> list[Pass]:
+        room = self.memory / GROUPS_SHARE / self.jobs
+        return passes(needs, network, min(room, MOST_GROUP_BYTES))
 
     def _read(
         self, how: Gathering, own: Pass, progress: Progress

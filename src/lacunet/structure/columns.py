@@ -17,7 +17,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted
+from lacunet.wording import counted, listed
 
 MOST_NAMED = 10
 
@@ -47,7 +47,7 @@ def find_columns(
     given = {name: tuple(map(str, own)) for name, own in (states or {}).items()}
     if strangers := [name for name in (*given, *without) if name not in source.columns]:
         raise LacunetError(
-            f"{source.label} has no column {_listed(strangers)}.",
+            f"{source.label} has no column {listed(strangers)}.",
             f"its columns are {', '.join(source.columns)}.",
         )
     cuts = cuts_found(source, bins or {}, missing, getattr(data, "decimal", "."))
@@ -65,7 +65,7 @@ def find_columns(
     keep = "it" if len(empty) == 1 else "them"
     return Columns(
         network,
-        (f"left out {_listed(empty)}: every cell is missing; give states to keep {keep}.",),
+        (f"left out {listed(empty)}: every cell is missing; give states to keep {keep}.",),
     )
 
 
@@ -123,7 +123,7 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
     seen = [np.count_nonzero(np.diagonal(pairs)[start:stop]) for start, stop in pairwise(starts)]
     if constant := [name for name, number in zip(names, seen, strict=True) if number <= 1]:
         yield (
-            f"{_listed(constant)}: no row shows more than one state, so there is nothing to learn; "
+            f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
             "left without arcs."
         )
     held = pairs > 0
@@ -150,10 +150,6 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
         )
     if one:
         yield f"determined in every row that shows both: {_some(one)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 def _some(texts: Sequence[str]) -> str:

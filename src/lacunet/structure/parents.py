@@ -125,17 +125,12 @@ def parent_sets(
     scored = 0
     level = [0]
     for _ in range(max_parents + 1):
-        counted = []
-        for mask in level:
-            members = [bit for bit in range(len(candidates)) if mask >> bit & 1]
-            for bit in members:
-                smaller = mask ^ (1 << bit)
-                bound[mask] = min(bound[mask], bound[smaller] + entropy[bit])
-                within[mask] = max(within[mask], within[smaller])
-            cells = family.cells(members)
-            penalty = score.penalty(family.states, cells // family.states)
-            if cells <= MOST_CELLS and bound[mask] - penalty > within[mask]:
-                counted.append((mask, members))
+        counted = [
+            (mask, members)
+            for mask in level
+            for members in [[bit for bit in range(len(candidates)) if mask >> bit & 1]]
+            if _can_win(mask, members, family, score, entropy, bound, within)
+        ]
         scored += len(counted)
         kept = []
         tables = family.tables([members for _, members in counted])
@@ -152,6 +147,25 @@ def parent_sets(
         )
     best, chosen = _best_subsets(np.array(scores))
     return ParentSets(tuple(candidates), best, chosen, scored)
+
+
+def _can_win(
+    mask: int,
+    members: Sequence[int],
+    family: _Family,
+    score: Score,
+    entropy: Sequence[float],
+    bound: list[float],
+    within: list[float],
+) -> bool:
+    """Whether a set may score more than its subsets; its bounds follow from theirs."""
+    for bit in members:
+        smaller = mask ^ (1 << bit)
+        bound[mask] = min(bound[mask], bound[smaller] + entropy[bit])
+        within[mask] = max(within[mask], within[smaller])
+    cells = family.cells(members)
+    penalty = score.penalty(family.states, cells // family.states)
+    return cells <= MOST_CELLS and bound[mask] - penalty > within[mask]
 
 
 @dataclass(frozen=True)

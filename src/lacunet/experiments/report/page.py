@@ -12,7 +12,7 @@ from lacunet.experiments.paper.studies import Study, study_named
 from lacunet.experiments.report.figures import Drawing
 from lacunet.experiments.report.figures import Line as Drawn
 from lacunet.experiments.report.tables import LEGEND, MEASURES, Sheet
-from lacunet.experiments.runner.learners import LEARNERS
+from lacunet.experiments.runner.learners import TITLES
 from lacunet.experiments.runner.outcomes import Outcome
 from lacunet.pages.charts import Line, lines
 from lacunet.pages.kit import Cell, Tile, document, figure, paragraph, section, table, tiles
@@ -134,7 +134,7 @@ def _chart(drawing: Drawing) -> str:
 
 
 def _line(line: Drawn) -> Line:
-    title = LEARNERS[line.method].title
+    title = TITLES[line.method]
     told = [
         f"{title}: median {one.median:.4g}, quartiles {one.quartiles[0]:.4g} and "
         f"{one.quartiles[1]:.4g}, mean {one.mean:.4g}, worst {one.worst:.4g}, n = {one.count}"

@@ -27,6 +27,7 @@ from lacunet.statistics.problems.ragged import Integers
 
 SMALLEST_SUM = float(np.finfo(np.float64).tiny)
 BYTES = np.dtype(np.float64).itemsize
+MOST_INPUTS = 8  # of which all divisions in two are tried
 CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
 
 
@@ -153,12 +154,13 @@ class View:
     """How one input of a large clique is read: a view of its cells, shaped to multiply others.
 
     ``shape`` and ``strides`` (in bytes) are those of its own axes, ``merged`` is the shape
-    after axes are merged, with length one along the axes that the input does not have.
+    after axes are merged, with length one along the ``absent`` axes that the input does not have.
     """
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     merged: tuple[int, ...]
+    absent: tuple[int, ...]
 
     def of(self, values: FloatArray, begin: int) -> FloatArray:
         """The cells, not copied."""
@@ -167,84 +169,116 @@ class View:
 
 
 @dataclass(frozen=True)
+class Side:
+    """Some inputs of a large clique, whose product is a stack of matrices.
+
+    ``inputs`` are their columns, ``views`` how they are read. The product has the axes of
+    ``shape``, merged, the eliminated one first; ``turn`` and ``matrix`` make of it, for each cell
+    of the axes that both sides have, a matrix of the axes of this side alone and the eliminated
+    one.
+    """
+
+    inputs: tuple[int, ...]
+    views: tuple[View, ...]
+    shape: tuple[int, ...]
+    turn: tuple[int, ...]
+    matrix: tuple[int, int, int]
+
+    def product(self, begins: list[int], values: FloatArray) -> tuple[FloatArray, float]:
+        """The matrices of one message, and the logarithm of what they were divided by."""
+        product, log = np.ones((1,) * len(self.shape)), 0.0
+        for done, (input_, view) in enumerate(zip(self.inputs, self.views, strict=True)):
+            if done and done % INPUTS_BEFORE_SCALING == 0:  # then the message is scaled too
+                total = float(product.sum())
+                if total >= SMALLEST_SUM:
+                    product /= total
+                    log += float(np.log(total))
+            product = product * view.of(values, begins[input_]).reshape(view.merged)
+        if product.shape != self.shape:
+            product = np.broadcast_to(product, self.shape)
+        return product.transpose(self.turn).reshape(self.matrix), log
+
+    def share_out(self, begins: list[int], matrices: FloatArray, mass: FloatArray) -> None:
+        """Pass the mass of the product on to each input."""
+        turned = matrices.reshape([self.shape[axis] for axis in self.turn])
+        cells = turned.transpose([self.turn.index(axis) for axis in range(len(self.turn))])
+        for input_, view in zip(self.inputs, self.views, strict=True):
+            target = view.of(mass, begins[input_])
+            target += np.add.reduce(cells, axis=view.absent).reshape(view.shape)
+
+
+@dataclass(frozen=True)
 class Dense:
     """Messages with the same strides over a large clique, computed one after the other.
 
-    ``begins[i, q]`` is where input ``q`` of message ``i`` begins, ``views[q]`` how its cells
-    are read from there. ``sizes`` and ``order`` are the message's axes in the merged shape,
-    and the way back to their own order. ``mass`` has the weights of the problems each message
-    serves, None where the messages are not scaled. If ``is_lean``, products are not kept but
-    made anew on the way back.
+    The inputs are in two sides, so that the products of both have as few cells as may be: the
+    message is a product of matrices, and the clique itself is never laid out.
+
+    ``begins[i, q]`` is where input ``q`` of message ``i`` begins. ``sizes`` and ``order`` are the
+    message's axes as the matrices give them, and the way back to their own order. ``mass`` has
+    the weights of the problems each message serves, None where the messages are not scaled.
+    If ``is_lean``, the sides' products are not kept but made anew on the way back.
     """
 
     start: int
     stop: int
     begins: Integers
-    views: tuple[View, ...]
+    left: Side
+    right: Side
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     mass: FloatArray | None
     is_lean: bool
 
     def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
-        """Write the messages and add to the log-likelihoods; the products, if they are kept."""
-        products = []
+        """Write the messages and add to the log-likelihoods; their sums and the products."""
+        sums = np.ones(len(self.begins))
+        found = [sums]
         messages = values[self.start : self.stop].reshape(len(self.begins), -1)
         for row, message in enumerate(messages):
-            product, whole = self._multiplied(row, values, logs)
+            left, right, log = self._sides(row, values)
+            whole = left @ right.transpose(0, 2, 1)
+            if self.mass is not None:
+                sums[row] = _scaled(whole, self.mass[row], logs)
+                logs += log * self.mass[row]
             message[:] = whole.reshape(self.sizes).transpose(self.order).reshape(-1)
             if not self.is_lean:
-                products.append(product)
-        return products
+                found += (left, right)
+        return found
 
-    def _multiplied(
-        self, row: int, values: FloatArray, logs: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """The product of the inputs of one message, and the message, both scaled."""
+    def _sides(self, row: int, values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         begins = self.begins[row].tolist()
-        weights = None if self.mass is None else self.mass[row]
-        first = np.array(self.views[0].of(values, begins[0]), order="C")
-        product = first.reshape(self.views[0].merged)
-        for done in range(1, len(begins)):
-            if weights is not None and done % INPUTS_BEFORE_SCALING == 0:
-                logs += _scaled(product, product, weights)
-            view = self.views[done]
-            table = view.of(values, begins[done]).reshape(view.merged)
-            fits = np.broadcast_shapes(product.shape, table.shape) == product.shape
-            product = np.multiply(product, table, out=product if fits else None)
-        whole = np.add.reduce(product, axis=0, keepdims=True)
-        if weights is not None:
-            logs += _scaled(product, whole, weights)
-        return product, whole
+        left, log = self.left.product(begins, values)
+        right, other_log = self.right.product(begins, values)
+        return left, right, log + other_log
 
     def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the messages on to what they were made of."""
+        sums, *kept = products
         share = shares(values[self.start : self.stop], mass[self.start : self.stop])
         back = tuple(np.argsort(self.order))
         own = tuple(self.sizes[axis] for axis in self.order)
-        told = np.zeros(0 if self.mass is None else self.mass.shape[1])  # the logarithms, again
         for row, part in enumerate(share.reshape(len(self.begins), *own)):
-            cells = self._multiplied(row, values, told)[0] if self.is_lean else products[row]
-            cells *= part.transpose(back).reshape(cells.shape[1:])
-            for begin, view in zip(self.begins[row].tolist(), self.views, strict=True):
-                summed = tuple(
-                    axis for axis, size in enumerate(view.merged) if size < cells.shape[axis]
-                )
-                target = view.of(mass, begin)
-                target += np.add.reduce(cells, axis=summed).reshape(view.shape)
+            left, right = (
+                self._sides(row, values)[:2] if self.is_lean else kept[2 * row : 2 * row + 2]
+            )
+            whole = part.transpose(back).reshape(len(left), left.shape[1], right.shape[1])
+            unit = whole / sums[row]
+            begins = self.begins[row].tolist()
+            self.left.share_out(begins, left * (unit @ right), mass)
+            self.right.share_out(begins, right * (unit.transpose(0, 2, 1) @ left), mass)
 
 
-def _scaled(product: FloatArray, message: FloatArray, weights: FloatArray) -> FloatArray:
-    """Divide a product and its message by the message's sum."""
+def _scaled(message: FloatArray, weights: FloatArray, logs: FloatArray) -> float:
+    """Divide a message by its sum, which is returned; its logarithm, weighted, is added."""
     total = float(message.sum())
     if total < SMALLEST_SUM:
-        product[...] = message[...] = 0
-        return np.where(weights > 0, -np.inf, 0.0)
-    product /= total
-    if message is not product:
-        message /= total
-    logs: FloatArray = weights * np.log(total)
-    return logs
+        message[...] = 0
+        logs += np.where(weights > 0, -np.inf, 0.0)
+        return 1.0
+    message /= total
+    logs += weights * np.log(total)
+    return total
 
 
 def dense_of(
@@ -253,17 +287,21 @@ def dense_of(
     """Merge the axes of messages whose strides are all those of the first."""
     strides, sizes = recipe.strides[0], recipe.sizes
     holds = strides != 0  # input, axis
+    chosen = _left_side(holds, sizes)
     blocks = _merged(holds, sizes)
-    order = [axis for block in blocks[1:] for axis in block]  # the first is the eliminated one
-    views = tuple(
-        _view(own, sizes, [block if held[block[0]] else [] for block in blocks])
-        for own, held in zip(strides, holds, strict=True)
-    )
+    in_left, in_right = (holds[side].any(axis=0) for side in (chosen, ~chosen))
+    both = [block for block in blocks if in_left[block[0]] and in_right[block[0]]]
+    sides, order = [], [axis for block in both for axis in block]
+    for inside, other, inputs in ((in_left, in_right, chosen), (in_right, in_left, ~chosen)):
+        alone = [block for block in blocks if inside[block[0]] and not other[block[0]]]
+        order += [axis for block in alone for axis in block]
+        sides.append(_side(strides, sizes, np.flatnonzero(inputs).tolist(), both, alone))
     return Dense(
         start,
         stop,
         recipe.begins,
-        views,
+        sides[0],
+        sides[1],
         tuple(sizes[axis] for axis in order),
         tuple(np.argsort(order).tolist()),
         mass,
@@ -271,13 +309,53 @@ def dense_of(
     )
 
 
+def _left_side(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Which inputs to multiply first, apart from the others: both products are to be small.
+
+    All ways are tried for a few inputs; of many, the first ones by size are taken together.
+    """
+    count = len(holds)
+    logs = np.log(sizes)
+    if count <= MOST_INPUTS:
+        ways = (np.arange(2 ** (count - 1))[:, None] >> np.arange(count)) & 1 == 1
+    else:
+        rank = np.argsort(np.argsort(holds @ logs))
+        ways = rank < np.arange(count)[:, None]
+    cells = [np.exp((side.astype(int) @ holds > 0) @ logs) for side in (ways, ~ways)]
+    found: NDArray[np.bool_] = ways[np.argmin(cells[0] + cells[1])]
+    return found
+
+
+def _side(
+    strides: Integers,
+    sizes: tuple[int, ...],
+    inputs: list[int],
+    both: list[list[int]],
+    alone: list[list[int]],
+) -> Side:
+    cells = {id(block): prod(sizes[axis] for axis in block) for block in both + alone}
+    blocks = [[0], *sorted(both + alone, key=lambda block: cells[id(block)])]  # the longest last
+    place = {id(block): axis for axis, block in enumerate(blocks)}
+    holds = strides != 0
+    inputs = sorted(inputs, key=lambda q: prod(np.where(holds[q], sizes, 1).tolist()))
+    return Side(
+        tuple(inputs),
+        tuple(
+            _view(strides[q], sizes, [block if holds[q, block[0]] else [] for block in blocks])
+            for q in inputs
+        ),
+        tuple(prod(sizes[axis] for axis in block) for block in blocks),
+        (*(place[id(block)] for block in both + alone), 0),
+        (prod(cells[id(b)] for b in both), prod(cells[id(b)] for b in alone), sizes[0]),
+    )
+
+
 def _merged(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> list[list[int]]:
-    """The axes in blocks held by the same inputs, the eliminated one alone, the longest last."""
+    """The message's axes in blocks held by the same inputs, the longest last."""
     blocks: dict[bytes, list[int]] = {}
     for axis in range(1, len(sizes)):
         blocks.setdefault(holds[:, axis].tobytes(), []).append(axis)
-    found = sorted(blocks.values(), key=lambda block: np.prod([sizes[axis] for axis in block]))
-    return [[0], *found]
+    return sorted(blocks.values(), key=lambda block: prod(sizes[axis] for axis in block))
 
 
 def _view(strides: Integers, sizes: tuple[int, ...], blocks: list[list[int]]) -> View:
@@ -286,4 +364,5 @@ def _view(strides: Integers, sizes: tuple[int, ...], blocks: list[list[int]]) ->
         tuple(sizes[axis] for axis in axes),
         tuple(int(strides[axis]) * BYTES for axis in axes),
         tuple(prod(sizes[axis] for axis in block) for block in blocks),
+        tuple(place for place, block in enumerate(blocks) if not block),
     )
