@@ -8,7 +8,7 @@ factored deletion ask for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -121,20 +121,24 @@ class Counts:
 
     def showing(self, subset: Sequence[str]) -> Counts:
         """The counts of the rows that show all of ``subset``."""
-        columns = self.columns()
-        cardinality_of = dict(zip(self.scope, self.cardinalities, strict=True))
-        shown = np.ones(len(self.keys), dtype=bool)
-        for name in subset:
-            shown &= columns[name] < cardinality_of[name]
+        shown = self._shown(self.columns(), subset)
         return Counts(self.scope, self.cardinalities, self.keys[shown], self.tally.take(shown))
 
     def dense(self) -> FloatArray:
         """The weights of the rows that show the whole scope, one axis a variable."""
-        shown = self.showing(self.scope)
-        place = pack(unpack(shown.keys, self.radices), self.cardinalities, len(shown.keys))
+        columns = self.columns()
+        shown = np.flatnonzero(self._shown(columns, self.scope))
+        place = pack([own[shown] for own in columns.values()], self.cardinalities, len(shown))
         table = np.zeros(prod(self.cardinalities))
-        table[place] = shown.tally.weights
+        table[place] = self.tally.weights[shown]
         return table.reshape(self.cardinalities)
+
+    def _shown(self, columns: Mapping[str, Keys], subset: Sequence[str]) -> NDArray[np.bool_]:
+        cardinality_of = dict(zip(self.scope, self.cardinalities, strict=True))
+        shown = np.ones(len(self.keys), dtype=bool)
+        for name in subset:
+            shown &= columns[name] < cardinality_of[name]
+        return shown
 
     @property
     def total(self) -> float:

@@ -226,7 +226,8 @@ class Task:
             table = EncodedTable.of(*collected.whole)
             if writer is None:
                 return of_part(self.how, table) if table.rows else None
-            writer.append(table)
+            if table.rows:
+                writer.append(table)
             return of_rows(self.how, key, self.room, self.most, writer.finished())
 
 
