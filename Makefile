@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all lint bench browser docs fuzz experiments clean
+.PHONY: setup demo test test-all test-oldest test-newest test-spark lint bench browser postgresql docs fuzz experiments clean
 
 setup: .venv/.installed
 
@@ -50,6 +50,7 @@ lint: .venv/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini --cache-dir .mypy_cache/tests
 	$(BIN)/lint-imports
 
 # Debian's chromium, for the tests of pages; where there is none they are skipped, and say so.
@@ -59,11 +60,54 @@ browser:
 	  apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 	echo "no chromium: the tests of pages in a browser are skipped"
 
+# Debian's PostgreSQL, for a slow test; where there is none it is skipped, and says so.
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends postgresql >/dev/null; } || \
+	echo "no PostgreSQL: its tests are skipped"
+
+# Spark asks for another pandas than the other tests, so it has an environment of its own.
+.venv-spark/.installed: pyproject.toml
+	test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check -e ".[spark]" \
+	"pyspark[connect]>=4" hypothesis pytest
+	touch $@
+
 test: lint browser
 	$(ALONE) $(BIN)/pytest -n auto
 
-test-all: lint browser .venv/.installed-tables
+# The oldest versions that pyproject.toml allows, and the newest there are, of all that the package
+# and its extras need: a quick part of the tests in each. Old versions warn of one another.
+QUICK := tests/model tests/formats tests/data tests/statistics tests/estimate/test_golden.py \
+  tests/estimate/test_learn.py tests/test_every_method.py tests/cli/test_cli.py tests/missingness \
+  tests/inference tests/test_plots.py tests/test_sklearn.py
+RUNNERS := pytest>=8.3 hypothesis>=6.112
+TABLES := pandas polars duckdb
+
+test-oldest:
+	test -x build/oldest/bin/python || $(PYTHON) -m venv build/oldest
+	$(PYTHON) scripts/oldest_versions.py plots sklearn databases $(TABLES) > build/oldest/versions.txt
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -e . -r build/oldest/versions.txt $(foreach one,$(RUNNERS),"$(one)")
+	$(ALONE) build/oldest/bin/python -m pytest -W ignore::DeprecationWarning $(QUICK)
+
+test-newest:
+	test -x build/newest/bin/python || $(PYTHON) -m venv build/newest
+	build/newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
+	  --upgrade-strategy eager -e ".[plots,sklearn,databases]" $(TABLES) $(foreach one,$(RUNNERS),"$(one)")
+	$(ALONE) build/newest/bin/python -m pytest $(QUICK)
+
+test-all: lint browser postgresql .venv/.installed-tables test-oldest test-newest
 	$(ALONE) $(BIN)/pytest -n auto -m "slow or not slow" --cov=lacunet --cov-report=term:skip-covered
+	$(MAKE) test-spark
+
+# Needs Java; the tests are skipped where Spark cannot be installed, and say so.
+test-spark:
+	command -v java >/dev/null && $(MAKE) .venv-spark/.installed || \
+	{ echo "no Java or no PySpark: Spark is not tested"; exit 0; } ; \
+	test ! -e .venv-spark/.installed || $(ALONE) .venv-spark/bin/python -m pytest \
+	-m "slow or not slow" tests/statistics/test_spark.py tests/test_every_path.py -k "spark or Spark"
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py
@@ -78,9 +122,9 @@ fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py networks --files $(FILES) --seed $(SEED)
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
 
-# Runs, or finishes, what docs/experiments.md shows, and puts the tables into it: some hours.
+# Runs, or finishes, what docs/experiments-results.md shows, and puts the tables into it: some hours.
 experiments: .venv/.installed-test
 	$(ALONE) $(BIN)/python docs/make_experiments.py experiments --run
 
 clean:
-	rm -rf .venv build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-spark build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

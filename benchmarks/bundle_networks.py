@@ -12,10 +12,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import lacunet
+from lacunet.formats.catalogue import catalogue, measure
 from lacunet.formats.files import read_network, write_network
-from lacunet.networks import catalogue as shelf
 
-TARGET = Path(shelf.__file__).parent
+TARGET = Path(lacunet.__file__).parent / "networks"
 
 
 def source_of(name: str, folder: Path) -> Path:
@@ -24,13 +25,13 @@ def source_of(name: str, folder: Path) -> Path:
 
 
 def main(folder: Path) -> None:
-    for entry in shelf.catalogue():
+    for entry in catalogue():
         network = read_network(source_of(entry.name, folder))
         target = TARGET / f"{entry.name}.json.gz"
         write_network(network, target)
         if read_network(target) != network:
             raise SystemExit(f"{target} does not give back what was read")
-        print(entry.name, *shelf.measure(network), target.stat().st_size, "bytes")
+        print(entry.name, *measure(network), target.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
+from lacunet.statistics.observations import Held
 from lacunet.wording import text_table
 
 
@@ -23,7 +24,7 @@ def main() -> None:
         network = example(name)
         drawn = simulate(network, 500, MAR(0.5, 1, (1.0, 1.0)), np.random.default_rng(3))
         learned = carry_out(
-            EM(tolerance=1e-8, max_iterations=5000), network, drawn.table, Setting()
+            EM(tolerance=1e-8, max_iterations=5000), network, Held(drawn.table), Setting()
         )
         ours = log_posterior(network.with_tables(learned.tables), drawn.table)
         theirs = log_posterior(by_pyagrum(network, drawn.table), drawn.table)

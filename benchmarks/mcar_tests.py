@@ -3,10 +3,9 @@
 False alarms: a chain of eight variables with random CPTs, half of the variables missing
 completely at random at a rate of 30%; the share of data sets in which any test is below 5%
 after Holm's adjustment (MCAR and MAR tests), and in which any cause of a mechanism is learned.
-Power: the paper's first MAR setting on Alarm. Learned separators: KL of informed-direct in
-the paper's informed setting, with the true, the learned and no separator.
+Power: the paper's first MAR setting on Alarm.
 
-    python benchmarks/mcar_tests.py [--sets 400] [--part alarms power separators]
+    python benchmarks/mcar_tests.py [--sets 400] [--part alarms power]
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.diagnosis.at_random import mar_tests, mcar_tests
-from lacunet.missingness.fitted import learn_missingness, learned_separator, observed_parents
+from lacunet.missingness.fitted import learn_missingness, observed_parents
 from lacunet.simulation.simulate import simulate
 
 
@@ -44,7 +43,7 @@ def alarms(sets: int) -> None:
                 network = chain(states, rng)
                 table = simulate(network, rows, lc.MCAR(share=0.5, rate=0.3), rng).table
                 completely = mcar_tests(network, table, rng)
-                always = mar_tests(network, table, rng)
+                always = mar_tests(network, table, rng, observed_parents(network, table))
                 graph = learn_missingness(network, table)
                 strict = any(graph.causes.values())
                 found.append([completely[0].adjusted < 0.05, always[0].adjusted < 0.05, strict])
@@ -65,7 +64,8 @@ def power(sets: int) -> None:
             rng = np.random.default_rng([12, rows, seed])
             drawn = simulate(alarm, rows, lc.MAR(), rng)
             rejected.append(mcar_tests(alarm, drawn.table, rng)[0].adjusted < 0.05)
-            always.append(mar_tests(alarm, drawn.table, rng)[0].adjusted < 0.05)
+            parents_of = observed_parents(alarm, drawn.table)
+            always.append(mar_tests(alarm, drawn.table, rng, parents_of)[0].adjusted < 0.05)
             learned = learn_missingness(alarm, drawn.table).causes
             for name, nodes in learned.items():
                 truth = set(drawn.graph.causes.get(name, ()))
@@ -79,59 +79,14 @@ def power(sets: int) -> None:
         )
 
 
-def separators(sets: int) -> None:
-    alarm = lc.example("alarm")
-    print("\nthe paper's informed setting, Alarm: KL of informed-direct by separator, mean")
-    for rows in (10_000, 100_000):
-        found = []
-        for seed in range(sets):
-            rng = np.random.default_rng([13, rows, seed])
-            drawn = simulate(alarm, rows, lc.InformedMAR(), rng)
-            assert drawn.missingness is not None
-            truth = drawn.missingness.separator
-            networks = [
-                lc.learn(alarm, drawn.table, "informed-direct", separator=truth).network,
-                family_by_family(alarm, drawn.table),
-                lc.learn(alarm, drawn.table, "informed-direct", missingness=drawn.graph).network,
-                lc.learn(alarm, drawn.table, "direct-mar").network,
-            ]
-            kl = [lc.kl_divergence(alarm, network) for network in networks]
-            parents = observed_parents(alarm, drawn.table)
-            extra = sum(len(set(p) - set(drawn.graph.causes[n])) for n, p in parents.items())
-            lost = sum(len(set(drawn.graph.causes[n]) - set(p)) for n, p in parents.items())
-            found.append([*kl, extra, lost])
-        true, own, graph, none, extra, lost = np.mean(found, axis=0)
-        print(
-            f"{rows:7,} rows, {sets} sets: true {true:.4f}, learned family by family {own:.4f}, "
-            f"from the true graph {graph:.4f}, direct-mar {none:.4f}; "
-            f"{extra:.1f} parents too many, {lost:.1f} too few per data set",
-            flush=True,
-        )
-
-
-def family_by_family(alarm: lc.Network, table: object) -> lc.Network:
-    """Informed deletion with each family's own learned separator."""
-    own = learned_separator(alarm, table)
-    tables = {}
-    learned: dict[tuple[str, ...], lc.Network] = {}
-    for name, separator in own.items():
-        if separator not in learned:
-            method = "informed-direct" if separator else "direct-mcar"
-            given = {"separator": separator} if separator else {}
-            learned[separator] = lc.learn(alarm, table, method, **given).network
-        tables[name] = learned[separator].cpt(name).table
-    return alarm.with_tables(tables)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=400)
-    parser.add_argument("--part", nargs="+", default=["alarms", "power", "separators"])
+    parser.add_argument("--part", nargs="+", default=["alarms", "power"])
     chosen = parser.parse_args()
     for part, study, sets in (
         ("alarms", alarms, chosen.sets),
         ("power", power, max(chosen.sets // 20, 2)),
-        ("separators", separators, max(chosen.sets // 40, 2)),
     ):
         if part in chosen.part:
             study(sets)

@@ -25,6 +25,7 @@ from lacunet.estimate.registry import method_named
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
+from lacunet.statistics.observations import Held
 
 GRAPHS = {
     "the paper's pair": ("XY", {"Y": "X"}, "X -> R[Y]; Y -> R[X]"),
@@ -124,7 +125,7 @@ def study(rows_list: list[int], seeds: int) -> list[tuple[str, str, int, float]]
                 )
                 for method in METHODS:
                     learned = carry_out(
-                        method_of(method, graph), graph.network, table, Setting(PRIOR)
+                        method_of(method, graph), graph.network, Held(table), Setting(PRIOR)
                     )
                     errors[method].append(error(truth, dict(learned.tables)))
             for method in METHODS:

@@ -1,4 +1,4 @@
-"""Put the tables of finished runs into docs/experiments.md.
+"""Put the tables of finished runs into docs/experiments-results.md.
 
     python docs/make_experiments.py RUNS          # RUNS/NAME is the folder of the block NAME
     python docs/make_experiments.py RUNS --run    # first run, or finish, what the blocks say
@@ -24,7 +24,7 @@ from lacunet.experiments.report.contest import contest_sheet
 from lacunet.experiments.report.tables import as_markdown, sheets
 from lacunet.experiments.runner.journal import kept_study, read_journal
 
-PAGE = Path(__file__).with_name("experiments.md")
+PAGE = Path(__file__).with_name("experiments-results.md")
 BLOCK = re.compile(
     r"(<!-- run (?P<name>\S+)(?: at (?P<revision>\S+))?(?: only (?P<only>\S+))?: (?P<command>.+?) "
     r"-->\n).*?(<!-- end (?P=name) -->)",

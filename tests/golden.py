@@ -46,7 +46,7 @@ class Golden:
 def golden(name: str) -> Golden:
     case = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
     network = Network(case["states"], case["parents"])
-    columns = {}
+    columns: dict[str, Any] = {}
     for variable, text in case["columns"].items():
         size = network.cardinality(variable)
         columns[variable] = np.array(

@@ -11,6 +11,7 @@ from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Learned, Method, Setting
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
+from lacunet.statistics.observations import Held
 
 
 @dataclass(frozen=True)
@@ -28,4 +29,4 @@ class Task:
 def learned_by(method: Method, task: Task) -> Learned:
     """Plan, count, estimate."""
     setting = Setting(task.prior, task.rng, task.memory, task.progress)
-    return carry_out(method, task.network, task.table, setting)
+    return carry_out(method, task.network, Held(task.table), setting)

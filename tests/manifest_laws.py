@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def random_model(
 ) -> Model:
     """A model with random positive CPTs but for the known ones; hidden causes have two states."""
     hidden = [("hidden", pair) for pair in graph.hidden]
-    parents: dict[object, list[object]] = {node: [] for node in hidden}
+    parents: dict[Any, list[Any]] = {node: [] for node in hidden}
     for name in graph.network.variables:
         parents[name] = list(graph.network.parents(name))
     for name, causes in graph.causes.items():
@@ -85,9 +86,7 @@ def random_cpt(rng: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
     return table / table.sum(axis=-1, keepdims=True)
 
 
-def joint_of(
-    parents: Mapping[object, Sequence[object]], tables: Mapping[object, np.ndarray]
-) -> np.ndarray:
+def joint_of(parents: Mapping[Any, Sequence[Any]], tables: Mapping[Any, np.ndarray]) -> np.ndarray:
     """The product of CPTs, axes parents... then child, over all nodes in the mapping's order."""
     nodes = list(parents)
     operands: list[object] = []

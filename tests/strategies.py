@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -55,7 +57,7 @@ def tables(
     rows = draw(st.integers(1, max_rows))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     share = draw(st.sampled_from([0.0, 0.2, 0.5, 0.9]))
-    columns = {}
+    columns: dict[str, Any] = {}
     for name in network.variables:
         size = network.cardinality(name)
         codes = rng.integers(0, size, rows)

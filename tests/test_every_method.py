@@ -127,7 +127,7 @@ def test_permuting_the_states_permutes_the_cpts(name: str, data: st.DataObject) 
     order = np.array(data.draw(st.permutations(range(size))))
     states = {**network.states_of, chosen: [network.states(chosen)[at] for at in order]}
     place = np.append(np.argsort(order), size).astype(table.columns[chosen].dtype)
-    columns = {**table.columns, chosen: place[table.columns[chosen]]}
+    columns: dict[str, Any] = {**table.columns, chosen: place[table.columns[chosen]]}
     other = Network(states, network.parents_of)
     before = learned(name, network, table)
     after = learned(name, other, EncodedTable.of(table.cardinality_of, columns))

@@ -49,8 +49,10 @@ TABLES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     ),
 }
 VOTES = Path(__file__).parent.parent / ".venv" / "tables"
-METHODS = ("auto", "listwise", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar")
-METHODS += ("informed-direct", "informed-factored", "one-step", "em", "em-bp")
+METHODS = (
+    *("auto", "listwise", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar"),
+    *("informed-direct", "informed-factored", "one-step", "em", "em-bp"),
+)
 
 
 @pytest.mark.slow
@@ -80,7 +82,7 @@ def _learn_by_every_method(name: str, frame: Any, edges: str, bins: dict[str, An
     figures = {}
     for method in METHODS:
         always = [name for name in network.variables if rows[name].notna().all()]
-        options = {"separator": always[:2]} if method.startswith("informed") else {}
+        options: dict[str, Any] = {"separator": always[:2]} if method.startswith("informed") else {}
         start = time.perf_counter()
         result = lc.learn(network, training, method, **options)
         seconds = time.perf_counter() - start

@@ -56,7 +56,8 @@ def test_probabilities_are_those_of_the_network_that_was_learned() -> None:
     assert model.classes_.tolist() == ["no", "yes"]
     found = model.predict_proba(X.head(20))
     for row, (_, shown) in enumerate(X.head(20).iterrows()):
-        answer = lc.query(model.network_, "bronc", shown.to_dict())
+        evidence: dict[Any, Any] = shown.to_dict()
+        answer = lc.query(model.network_, "bronc", evidence)
         np.testing.assert_allclose(found[row], answer, rtol=1e-10)
 
 

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
     from lacunet.completion.frames import impute, predict
+    from lacunet.data.databases import SQL
     from lacunet.data.examples import example_data
     from lacunet.data.text import TextFiles
     from lacunet.diagnosis.diagnosis import diagnose
+    from lacunet.diagnosis.sensitivity import sensitivity
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
+    from lacunet.estimate.count import count
     from lacunet.estimate.deletion.forms import (
         DirectMAR,
         DirectMCAR,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from lacunet.simulation.by_graph import MissingByGraph
     from lacunet.simulation.sampling import sample
     from lacunet.simulation.simulate import hide, simulate
+    from lacunet.statistics.gather import Statistics
     from lacunet.structure.cpdag import compare_structures, to_cpdag
     from lacunet.structure.learn import learn_structure
 
@@ -57,6 +61,7 @@ __all__ = [
     "EM",
     "MAR",
     "MCAR",
+    "SQL",
     "Auto",
     "Cpt",
     "DirectMAR",
@@ -77,8 +82,10 @@ __all__ = [
     "Network",
     "OneStep",
     "Result",
+    "Statistics",
     "TextFiles",
     "compare_structures",
+    "count",
     "diagnose",
     "discretise",
     "example",
@@ -97,6 +104,7 @@ __all__ = [
     "query",
     "read_network",
     "sample",
+    "sensitivity",
     "simulate",
     "to_cpdag",
     "to_pgmpy",
@@ -109,6 +117,7 @@ _HOME_OF = {
     "EM": "estimate.em.method",
     "MAR": "simulation.at_random",
     "MCAR": "simulation.at_random",
+    "SQL": "data.databases",
     "Auto": "estimate.auto",
     "Cpt": "model.network",
     "DirectMAR": "estimate.deletion.forms",
@@ -129,8 +138,10 @@ _HOME_OF = {
     "Network": "building.network",
     "OneStep": "estimate.em.method",
     "Result": "estimate.learn",
+    "Statistics": "statistics.gather",
     "TextFiles": "data.text",
     "compare_structures": "structure.cpdag",
+    "count": "estimate.count",
     "diagnose": "diagnosis.diagnosis",
     "discretise": "building.bins",
     "example": "formats.catalogue",
@@ -149,6 +160,7 @@ _HOME_OF = {
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulation.sampling",
+    "sensitivity": "diagnosis.sensitivity",
     "simulate": "simulation.simulate",
     "to_cpdag": "structure.cpdag",
     "to_pgmpy": "bridges.pgmpy",

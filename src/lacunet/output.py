@@ -12,26 +12,24 @@ from uuid import uuid4
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterator[IO[bytes]]:
     """A file that takes the place of the one at ``path`` once all is written, or else vanishes.
 
     A link stays a link: what it leads to is replaced. The mode of a file that was there is
     kept, and one that must not be written is not replaced. A device or a pipe is written to.
+    Without ``follow_links`` whatever has the name is replaced, a link too.
 
     Raises
     ------
     OSError
         The file cannot be written.
     """
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        mode = None
+    mode = os.stat(path).st_mode if follow_links and os.path.exists(path) else None
     if mode is not None and not stat.S_ISREG(mode):
         with open(path, "wb") as file:
             yield file
         return
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path) if follow_links else path)
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(f"the file {target} is read-only")
     draft = target.with_name(f".{uuid4().hex}.part")
@@ -40,6 +38,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
         if mode is not None:
             draft.chmod(stat.S_IMODE(mode))
-        os.replace(draft, target)
+        draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

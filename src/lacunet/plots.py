@@ -115,7 +115,8 @@ def em_trace(result: Result) -> Figure:
     if ended.heldout:
         axes[1].plot(ended.heldout, color=STYLES[1][0], linestyle="--", marker=".")
         axes[1].set_ylabel("held-out log-likelihood")
-    axes[-1].set_xlabel("iteration")
+        axes[1].set_xlabel("start, 1, 2, 4, 8, 16 steps, convergence")
+    axes[0].set_xlabel("iteration")
     return figure
 
 

@@ -1,14 +1,12 @@
-"""Numbers and nouns in messages.
+"""What messages are made of: numbers with nouns, names in lists, what was meant, tables.
 
-Plain-text tables.
-
-Numbers that JSON can hold.
+Also numbers that JSON can hold.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -21,6 +19,49 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     ('1 row', '3,952 rows', '2 families')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def in_quotes(text: str) -> str:
+    r"""A text between quotes, with a backslash before the quotes and backslashes inside.
+
+    >>> print(in_quotes('5"'))
+    "5\""
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def listed(names: Iterable[object], most: int | None = None) -> str:
+    """Names in quotes, the first ``most`` of them.
+
+    Examples
+    --------
+    >>> listed("ABC"), listed("ABC", most=1)
+    ("'A', 'B', 'C'", "'A' and 2 more")
+    """
+    shown = list(map(repr, names))
+    more = len(shown) - (most or len(shown))
+    return ", ".join(shown[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def close_to(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The known names that are spelled much like this one, the closest first."""
+    from difflib import get_close_matches
+
+    lower = {one.lower()[:60]: one for one in known}  # comparing long names takes long
+    return [lower[one] for one in get_close_matches(str(name).lower()[:60], lower, most)]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question that offers the names that are close, or nothing where there are none.
+
+    Examples
+    --------
+    >>> did_you_mean("age", ["Age", "Sex"]), did_you_mean("age", ["Sex"])
+    ("did you mean 'Age'?", '')
+    """
+    words = " or ".join(map(repr, close_to(name, known)))
+    return f"did you mean {words}?" if words else ""
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,14 +71,15 @@ def test_predict_and_impute_take_the_delimiter(
 
 
 def test_a_result_is_as_good_as_its_network() -> None:
-    rows = {"Rain": ["no", "yes", None], "Sprinkler": ["off", "on", "off"], "Wet": ["no"] * 3}
-    result = lc.learn(RAIN, rows, "direct-mcar", rng=3)
+    rows: Any = {"Rain": ["no", "yes", None], "Sprinkler": ["off", "on", "off"], "Wet": ["no"] * 3}
+    evidence: Any = "Wet=no"
+    result: Any = lc.learn(RAIN, rows, "direct-mcar", rng=3)
     for answer in (lc.predict(result, rows, "Rain"), lc.impute(result, rows, draws=1, rng=1)):
         assert answer
     assert lc.kl_divergence(result, result) == 0
     for call in (
         lambda: lc.predict(rows, RAIN, "Rain"),
-        lambda: lc.query(result, "Rain", "Wet=no"),
+        lambda: lc.query(result, "Rain", evidence),
         lambda: lc.kl_divergence(RAIN, rows),
     ):
         with pytest.raises(lc.LacunetError):

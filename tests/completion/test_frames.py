@@ -31,7 +31,7 @@ KINDS = {
 }
 
 
-def as_lists(frame: Any) -> dict[str, list[Any]]:
+def as_lists(frame: Any) -> dict[Any, list[Any]]:
     if isinstance(frame, pd.DataFrame):
         return frame.to_dict("list")
     if isinstance(frame, pl.DataFrame):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,7 +162,7 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     alarm = example("alarm")
     table = sample(alarm, 300, np.random.default_rng(5))
     rng = np.random.default_rng(6)
-    columns = {
+    columns: dict[str, Any] = {
         name: np.where(rng.random(300) < 0.3, alarm.cardinality(name), codes).astype(codes.dtype)
         for name, codes in table.columns.items()
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -216,8 +217,9 @@ def test_a_file_named_twice_is_refused(csv_file: Path) -> None:
 
 def test_what_to_do_with_unknown_values_must_be_known(csv_file: Path) -> None:
     csv_file.write_text("A,B\nyes,0\n")
+    misspelt: Any = "mising"
     with pytest.raises(DataError, match="unknown= is 'mising', but must be 'error' or 'missing'"):
-        read_table(csv_file, PAIR, unknown="mising")
+        read_table(csv_file, PAIR, unknown=misspelt)
 
 
 REFUSED = {

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import gzip
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -19,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from lacunet.data.databases import SQL
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
 from lacunet.model.network import Network
@@ -69,14 +73,14 @@ def dictionary(cells: Cells) -> pa.Table:
     return pa.table({name: table[name].dictionary_encode() for name in cells})
 
 
-def pandas_as(kind: object) -> Callable[[Cells, Path], object]:
+def pandas_as(kind: Any) -> Callable[[Cells, Path], object]:
     def made(cells: Cells, _: Path) -> object:
         return pd.DataFrame({name: pd.Series(column, dtype=kind) for name, column in cells.items()})
 
     return made
 
 
-def polars_as(kind: object) -> Callable[[Cells, Path], object]:
+def polars_as(kind: Any) -> Callable[[Cells, Path], object]:
     return lambda cells, _: pl.DataFrame(cells, schema=dict.fromkeys(cells, kind))
 
 
@@ -121,8 +125,32 @@ def stream(cells: Cells, folder: Path) -> object:
     return folder / "rows.arrow"
 
 
+class Streamed:
+    """What knows how to give an Arrow stream, and nothing else."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(schema)
+
+
 def relation(cells: Cells, _: Path) -> object:
     return duckdb.from_arrow(arrow(cells))
+
+
+def sqlite_file(cells: Cells, folder: Path) -> object:
+    (folder / "rows.db").unlink(missing_ok=True)
+    columns = ", ".join('"' + name.replace('"', '""') + '"' for name in cells)
+    with closing(sqlite3.connect(folder / "rows.db")) as connection:
+        connection.execute("pragma synchronous = off")
+        connection.execute(f"create table rows ({columns})")
+        places = ", ".join("?" * len(cells))
+        connection.executemany(
+            f"insert into rows values ({places})", list(zip(*cells.values(), strict=True))
+        )
+        connection.commit()
+    return SQL("select * from rows -- in the order written\n;", f"sqlite:{folder / 'rows.db'}")
 
 
 CONTAINERS: dict[str, Callable[[Cells, Path], object]] = {
@@ -159,6 +187,8 @@ CONTAINERS: dict[str, Callable[[Cells, Path], object]] = {
     "a reader of record batches": lambda cells, _: arrow(cells).to_reader(max_chunksize=2),
     "an Arrow dataset": lambda cells, _: pa.dataset.dataset(arrow(cells)),
     "a DuckDB relation": relation,
+    "an SQLite file": sqlite_file,
+    "anything with an Arrow stream": lambda cells, _: Streamed(arrow(cells)),
 }
 
 

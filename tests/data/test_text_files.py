@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from lacunet.model.network import Network
 PAIR = Network({"A": ["no", "yes"], "B": ["0.5", "1"]}, {"B": ["A"]})
 
 
-def columns(data: object, network: Network = PAIR, **options: object) -> dict[str, list[int]]:
+def columns(data: object, network: Network = PAIR, **options: Any) -> dict[str, list[int]]:
     table = read_table(data, network, **options)
     return {name: own.tolist() for name, own in table.columns.items()}
 

@@ -102,7 +102,7 @@ def test_pandas_polars_and_arrow_see_the_same_cells() -> None:
     table = EncodedTable.of({"Rain": 2}, {"Rain": np.array([2, 1, 0], np.uint8)})
     arrow = to_arrow(table, RAIN)
     assert arrow.column("Rain").to_pylist() == [None, "yes", "no"]
-    assert pl.Series(pl.from_arrow(arrow)["Rain"]).to_list() == [None, "yes", "no"]
+    assert pl.DataFrame(pl.from_arrow(arrow))["Rain"].to_list() == [None, "yes", "no"]
     frame = arrow.to_pandas()["Rain"]
     assert frame.isna().tolist() == [True, False, False]
     assert frame.dropna().tolist() == ["yes", "no"]

@@ -14,12 +14,16 @@ from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import mar_tests, mcar_tests, mechanism_tables, positivity
 from lacunet.diagnosis.diagnosis import diagnose
 from lacunet.diagnosis.patterns import patterns
+from lacunet.estimate.auto import Auto
+from lacunet.estimate.explain import explain
+from lacunet.missingness.fitted import observed_parents
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
+from lacunet.statistics.observations import Held
 
 THREE = Network(
     {name: ["0", "1"] for name in "ABC"},
@@ -133,7 +137,7 @@ def test_what_is_missing_at_random_is_found_and_said() -> None:
 
 def test_dependence_on_values_that_are_missing_themselves_is_found() -> None:
     table = hidden_by("B -> R[C]; R[B]", 4000, {"B": 0.3, "C": [0.1, 0.7]})
-    tests = mar_tests(THREE, table, rng())
+    tests = mar_tests(THREE, table, rng(), observed_parents(THREE, table))
     assert (tests[0].missing, tests[0].cause) == ("C", "B")
     assert tests[0].adjusted < 1e-6
 
@@ -158,6 +162,21 @@ def test_complete_data_and_latent_variables_are_said_plainly() -> None:
 def test_what_might_have_gone_unnoticed_is_said() -> None:
     table = simulate(THREE, 400, MCAR(share=0.4, rate=0.3), np.random.default_rng(1)).table
     assert "might have gone unnoticed" in diagnose(THREE, table).conclusions[0]
+
+
+def test_every_method_is_told_what_it_would_rest_on_and_which_one_auto_takes() -> None:
+    table = hidden_by("A -> R[B]; R[C]", 600, {"B": [0.1, 0.6], "C": 0.3})
+    found = diagnose(THREE, table)
+    shown = table.is_shown(["B", "C"])
+    assert found.grounds.complete_rows == int(shown.sum())
+    # B depends on A alone, which every row shows: the groups are the states of A.
+    assert found.grounds.informed_groups == 2
+    assert found.grounds.informed_fallback_of == {"B": 0.0, "C": 0.0}
+    assert found.grounds.auto == explain(THREE, Auto(), Held(table)).plan.intention
+    assert found.grounds.expectation is not None
+    for method in ("listwise", "factored-mcar", "informed-direct", "one-step, em", "mgraph"):
+        assert method in str(found)
+    assert f"auto would take: {found.grounds.auto}" in str(found)
 
 
 @pytest.mark.slow

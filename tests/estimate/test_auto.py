@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from golden import golden
+from lacunet.data.table import EncodedTable
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
-from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.method import EM, LOOPY
 from lacunet.estimate.method import Learned
+from lacunet.model.network import Network
 from learning import Task, learned_by
 
 CASE = golden("alarm-mar")
@@ -27,35 +30,60 @@ def test_without_holes_it_gives_the_frequencies() -> None:
     columns = {v: np.minimum(c, c.dtype.type(1)) for v, c in complete.columns.items()}
     table = type(complete).of(complete.cardinality_of, columns)
     learned = learned_by(Auto(), replace(TASK, table=table))
-    assert "no value is missing" in learned.why
+    assert learned.why == "No value is missing. The CPTs are the plain frequencies."
     assert_same(learned, learned_by(DirectMCAR(), replace(TASK, table=table)))
 
 
-def test_with_holes_it_makes_the_steps_that_rows_put_aside_support() -> None:
+def test_with_holes_it_goes_the_way_that_held_out_rows_support_and_says_so() -> None:
     learned = learned_by(Auto(), replace(TASK, rng=np.random.default_rng(4)))
     by_em = learned_by(EM(stop="heldout"), replace(TASK, rng=np.random.default_rng(4)))
     assert_same(learned, by_em)
-    steps = learned.ended.iterations
-    assert steps >= 1
-    assert f"{steps} EM step" in learned.why
+    missing = sum(CASE.table.missing_of.values()) / (CASE.table.rows * 37)
+    diagnosis, choice = learned.why.split(". Chosen: ")
+    variables = f"{len(CASE.table.partially_observed)} of 37 variables have missing values"
+    assert diagnosis.startswith(f"{variables}, {missing:.0%} of all cells; every family is shown")
+    assert choice == f"{by_em.why}."
+    assert choice.startswith(f"factored-mar and {learned.ended.iterations} EM steps of ")
+
+
+def test_it_says_which_way_held_out_rows_spoke_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lacunet.estimate.em.heldout.CLEARLY", -np.inf)  # anything is better
+    case = golden("asia-mar")
+    learned = learned_by(Auto(), Task(case.network, case.table, 2.0))
+    assert " nats more likely than by EM to convergence." in learned.why
+
+
+def test_a_family_that_no_row_shows_whole_is_part_of_the_reason() -> None:
+    network = Network({name: ["0", "1"] for name in "AB"}, {"B": ["A"]})
+    columns = {
+        "A": np.array([0, 1, 2] * 10, np.uint8),
+        "B": np.array([2, 2, 0] * 5 + [2, 2, 1] * 5, np.uint8),
+    }
+    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    learned = learned_by(Auto(), Task(network, table, 2.0))
+    assert learned.why.startswith(
+        "2 of 2 variables have missing values, 50% of all cells; 1 family (B) is shown whole by "
+        "no row. Chosen: factored-mar "
+    )
 
 
 def test_a_few_rows_are_left_to_the_closed_form() -> None:
     few = replace(TASK, table=CASE.table.take(slice(0, 9)))
     learned = learned_by(Auto(), few)
-    assert learned.why == "factored-mar alone: 9 rows: too few to hold some out"
+    assert learned.why.endswith("Chosen: factored-mar alone: 9 rows, too few to hold some out.")
     assert_same(learned, learned_by(FactoredMAR(), few))
 
 
 def test_out_of_time_before_the_first_step_the_closed_form_stands() -> None:
     learned = learned_by(Auto(time_limit=1e-6), TASK)
-    assert learned.why == "factored-mar alone: time limit before the first EM step"
+    assert learned.why.endswith("factored-mar alone: time was up before the first EM step.")
     assert_same(learned, learned_by(FactoredMAR(), TASK))
 
 
 def test_what_is_beyond_the_budget_is_loopy_and_the_rest_goes_on() -> None:
-    learned = learned_by(Auto(), replace(TASK, memory=64 * 100))
-    loopy = [name for name, report in learned.families.items() if report.warnings]
+    some = replace(TASK, table=CASE.table.take(slice(0, 300)), memory=1000)
+    learned = learned_by(Auto(), some)
+    loopy = [name for name, report in learned.families.items() if LOOPY in report.warnings]
     assert learned.ended.iterations > 0
     assert 0 < len(loopy) < len(CASE.network.variables)
 

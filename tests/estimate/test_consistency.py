@@ -7,6 +7,8 @@ effective size that the method itself reports, times the share of the parent con
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def patients() -> EncodedTable:
 
 def _errors(name: str, table: EncodedTable) -> np.ndarray:
     """The errors of the CPT of Disease, in standard errors."""
-    options = {"missingness": GRAPH} if name == "mgraph" else {}
+    options: dict[str, Any] = {"missingness": GRAPH} if name == "mgraph" else {}
     result = learned(name, SCREENING, table, **options)
     truth = SCREENING.cpt("Disease").table
     size = _effective_size(table) * AGES[:, None]

@@ -128,6 +128,26 @@ def test_what_is_not_recoverable_is_marked_with_its_spread() -> None:
     assert found.families["X"].warnings == ()
 
 
+def test_what_mgraph_leaves_to_em_is_that_of_em_on_its_graph() -> None:
+    network = Network({name: ["0", "1"] for name in "XYZ"}, {"Z": ["X"]})
+    graph = MissingnessGraph.parse("Y -> R[Y]; X -> R[Z]", network)
+    rows = _rows(graph, 500)
+    both = learn(network, rows, "mgraph", missingness=graph, otherwise="em")
+    em = learn(network, rows, "em", missingness=graph)
+    recovered = learn(network, rows, "mgraph", missingness=graph, otherwise="prior")
+    np.testing.assert_allclose(both.network.cpt("Y").table, em.network.cpt("Y").table, atol=1e-6)
+    assert both.families["Y"].fallback == "em on the missingness graph"
+    assert both.families["Y"].warnings[0].startswith("not recoverable")
+    assert "equally good starts" in both.families["Y"].warnings[1]
+    for name in "XZ":
+        np.testing.assert_array_equal(
+            both.network.cpt(name).table, recovered.network.cpt(name).table
+        )
+    hidden = MissingnessGraph.parse("Y -> R[Y]; X <-> Y; R[Z]", network)
+    plain = learn(network, _rows(graph, 500), "mgraph", missingness=hidden, otherwise="em")
+    assert plain.families["Y"].fallback == "em"
+
+
 def test_two_variables_with_a_hidden_cause_are_refused() -> None:
     graph = MissingnessGraph.parse("X <-> Y; R[Y]", PAIR)
     with pytest.raises(LacunetError, match="X and Y share a hidden cause"):

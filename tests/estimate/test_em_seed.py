@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def test_a_variable_that_no_row_shows_does_not_stay_where_all_its_states_are_ali
 def test_the_result_says_that_em_started_at_random() -> None:
     ended = learned_by(EM(), latent_task(3)).ended
     assert any("no row shows H" in note for note in ended.notes)
-    assert any("10 starts were made" in note for note in ended.notes)
+    assert any("starts were made" in note for note in ended.notes)
     assert "no row shows H" in learned_by(Auto(), latent_task(3)).why
 
 
@@ -81,6 +83,6 @@ def test_any_whole_number_is_a_number_of_steps(stop: int) -> None:
 
 
 @pytest.mark.parametrize("stop", [3.0, 2.5, None, "later"])
-def test_what_is_no_way_to_stop_is_refused(stop: object) -> None:
+def test_what_is_no_way_to_stop_is_refused(stop: Any) -> None:
     with pytest.raises(MethodError, match="stop is"):
         EM(stop=stop)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -41,4 +43,5 @@ def test_a_separator_or_a_graph_is_asked_for() -> None:
 
 
 def test_a_lone_name_is_a_separator_of_one() -> None:
-    assert method_named("informed-direct", separator="Fire").separator == ("Fire",)
+    method: Any = method_named("informed-direct", separator="Fire")
+    assert method.separator == ("Fire",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -61,11 +63,13 @@ def test_weights_may_be_a_column_or_an_array() -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused_before_data_are_read(
-    arguments: dict[str, object], message: str
+    arguments: dict[str, Any], message: str
 ) -> None:
+    others: dict[str, Any] = {"network": RAIN, "data": "no-such-file.csv"}
     with pytest.raises(MethodError, match=message):
-        lc.learn(**{"network": RAIN, "data": "no-such-file.csv", **arguments})
+        lc.learn(**(others | arguments))
 
 
 def test_the_prior_may_be_any_real_number() -> None:
-    assert lc.learn(RAIN, ROWS, prior=np.int64(2)).network == lc.learn(RAIN, ROWS).network
+    prior: Any = np.int64(2)
+    assert lc.learn(RAIN, ROWS, prior=prior).network == lc.learn(RAIN, ROWS).network

@@ -1,5 +1,7 @@
 """The paper's appendix example: which of the 36 rows each estimator uses (its Tables 2 and 3)."""
 
+from typing import Any
+
 from examples import appendix_table
 from lacunet.estimate.explain import OrderRows, rows_entering
 from lacunet.estimate.registry import method_named
@@ -8,7 +10,8 @@ TABLE = appendix_table()
 
 
 def _orders(method: str, values: dict[str, int], **options: object) -> tuple[OrderRows, ...]:
-    estimand = method_named(method, **options).estimand(tuple(values), *TABLE.observed_or_not)
+    form: Any = method_named(method, **options)
+    estimand = form.estimand(tuple(values), *TABLE.observed_or_not)
     return rows_entering(estimand, TABLE, values)
 
 

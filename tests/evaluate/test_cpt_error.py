@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,13 +34,18 @@ def test_a_network_has_no_error_against_itself() -> None:
 def test_the_order_of_states_and_parents_makes_no_error() -> None:
     table = RAIN.cpt("Wet").table.transpose(1, 0, 2)[:, ::-1]
     states = {**RAIN.states_of, "Rain": ["yes", "no"]}
-    tables = {"Rain": [0.2, 0.8], "Sprinkler": RAIN.cpt("Sprinkler").table[::-1], "Wet": table}
+    tables: dict[str, Any] = {
+        "Rain": [0.2, 0.8],
+        "Sprinkler": RAIN.cpt("Sprinkler").table[::-1],
+        "Wet": table,
+    }
     turned = Network(states, {"Sprinkler": ["Rain"], "Wet": ["Sprinkler", "Rain"]}, tables)
     assert cpt_error(RAIN, turned).largest == 0
 
 
 def test_families_with_other_parents_are_left_out_by_name() -> None:
-    tables = {"Rain": [0.7, 0.3], "Sprinkler": [0.5, 0.5], "Wet": [[0.5, 0.5], [0.5, 0.5]]}
+    halves = [0.5, 0.5]
+    tables: dict[str, Any] = {"Rain": [0.7, 0.3], "Sprinkler": halves, "Wet": [halves, halves]}
     learned = Network(RAIN.states_of, {"Wet": ["Rain"]}, tables)
     error = cpt_error(RAIN, learned)
     assert error.left_out == ("Sprinkler", "Wet")
@@ -47,7 +53,7 @@ def test_families_with_other_parents_are_left_out_by_name() -> None:
 
 
 def test_without_a_common_family_there_is_no_error_to_name() -> None:
-    halves = {"A": [0.5, 0.5], "B": [[0.5, 0.5]] * 2}
+    halves: dict[str, Any] = {"A": [0.5, 0.5], "B": [[0.5, 0.5]] * 2}
     one = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}, halves)
     turned = Network(one.states_of, {"A": ["B"]}, {"B": [0.5, 0.5], "A": [[0.5, 0.5]] * 2})
     error = cpt_error(one, turned)

@@ -147,7 +147,7 @@ def test_every_learner_of_every_study_is_a_method_that_exists() -> None:
 
 
 def test_every_table_of_the_page_says_a_command_that_can_be_run() -> None:
-    page = Path(__file__).parents[2] / "docs" / "experiments.md"
+    page = Path(__file__).parents[2] / "docs" / "experiments-results.md"
     commands = re.findall(r"<!-- run \S+ .*?: (.+?) -->", page.read_text(encoding="utf-8"))
     assert len(commands) >= 4
     for command in commands:

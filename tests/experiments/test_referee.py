@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
+from standins import SOURCE
 
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.referee import Comparison, case_of, compare, learners_for
 from lacunet.experiments.runner.learners import learners_named
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.report.compared import comparison_as_data, comparison_as_text
+from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
@@ -39,6 +41,13 @@ def test_who_is_clearly_worse_is_not_called_as_good(found: Comparison) -> None:
     as_good = comparison_as_data(found)["as_good"]
     assert found.best.method in as_good
     assert "listwise" not in as_good
+
+
+def test_the_page_draws_every_method_and_names_the_best(found: Comparison) -> None:
+    text = comparison_page(found, SOURCE)
+    chart = re.findall(r'<svg class="chart".*?</svg>', text, re.DOTALL)[0]
+    assert chart.count("<title>lower quartile") == 5  # four methods and the yardstick
+    assert f"{found.best.method} is the most accurate here" in text
 
 
 def test_one_draw_calls_nobody_as_good_as_the_best(found: Comparison) -> None:

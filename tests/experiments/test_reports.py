@@ -14,6 +14,7 @@ from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.paper.appendix import PRINTED, Line, appendix_example
 from lacunet.experiments.paper.studies import study_named
 from lacunet.experiments.report.contest import contests
+from lacunet.experiments.report.page import command
 from lacunet.experiments.report.tables import as_markdown, sheets
 from lacunet.experiments.report.write import Written, report
 from lacunet.experiments.runner.journal import journal_in
@@ -85,12 +86,36 @@ def test_a_mean_over_some_of_the_repetitions_says_so_and_is_not_the_best() -> No
 
 def test_the_page_needs_nothing_from_outside(written: Written, folder: Path) -> None:
     page = (folder / "index.html").read_text()
-    assert "<script" not in page
+    assert "unsafe" not in page
     assert not re.search(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//", page)
     assert "url(http" not in page
-    assert page.count("<svg") == 4  # two measures, against size and against time
+    assert page.count('<svg class="chart"') == 4  # two measures, against size and against time
     assert "EM-1" in page
     assert "2.381" in page
+
+
+def test_the_page_draws_medians_quartiles_and_what_the_paper_printed(
+    written: Written, folder: Path
+) -> None:
+    page = (folder / "index.html").read_text()
+    # 0.25, 0.5, 0.75: the median is 0.5, the quartiles 0.375 and 0.625.
+    assert "D-MCAR: median 0.5, quartiles 0.375 and 0.625, mean 0.5, worst 0.75, n = 3" in page
+    assert "D-MCAR (n = 3), published: 3.037" in page
+    assert '<path class="band s' in page
+
+
+def test_the_command_on_the_page_asks_for_the_results_that_are_there(
+    written: Written, folder: Path
+) -> None:
+    from lacunet.cli.experiment import study_of
+    from lacunet.cli.parser import parser
+
+    typed = command(MCAR, OUTCOMES)
+    assert typed in (folder / "index.html").read_text()
+    study = study_of(parser().parse_args(typed.split()[1:]))
+    asked = {(one.learner.name, one.limit, one.problem.rows) for one in study.cells}
+    assert asked == {(one.method, one.limit, one.rows) for one in OUTCOMES}
+    assert {one.problem.repetition for one in study.cells} == {0, 1, 2}
 
 
 def test_every_figure_is_written_as_svg_and_png(written: Written) -> None:

@@ -52,8 +52,8 @@ ROWS = "probability ( C | A, B ) {\n  (a0, b0) 0.5, 0.5;\n"
         (ROWS + "(a0, b0) 0.5, 0.5;}", r"net.bif:20: .*'C' has a second row for A=a0, B=b0"),
         (ROWS + "(a0, b9) 0.5, 0.5;}", r"net.bif:20: .*state 'b9', but 'B' has only 'b0', 'b1'"),
         (ROWS + "(a0) 0.5, 0.5;}", r"net.bif:20: the row \(a0\) of 'C' must name one state"),
-        (ROWS + "(a0, b1) 0.5;}", r"net.bif:20: the CPT of 'C' has 1 number .* need 2"),
-        (ROWS + "(a0, b1) 0.5, 0.5, 0.0;}", r"net.bif:20: the CPT of 'C' has 3 numbers"),
+        (ROWS + "(a0, b1) 0.5;}", r"net.bif:20: .*'C' given A=a0, B=b1 has 1 number .* need 2"),
+        (ROWS + "(a0, b1) 0.5, 0.5, 0.0;}", r"net.bif:20: .*'C' given A=a0, B=b1 has 3 numbers"),
         (
             ROWS + "(a0, b1) 0.5, x;}",
             r"net.bif:20: the CPT of 'C' holds 'x', which is not a number",

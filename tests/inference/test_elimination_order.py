@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -66,8 +67,8 @@ def test_the_graph_given_is_not_modified(
 
 
 def test_a_chordal_graph_needs_no_edge_filled_in() -> None:
-    tree = nx.random_labeled_tree(60, seed=np.random.default_rng(3))
-    neighbours = {node: set(tree.neighbors(node)) for node in tree}
+    tree: Any = nx.random_labeled_tree(60, seed=np.random.default_rng(3))
+    neighbours: dict[str, set[str]] = {node: set(tree.neighbors(node)) for node in tree}
     order = min_fill_order(neighbours, dict.fromkeys(tree, 1.0))
     for node in order:
         assert tree.degree(node) <= 1

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import tracemalloc
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,7 +132,7 @@ def crowd(leaves: int, likelihood: float) -> Network:
     names = [f"S{at}" for at in range(leaves)]
     states = {"Cause": ["a", "b"], **{name: ["no", "yes"] for name in names}}
     rare = [[1 - likelihood, likelihood], [1 - likelihood / 2, likelihood / 2]]
-    tables = {"Cause": [0.5, 0.5], **dict.fromkeys(names, rare)}
+    tables: dict[str, Any] = {"Cause": [0.5, 0.5], **dict.fromkeys(names, rare)}
     return Network(states, {name: ["Cause"] for name in names}, tables)
 
 
@@ -147,7 +148,7 @@ def test_evidence_far_below_the_smallest_float_does_not_underflow() -> None:
 def chain(length: int) -> Network:
     names = [f"X{at}" for at in range(length)]
     step = [[1 - 1e-5, 1e-5], [2e-5, 1 - 2e-5]]
-    tables = {names[0]: [0.5, 0.5], **dict.fromkeys(names[1:], step)}
+    tables: dict[str, Any] = {names[0]: [0.5, 0.5], **dict.fromkeys(names[1:], step)}
     parents = {after: [before] for before, after in pairwise(names)}
     return Network({name: ["0", "1"] for name in names}, parents, tables)
 
@@ -204,7 +205,7 @@ def test_what_the_evidence_cuts_off_takes_no_memory() -> None:
     grid = lattice(12)
     states = {"Cause": ["0", "1"], "Effect": ["0", "1"], **grid.states_of}
     parents = {"Effect": ["Cause"], **grid.parents_of, "0.0": ["Effect"]}
-    tables = {
+    tables: dict[str, Any] = {
         **(grid.tables_of or {}),
         "Cause": [0.5, 0.5],
         "Effect": [[0.9, 0.1], [0.3, 0.7]],

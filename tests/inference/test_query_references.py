@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +18,14 @@ NAMES = [f"{case['network']}, {len(case['evidence'])} seen" for case in CASES]
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_posteriors_are_what_another_library_gives(case: dict[str, dict[str, list[float]]]) -> None:
+def test_posteriors_are_what_another_library_gives(case: dict[str, Any]) -> None:
     found = marginals(example(case["network"]), case["evidence"])
     for name, posterior in case["posteriors"].items():
         np.testing.assert_allclose(found[name], posterior, rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize("case", CASES[:4], ids=NAMES[:4])
-def test_a_query_of_one_variable_is_its_marginal(
-    case: dict[str, dict[str, list[float]]],
-) -> None:
+def test_a_query_of_one_variable_is_its_marginal(case: dict[str, Any]) -> None:
     network = example(case["network"])
     for name in network.variables[::5]:
         answer = query(network, [name], case["evidence"])

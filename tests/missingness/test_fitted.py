@@ -14,7 +14,7 @@ from lacunet.formats.catalogue import example
 from lacunet.missingness.fitted import (
     fitted_mechanisms,
     learn_missingness,
-    learned_separator,
+    observed_mechanisms,
     observed_parents,
 )
 from lacunet.missingness.graph import MissingnessGraph
@@ -151,11 +151,10 @@ def test_a_cause_that_is_explained_by_others_is_taken_out_again() -> None:
     assert learn_missingness(FOUR, table).causes == {"D": ("A", "C")}
 
 
-def test_every_family_has_its_own_separator() -> None:
+def test_the_mechanisms_that_informed_deletion_learns_look_at_what_is_always_shown() -> None:
     table = rows_hidden_by("A -> R[C]; B -> R[D]", {"C": [0.1, 0.7], "D": [0.2, 0.6]})
-    own = learned_separator(FOUR, table)
-    assert own == {"A": (), "B": (), "C": ("A",), "D": ("B",)}
     assert observed_parents(FOUR, table) == {"C": ("A",), "D": ("B",)}
+    assert observed_mechanisms(FOUR, table).causes == {"C": ("A",), "D": ("B",)}
 
 
 def test_a_value_given_to_hide_itself_stays_though_it_cannot_be_tested() -> None:
@@ -163,3 +162,10 @@ def test_a_value_given_to_hide_itself_stays_though_it_cannot_be_tested() -> None
     graph = learn_missingness(FOUR, table, given=MissingnessGraph.parse("C -> R[C]", FOUR))
     assert set(graph.causes["C"]) >= {"A", "C"}
     assert str(graph.origin_of["C", "C"]) == "given, cannot be tested"
+
+
+def test_a_variable_that_no_row_shows_is_no_cause_and_no_error() -> None:
+    columns = {"C": np.full(60, 2, np.uint8)}
+    table = rows_hidden_by("A -> R[D]", {"D": [0.1, 0.7]}).take(np.arange(60))
+    hidden = EncodedTable.of(table.cardinality_of, {**table.columns, **columns})
+    assert learn_missingness(FOUR, hidden).causes["C"] == ()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -32,11 +34,11 @@ def sampled(graph: MissingnessGraph, rows: int, seed: int) -> EncodedTable:
 @pytest.mark.parametrize("seed", range(20))
 def test_every_implication_is_a_separation_of_networkx(seed: int) -> None:
     graph = random_graph(np.random.default_rng(seed), 4, 0.05)
-    directed = graph.to_networkx()
+    directed: Any = graph.to_networkx()
     for implication in implications(graph, include_network=True):
         given = {*implication.given, *implication.shown}
         assert nx.is_d_separator(directed, {implication.one}, {implication.two}, given)
-        shown = {implication.one, implication.two, *implication.given}
+        shown: set[Any] = {implication.one, implication.two, *implication.given}
         hidden = {Mechanism(name) for name in shown if name in graph.causes}
         assert hidden <= {*implication.shown, *implication.given}
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -31,7 +34,7 @@ def survey() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["Age", "Ill"])
 
 
-def table_of(rows: list[tuple[int, ...]], weights: list[float] | None = None) -> EncodedTable:
+def table_of(rows: Sequence[tuple[int, ...]], weights: list[float] | None = None) -> EncodedTable:
     codes = np.array(rows, dtype=np.uint8)
     columns = {"X": codes[:, 0], "Y": codes[:, 1]}
     return EncodedTable.of(
@@ -125,7 +128,7 @@ def test_weight_that_nobody_stands_for_is_named_with_its_share() -> None:
         "the estimate leaves it out"
     )
     assert report.warnings == (lost,)
-    np.testing.assert_allclose(report.table, [[0.5, 0.5], [0, 0]])
+    np.testing.assert_allclose(report.table, [[0.5, 0.5], [0.0, 0.0]])
 
 
 def test_weight_lost_under_mar_is_named_too() -> None:
@@ -282,8 +285,9 @@ def test_what_must_be_shown_together_is_named_not_just_the_target() -> None:
 def test_an_undirected_graph_is_no_missingness_graph() -> None:
     import networkx as nx
 
+    undirected: Any = nx.Graph([("X", "R[Y]")])
     with pytest.raises(MissingnessGraphError, match="a missingness graph is directed"):
-        MissingnessGraph.from_networkx(nx.Graph([("X", "R[Y]")]), PAIR)
+        MissingnessGraph.from_networkx(undirected, PAIR)
 
 
 def test_a_helper_that_does_not_go_with_every_value_is_averaged_over_where_it_does() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
+from typing import Any
 
 import networkx as nx
 from hypothesis import given
@@ -18,7 +19,9 @@ def mixed_graphs(draw: st.DrawFn) -> MixedGraph:
     pairs = list(combinations(NODES, 2))
     edges = draw(st.lists(st.sampled_from(pairs), unique=True))
     hidden = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=3))
-    parents = {node: [one for one, two in edges if two == node] for node in NODES}
+    parents: dict[Any, list[Any]] = {
+        node: [one for one, two in edges if two == node] for node in NODES
+    }
     return MixedGraph.of(NODES, parents, hidden)
 
 

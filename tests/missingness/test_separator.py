@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import log
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -17,7 +18,7 @@ from manifest_laws import random_graph
 
 def smallest_by_trying_all(graph: MissingnessGraph, family: tuple[str, ...]) -> float | None:
     """The least sum of logarithms over all valid separators, by networkx's d-separation."""
-    directed = graph.to_networkx()
+    directed: Any = graph.to_networkx()
     missing = {name for name in family if name in graph.causes}
     observed = set(family) - missing
     usable = [name for name in graph.fully_observed if name not in family]

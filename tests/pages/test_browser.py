@@ -5,6 +5,7 @@ Without a browser these tests are skipped; ``make browser`` brings one.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -18,12 +19,21 @@ from test_learned_page import HOSTILE, hostile
 
 import lacunet as lc
 from golden import golden
+from lacunet.cli import main
+from lacunet.data.read import read_table
 from lacunet.estimate.learn import Result
+from lacunet.experiments.referee import case_of, compare
+from lacunet.experiments.runner.learners import learners_named
 from lacunet.model.network import Network
+from lacunet.pages.diagnosed import page as diagnosed_page
 from lacunet.pages.kit import write_page
 from lacunet.pages.learned import page
+from lacunet.pages.recovered import page as recovered_page
+from lacunet.report.compared import comparison_page
+from lacunet.report.recovered import verdicts_as_data
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
+from lacunet.statistics.missing import missing_summary
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 playwright = pytest.importorskip(
@@ -47,7 +57,14 @@ def browser() -> Iterator[Any]:
 class Opened:
     """A page in the browser, with everything that it should not do written down."""
 
-    def __init__(self, browser: Any, path: Path, width: int = 1300, scheme: str = "light") -> None:
+    def __init__(
+        self,
+        browser: Any,
+        path: Path,
+        width: int = 1300,
+        scheme: str = "light",
+        waits: bool = True,
+    ) -> None:
         self.context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
         )
@@ -58,7 +75,8 @@ class Opened:
         self.page.on("request", lambda request: self.requested(request.url))
         self.page.on("dialog", lambda dialog: self.faults.append(dialog.message))
         self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-ready=yes]")
+        if waits:
+            self.page.wait_for_selector("html[data-ready=yes]")
 
     def requested(self, address: str) -> None:
         if not re.match(r"file:.*\.html|data:,$|blob:", address):
@@ -115,14 +133,87 @@ def test_names_that_are_markup_are_shown_as_text(browser: Any, tmp_path: Path) -
     opened.context.close()
 
 
+def test_intervals_are_shown_below_their_probabilities(browser: Any, tmp_path: Path) -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    rows = {"A": ["0", "1", None] * 20, "B": ["0", "1", "1", "0", None] * 12}
+    table = read_table(rows, network)
+    result = lc.learn(network, table, method="direct-mcar", intervals=True)
+    ends = {name: result.interval(name) for name in network.variables}
+    write_page(tmp_path / "sure.html", page(result, table, SOURCE, intervals=ends, level=0.95))
+    opened = Opened(browser, tmp_path / "sure.html")
+    opened.choose("B")
+    shown = opened.page.eval_on_selector_all("#cpt small", "all => all.map(one => one.innerText)")
+    low, high = np.floor(100 * ends["B"][..., 0]), np.ceil(100 * ends["B"][..., 1])
+    expected = [f"{a / 100:.2f}–{b / 100:.2f}" for a, b in zip(low.flat, high.flat, strict=True)]
+    assert shown == expected
+    assert "95% interval" in opened.page.inner_text("#panel")
+    assert opened.faults == []
+    opened.context.close()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of every kind but that of learning, with hostile names where names can be any."""
+    folder = tmp_path_factory.mktemp("kinds")
+    network, table = hostile()
+    graph = lc.MissingnessGraph.parse("R[B]", network)
+    verdicts = list(graph.recover_families().values())
+    reported = (graph, verdicts, [None] * len(verdicts))
+    texts = {
+        "recovered": recovered_page(*reported, verdicts_as_data(*reported), SOURCE),
+        "diagnosed": diagnosed_page(
+            lc.diagnose(network, table), missing_summary(table, []), SOURCE
+        ),
+    }
+    for name, text in texts.items():
+        write_page(folder / f"{name}.html", text)
+    return {name: folder / f"{name}.html" for name in texts}
+
+
+@pytest.mark.parametrize("kind", ["recovered", "diagnosed"])
+def test_every_kind_of_page_stays_within_a_phone_and_to_itself(
+    browser: Any, written: dict[str, Path], kind: str
+) -> None:
+    opened = Opened(browser, written[kind], 390, "dark", waits=kind == "recovered")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert opened.page.locator("img").count() == 0
+    assert HOSTILE in opened.page.inner_text("main")
+    assert opened.faults == []
+    if kind == "recovered":
+        assert opened.page.locator("#drawing .node").count() == 3  # two variables, one mechanism
+    with opened.page.expect_download() as download:
+        opened.page.click("[data-save]")
+    assert json.loads(download.value.path().read_text())["kind"] == kind
+    opened.context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1300, "light")])
+def test_pages_of_comparisons_and_experiments_stay_to_themselves(
+    browser: Any, tmp_path: Path, width: int, scheme: str
+) -> None:
+    network = lc.example("fire-alarm")
+    table = simulate(network, 300, MAR(0.3), np.random.default_rng(2)).table
+    found = compare(case_of(network, table), learners_named(["listwise", "em"]), repetitions=2)
+    write_page(tmp_path / "compared.html", comparison_page(found, SOURCE))
+    words = "figure-fire-alarm --sizes 100,1000 --repetitions 2 --methods em-1,factored-mar"
+    assert main(["experiment", *words.split(), "-o", str(tmp_path / "run")]) == 0
+    for path in (tmp_path / "compared.html", tmp_path / "run" / "index.html"):
+        opened = Opened(browser, path, width, scheme, waits=False)
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened.page.locator(".chart").count() > 0
+        assert opened.faults == []
+        opened.context.close()
+
+
 @pytest.mark.slow
 def test_rows_without_support_are_hatched(browser: Any, alarm: tuple[Result, Path]) -> None:
     result, path = alarm
     opened = Opened(browser, path)
-    name = max(result.families, key=lambda v: result.families[v].unsupported)  # type: ignore[attr-defined]
+    name = max(result.families, key=lambda v: result.families[v].unsupported)
     opened.choose(name)
     opened.page.get_by_label("only rows without support").check()
-    bare = result.families[name].unsupported  # type: ignore[attr-defined]
+    bare = result.families[name].unsupported
     assert bare > 0
     assert len(opened.shown_cpt()) == bare
     picture = "r => getComputedStyle(r.cells[0]).backgroundImage"
@@ -191,7 +282,7 @@ def test_folding_a_parent_shows_the_mean_weighted_by_rows(
     opened.choose(name)
     folded = result.network.parents(name)[0]
     opened.page.get_by_label(f"rows for {folded}").select_option("fold")
-    support = np.asarray(result.families[name].support)  # type: ignore[attr-defined]
+    support = np.asarray(result.families[name].support)
     table = result.network.cpt(name).table
     weight = support.sum(axis=0)[:, None]
     mean = (table * support[..., None]).sum(axis=0)

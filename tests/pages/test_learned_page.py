@@ -105,7 +105,7 @@ def test_the_page_names_no_other_address_and_hostile_names_stay_text(method: str
     assert not elements.handlers
     assert not elements.tags & {"img", "iframe", "object", "embed", "form"}
     assert carried(text)["variables"][0]["name"] == HOSTILE
-    assert text.count("</script>") == 4  # the data, and the page's own three
+    assert text.count("</script>") == 5  # the data, and the page's own four
 
 
 def test_the_policy_allows_only_what_the_page_itself_holds() -> None:
@@ -117,10 +117,14 @@ def test_the_policy_allows_only_what_the_page_itself_holds() -> None:
 
 @pytest.mark.parametrize(("name", "limit"), [("alarm", 150_000), ("barley", 400_000)])
 @pytest.mark.parametrize("missing", [MAR(0.3, beta=(1, 0.5)), MAR(0.9, beta=(0.5, 0.5))])
-def test_pages_stay_within_their_budget(name: str, limit: int, missing: MAR) -> None:
-    drawn = simulate(lc.example(name), 1000, missing, np.random.default_rng(3))
-    result = learned(drawn.network, drawn.table)
-    assert len(page(result, drawn.table, SOURCE).encode()) <= limit
+@pytest.mark.parametrize("rows", [1_000, 30_000])
+def test_pages_stay_within_their_budget_with_intervals_too(
+    name: str, limit: int, missing: MAR, rows: int
+) -> None:
+    drawn = simulate(lc.example(name), rows, missing, np.random.default_rng(3))
+    result = lc.learn(drawn.network, drawn.table, method="direct-mcar", intervals=True)
+    ends = {v: result.interval(v) for v in result.network.variables}
+    assert len(page(result, drawn.table, SOURCE, intervals=ends).encode()) <= limit
 
 
 def test_rows_that_would_tell_a_small_count_are_withheld() -> None:
@@ -174,15 +178,16 @@ def test_intervals_are_carried_behind_the_cpts_and_withheld_with_them() -> None:
     network = Network({"A": ["0", "1"]}, {})
     table = read_table({"A": ["0"] * 30 + ["1"] * 20}, network)
     result = learned(network, table, "direct-mcar")
-    ends = {"A": np.array([[0.5, 0.7], [0.3, 0.5]])}
+    ends = {"A": np.array([[0.5, 0.701], [0.299, 0.5]])}
     data = carried(page(result, table, SOURCE, intervals=ends, level=0.9))
     assert data["level"] == 0.9
-    raw = np.frombuffer(zlib.decompress(b64decode(data["packed"])), "<u4")
     assert data["has_intervals"]
-    np.testing.assert_array_equal(raw[2:6] / 1e9, [0.5, 0.3, 0.7, 0.5])  # low, then high
+    raw = zlib.decompress(b64decode(data["packed"]))
+    # Two probabilities and one support of four bytes each; then low and high of each entry.
+    assert list(raw[12:]) == [50, 71, 29, 50]  # rounded outwards
     hidden = carried(page(result, table, SOURCE, min_count=25, intervals=ends))
-    raw = np.frombuffer(zlib.decompress(b64decode(hidden["packed"])), "<u4")
-    assert (raw[:6] == 2**32 - 1).all()
+    raw = zlib.decompress(b64decode(hidden["packed"]))
+    assert set(raw[:8]) == set(raw[12:]) == {255}
 
 
 def test_an_effective_size_that_is_not_known_is_not_made_up() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import floor
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -32,8 +33,9 @@ def d_separated(drawn: Missingness, given_nodes: tuple[str, ...]) -> bool:
     hidden = set(drawn.mechanisms)
     if not hidden:
         return True
+    graph: Any = drawn.graph.to_networkx()
     mechanisms = {Mechanism(name) for name in hidden}
-    return nx.is_d_separator(drawn.graph.to_networkx(), hidden, mechanisms, set(given_nodes))
+    return nx.is_d_separator(graph, hidden, mechanisms, set(given_nodes))
 
 
 @settings(deadline=None)

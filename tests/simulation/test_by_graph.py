@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import chain, combinations, product
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -57,7 +59,7 @@ def law(drawn: Missingness) -> tuple[list[Parent], np.ndarray]:
     coins = [one.cause for one in drawn.causes]
     nodes: list[Parent] = [*NETWORK.variables, *coins, *map(Mechanism, drawn.mechanisms)]
     sizes = [NETWORK.cardinality(node) if isinstance(node, str) else 2 for node in nodes]
-    factors = [(cpt.family, cpt.table) for cpt in NETWORK.cpts]
+    factors: list[tuple[Any, Any]] = [(cpt.family, cpt.table) for cpt in NETWORK.cpts]
     for node, parents, zero in [
         *((one.cause, one.parents, one.zero) for one in drawn.causes),
         *((one.node, one.parents, one.missing) for one in drawn.mechanisms.values()),
@@ -71,7 +73,7 @@ def law(drawn: Missingness) -> tuple[list[Parent], np.ndarray]:
     return nodes, cells
 
 
-def marginal(nodes: list[Parent], cells: np.ndarray, kept: list[Parent]) -> np.ndarray:
+def marginal(nodes: list[Parent], cells: np.ndarray, kept: Sequence[Parent]) -> np.ndarray:
     """The marginal over some nodes, axes in their order."""
     gone = tuple(at for at, node in enumerate(nodes) if node not in kept)
     left = [node for node in nodes if node in kept]
@@ -90,7 +92,7 @@ def test_hidden_causes_are_fair_coins_apart_from_each_other(text: str) -> None:
 def test_what_the_graph_separates_is_independent_in_the_law(text: str) -> None:
     drawn = drawn_from(text)
     nodes, cells = law(drawn)
-    graph = drawn.graph.to_networkx()
+    graph: Any = drawn.graph.to_networkx()
     assert set(nodes) == set(graph.nodes)
     for one, two in combinations(nodes, 2):
         others = [node for node in nodes if node not in (one, two)]

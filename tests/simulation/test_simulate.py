@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -34,7 +36,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 def simulations(draw: st.DrawFn) -> Simulation:
     network = draw(networks(max_variables=6))
     observed = len(network.variables) - len(network.variables) // 2
-    missing: Missing = draw(
+    missing: Any = draw(
         st.sampled_from(
             [
                 MCAR(0.5, 0.5),
@@ -136,7 +138,7 @@ def test_one_seed_gives_one_simulation(network: Network, seed: int) -> None:
 
 
 def test_the_complete_rows_do_not_depend_on_what_is_hidden() -> None:
-    kinds = [None, MCAR(1.0, 0.5), MAR(0.4, 2)]
+    kinds: list[Any] = [None, MCAR(1.0, 0.5), MAR(0.4, 2)]
     made = [simulate(RAIN, 50, kind, np.random.default_rng(45)) for kind in kinds]
     for name in RAIN.variables:
         for other in made[1:]:

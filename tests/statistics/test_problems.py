@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -26,7 +27,7 @@ Listed = dict[tuple[frozenset[str], tuple[tuple[str, int], ...]], float]
 def listed(found: Problems) -> Listed:
     """The problems by what they are: component, boundary value -> weight."""
     names = found.layout.network.variables
-    weights: Counter = Counter()
+    weights: dict[Any, float] = {}
     for problem, weight in enumerate(found.weights.sum(axis=1)):
         component = found.component[problem : problem + 1]
         members = frozenset(names[place] for place in found.members.take(component).items)
@@ -35,7 +36,7 @@ def listed(found: Problems) -> Listed:
         key = (members, tuple(sorted(zip(boundary, states, strict=True))))
         assert key not in weights
         weights[key] = float(weight)
-    return dict(weights)
+    return weights
 
 
 def moral_graph(network: Network, variables: set[str]) -> nx.Graph:
@@ -51,7 +52,7 @@ def row_by_row(
     network: Network, table: EncodedTable, prune: bool
 ) -> tuple[Listed, dict[str, np.ndarray]]:
     """The same by looking at one row after the other."""
-    found: Counter = Counter()
+    found: Any = Counter()
     fixed = {v: np.zeros(network.shape(network.family(v))) for v in network.variables}
     for row in range(table.rows):
         weight = 1.0 if table.weights is None else float(table.weights[row])

@@ -60,11 +60,11 @@ def test_the_order_of_the_states_in_the_network_does_not_matter() -> None:
     two = Network({"A": ["z", "y", "x"], "B": ["0", "1"]})
     other = np.array([2, 1, 0, 3], np.uint8)[codes]
     b = np.random.default_rng(1).integers(0, 3, 500).astype(np.uint8)
-    found = [
+    mine, theirs = (
         split_weights(network, EncodedTable.of({"A": 3, "B": 2}, {"A": own, "B": b}), FIFTH, seed=4)
         for network, own in ((one, codes), (two, other))
-    ]
-    np.testing.assert_array_equal(*found)
+    )
+    np.testing.assert_array_equal(mine, theirs)
 
 
 def test_a_whole_weight_is_split_as_binomial_draws_are() -> None:

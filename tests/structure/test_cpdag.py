@@ -124,6 +124,37 @@ def test_classes_and_distances_are_those_of_causal_learn() -> None:
         assert compare_structures(one, two).shd == SHD(theirs(one), theirs(two)).get_shd()
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_classes_and_all_counts_are_those_of_pgmpy() -> None:
+    """Their classes of their DAGs, compared edge by edge: none of our code makes the reference."""
+    base = pytest.importorskip("pgmpy.base")
+
+    def marks(network: Network) -> set[tuple[frozenset[str], tuple[str, ...]]]:
+        """Each adjacent pair, with its direction where that is compelled."""
+        dag = base.DAG([(x, y) for y in network.variables for x in network.parents(y)])
+        dag.add_nodes_from(network.variables)
+        found = dag.to_pdag()
+        directed = {(frozenset(arc), tuple(arc)) for arc in found.directed_edges}
+        return directed | {(frozenset(edge), ()) for edge in found.undirected_edges}
+
+    rng = np.random.default_rng(6)
+    for _ in range(40):
+        one, two = random_dag(rng), random_dag(rng)
+        true, other = marks(one), marks(two)
+        pairs, others = ({pair for pair, _ in some} for some in (true, other))
+        found = compare_structures(one, two)
+        assert found.shd == len(pairs | others) - len(true & other)
+        assert found.f1 == pytest.approx(2 * len(true & other) / (len(true) + len(other)))
+        assert found.precision == pytest.approx(len(true & other) / len(other))
+        assert found.recall == pytest.approx(len(true & other) / len(true))
+        assert found.skeleton_errors == len(pairs ^ others)
+        assert {frozenset(arc) for arc in found.missing} == pairs - others
+        assert {frozenset(arc) for arc in found.extra} == others - pairs
+        arcs, other_arcs = ({arc for _, arc in some if arc} for some in (true, other))
+        assert set(found.compelled_missing) == arcs - other_arcs
+        assert set(found.compelled_extra) == other_arcs - arcs
+
+
 def test_differences_are_counted_by_kind() -> None:
     truth = Network(STATES, {"C": ["A", "B"], "D": ["C"]})
     other = Network(STATES, {"C": ["A"], "D": ["C"], "E": ["D"]})

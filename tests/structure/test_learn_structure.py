@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
+from enumeration import joint
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.structure.judge import judge
 
 ASIA = lc.example("asia")
 
@@ -113,12 +115,64 @@ def test_mechanisms_are_learned_and_weigh_the_rows() -> None:
     columns["dysp"][np.random.default_rng(5).random(3_000) < rate] = 2
     table = EncodedTable.of(complete.cardinality_of, columns)
     found = lc.learn_structure(table, ASIA.states_of, strengths=0)
-    assert str(found.missingness) == "smoke -> R[dysp]"
+    assert found.missingness is not None
+    assert dict(found.missingness.causes) == {"dysp": ("smoke",)}
+    assert "smoke -> R[dysp]  # learned, p = " in str(found.missingness)
     assert "weighed for 1 mechanism" in found.why
     given = lc.learn_structure(table, ASIA.states_of, strengths=0, missingness="smoke -> R[dysp]")
     assert dict(given.network.parents_of) == dict(found.network.parents_of)
     blind = lc.learn_structure(table, ASIA.states_of, strengths=0, missingness=None)
     assert blind.missingness is None
+
+
+def selected(rows: int, seed: int) -> EncodedTable:
+    """A and B are independent. C is mostly missing where both are 1, and A where C is."""
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.integers(0, 2, (3, rows))
+    shows_c = rng.random(rows) > np.where(a & b, 0.9, 0.1)
+    shows_a = rng.random(rows) > np.where(shows_c, 0.05, 0.8)
+    shows_b = rng.random(rows) > 0.2
+    columns = {
+        name: np.where(shown, codes, 2).astype(np.uint8)
+        for name, codes, shown in (("C", c, shows_c), ("A", a, shows_a), ("B", b, shows_b))
+    }
+    return EncodedTable.of(dict.fromkeys("CAB", 2), columns)
+
+
+def test_mechanisms_that_look_at_missing_values_are_nodes_in_the_score() -> None:
+    table = selected(4_000, 0)
+    blind = lc.learn_structure(table, missingness=None, strengths=0)
+    assert str(blind.cpdag) == "A -- B"  # rows that show both are a selection
+    graph = "A, B -> R[C]; R[C] -> R[A]; R[B]"
+    for missingness in (graph, "learn"):
+        found = lc.learn_structure(table, missingness=missingness, strengths=0)
+        assert found.cpdag.edges == 0
+        assert found.missingness is not None
+        assert found.missingness.causes["C"] == ("A", "B")
+        # P(A) = 1/2: the rows that show A say .31. Four standard errors of 2,600 shown rows.
+        assert found.network.cpt("A").table[1] == pytest.approx(0.5, abs=4 * 0.5 / 2_600**0.5)
+        assert "mechanisms that look at missing values are nodes" in found.why
+
+
+def test_the_score_under_a_graph_is_the_likelihood_of_cells_and_of_what_is_shown() -> None:
+    table = selected(300, 1)
+    network = lc.Network({name: ["0", "1"] for name in "CAB"}, {"B": ["A"]})
+    graph = lc.MissingnessGraph.parse("A, B -> R[C]; R[C] -> R[A]; R[B]", network)
+    start = {name: np.full(network.shape(network.family(name)), 0.5) for name in network.variables}
+    found = judge(network, table, start, 2**30, graph=graph)
+    law = joint(found.whole)
+    assert found.whole.variables == ("C", "A", "B", "R[C]")  # every row shows what R[A] looks at
+    total = 0.0
+    for row in np.stack(list(table.columns.values()), axis=1):
+        cells = tuple(slice(None) if code == 2 else code for code in row)
+        total += np.log(law[(*cells, int(row[0] != 2))].sum())
+    free = 1 + 1 + 2 + 4  # of C, A, B given A, R[C] given A and B
+    assert found.score == pytest.approx(total - np.log(300) / 2 * free, rel=1e-9)
+
+
+def test_a_graph_without_a_mechanism_that_the_data_need_is_refused() -> None:
+    with pytest.raises(LacunetError, match="'B'"):
+        lc.learn_structure(selected(100, 2), missingness="A, B -> R[C]; R[A]")
 
 
 def test_odd_columns_are_named() -> None:
@@ -154,6 +208,48 @@ def test_numbers_are_states_in_their_order() -> None:
     assert wider.network.states("dose") == ("1", "9", "10", "100")
 
 
+def measured(rows: int) -> dict[str, Any]:
+    rng = np.random.default_rng(6)
+    height = rng.normal(170, 10, rows)
+    tall = np.where(rng.random(rows) < 0.95, height > 175, height <= 175)
+    shown = rng.random(rows) > 0.1
+    return {
+        "height": [round(float(h), 2) if s else None for h, s in zip(height, shown, strict=True)],
+        "tall": ["yes" if one else "no" for one in tall],
+        "coin": rng.integers(0, 2, rows).tolist(),
+    }
+
+
+def test_numbers_are_cut_as_asked_and_the_network_keeps_the_cuts() -> None:
+    rows = measured(600)
+    with pytest.raises(LacunetError, match=r"bins=\{'height': 5\}"):
+        lc.learn_structure(rows)
+    cuts = [-np.inf, 165, 175, np.inf]
+    found = lc.learn_structure(rows, bins={"height": cuts}, strengths=0)
+    assert str(found.cpdag) == "height -- tall"
+    assert found.network.states("height") == ("<165", "[165,175)", ">=175")
+    assert found.network.cuts_of["height"] == tuple(cuts)
+    with pytest.raises(LacunetError, match="both bins and states"):
+        lc.learn_structure(rows, {"height": ["a"]}, bins={"height": 2})
+    again = lc.learn_structure(rows, found.network, strengths=0)
+    assert again.network == found.network
+
+
+def test_the_command_cuts_numbers_and_refuses_a_target_before_it_learns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "rows.csv"
+    pd.DataFrame(measured(600)).to_csv(data, index=False, sep=";")
+    asked = ["structure", str(data), "--delimiter", ";", "--strengths", "0", "--bins", "height=3"]
+    assert main([*asked, "-o", str(tmp_path / "net.txt")]) == 1
+    assert "does not say which format" in capsys.readouterr().err
+    assert main([*asked, "-o", str(tmp_path / "net.json")]) == 0
+    assert "3 variables, 1 edge" in capsys.readouterr().out
+    assert len(lc.read_network(tmp_path / "net.json").cuts_of["height"]) == 4
+    assert main([*asked, "-o", str(tmp_path / "net.bif")]) == 0
+    assert "kept in .json files only" in capsys.readouterr().err
+
+
 def test_constraints_are_kept_with_missing_values() -> None:
     found = lc.learn_structure(
         TABLE,
@@ -186,12 +282,13 @@ def test_time_ends_the_search_with_what_there_is() -> None:
 
 def test_an_interruption_ends_the_search_with_what_there_is() -> None:
     def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
-        if stage == "rounds" and done == 1:
+        if stage == "rounds" and not done:
             raise KeyboardInterrupt
 
     found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting, strengths=0)
     assert found.ended == "interrupted"
-    assert [step.what for step in found.trace] == ["seed", "round 1"]
+    assert [step.what for step in found.trace] == ["seed"]
+    assert found.network.has_cpts
 
 
 @pytest.mark.parametrize(
@@ -219,8 +316,10 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) 
 
 
 def test_a_column_with_very_many_values_is_refused() -> None:
-    with pytest.raises(LacunetError, match="'id' looks like an identifier"):
-        lc.learn_structure({"id": range(200), "a": [0, 1] * 100})
+    rows = {"id": range(200), "a": [0, 1] * 100, "t": np.linspace(0, 1, 200)}
+    with pytest.raises(LacunetError, match="'id' looks like an identifier") as refused:
+        lc.learn_structure(rows)
+    assert "column 't' has 200 different values" in str(refused.value)  # all of them at once
 
 
 def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> None:
@@ -277,5 +376,13 @@ def test_the_command_writes_a_network_and_says_what_it_found(
     assert sorted(found["variables"]) == sorted(written.variables)
     assert ["lung", "either"] in found["arcs"]
     assert found["ended"] == "converged"
+    assert main([*arguments, "--time-limit", "1e-9"]) == 0
+    said = capsys.readouterr()
+    assert "no edges: the search ended before it found one" in said.out
+    assert "the search ended by time limit: the result is the best so far" in said.err
+    assert main([*arguments, "--without", "either,xray", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["variables"]) == 6
+    assert main([*arguments, "--without", "Xray"]) == 1
+    assert "has no column 'Xray'" in capsys.readouterr().err
     assert main(["structure", str(tmp_path / "rows.csv"), "--required", "a -> b"]) == 1
     assert "no variable 'a'" in capsys.readouterr().err

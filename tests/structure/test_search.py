@@ -13,13 +13,13 @@ from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
-from lacunet.structure.cpdag import Parents, compare_structures, cpdag_of
+from lacunet.structure.cpdag import Parents, compare_structures, cpdag_of, topological
 from lacunet.structure.gains import Gains, gain_of, pair_gains, pair_tables
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.parents import Score, parent_sets
 from lacunet.structure.rows import Rows, in_order_of_content
-from lacunet.structure.search import best_dag
+from lacunet.structure.search import best_dag, widened
 
 SIZES = (2, 3, 2, 2, 3)
 NAMES = tuple("ABCDE")
@@ -44,8 +44,8 @@ def by_definition(table: EncodedTable, child: int, parents: tuple[int, ...], siz
     codes = np.stack(list(table.columns.values()), axis=1).astype(int)
     counts: dict[tuple[int, ...], dict[int, int]] = {}
     for row in codes:
-        states = counts.setdefault(tuple(row[list(parents)]), {})
-        states[row[child]] = states.get(row[child], 0) + 1
+        own = counts.setdefault(tuple(row[list(parents)]), {})
+        own[row[child]] = own.get(row[child], 0) + 1
     states, configurations = SIZES[child], int(np.prod([SIZES[p] for p in parents]))
     if size:
         a, b = size / configurations, size / configurations / states
@@ -123,6 +123,26 @@ def test_constraints_hold_in_the_result() -> None:
     assert not {1, 3} & found[4]
     assert max(map(len, found)) <= 2
     assert any(found[y] for y in (1, 2, 3))
+
+
+def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
+    rows = Rows.of(random_rows(300, 11, hidden=0.5))
+    constraints = constraints_of(NAMES, (), [("A", "E")], None, 2)
+    start = (frozenset[int](), frozenset({0}), frozenset[int](), frozenset[int](), frozenset[int]())
+    gains = Gains(rows, share=0.1)
+    wide = widened(start, gains, constraints)
+    assert all(few <= many for few, many in zip(start, wide, strict=True))
+    assert sum(map(len, wide)) > sum(map(len, start))
+    assert max(map(len, wide)) <= 2
+    assert 0 not in wide[4]
+    assert len(topological([set(own) for own in wide])) == 5
+    for y, own in enumerate(wide):  # nothing that could be added gains
+        for x in set(range(5)) - own - {y}:
+            is_open = len(own) < 2 and not constraints.forbidden[x, y]
+            before = constraints.order(start)
+            if is_open and before.index(x) < before.index(y):
+                assert gains.gain(x, y, own) <= 0
+    assert gains.gain(0, 1, frozenset()) > Gains(rows).gain(0, 1, frozenset())
 
 
 def test_all_pairs_are_counted_as_one_by_one_and_parts_add_up() -> None:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from math import exp, inf, log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
+from lacunet.diagnosis.sensitivity import sensitivity
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.tilted import tilted_em
+from lacunet.estimate.em.tilted import tilted_rows
 from lacunet.estimate.learn import learn
 from lacunet.model.network import Network
 from lacunet.statistics.count import count
 from lacunet.uncertainty.bounds import bounds
-from lacunet.uncertainty.sensitivity import sensitivity
 from lacunet.uncertainty.tilt import Question, tilted_shares
 
 CLINIC = Network(
@@ -107,33 +108,102 @@ def test_intervals_widen_with_what_is_hidden_and_hold_the_answer() -> None:
     assert (high - low)[at] == pytest.approx(2 * 1.96 * 0.0217, rel=0.4)
 
 
-def test_em_without_a_tilt_is_em_and_with_one_a_fixed_point() -> None:
-    table = EncodedTable.of({"X": 2}, {"X": np.array([0] * 30 + [1] * 10 + [2] * 20, np.uint8)})
-    coin = Network({"X": ["no", "yes"]})
-    plain = learn(coin, table, EM(tolerance=1e-12, max_iterations=10_000), prior=1).network
-    assert plain.cpt("X").table[1] == pytest.approx(0.25)
-    same = tilted_em(plain, table, "X", np.zeros(2), prior=1, tolerance=1e-13)
-    np.testing.assert_allclose(same.cpt("X").table, plain.cpt("X").table, atol=1e-10)
-    tilted = tilted_em(plain, table, "X", np.array([0.0, 1.0]), prior=1, tolerance=1e-13)
-    p = tilted.cpt("X").table[1]
-    hidden = p * exp(1) / (1 - p + p * exp(1))
-    assert p == pytest.approx((10 + 20 * hidden) / 60, rel=1e-9)
-
-
-def test_em_with_a_tilt_uses_the_rest_of_the_network() -> None:
-    table, _ = tilted_law(0.0)
-    plain = learn(CLINIC, table, EM(tolerance=1e-10, max_iterations=20_000), prior=1).network
-    up, down = (
-        tilted_em(plain, table, "Ill", np.array([0.0, d, 0.0]), prior=1).cpt("Ill").table[:, 1]
-        for d in (1.0, -1.0)
+@pytest.mark.parametrize("delta", [-1.5, 0.0, 2.0])
+def test_em_with_the_right_tilt_gives_the_truth_back(delta: float) -> None:
+    table, truth = tilted_law(delta)
+    network = Network(CLINIC.states_of, {"Ill": ["Age"], "Pain": ["Ill", "Age"]})  # any law
+    to_the_end = EM(tolerance=1e-12, max_iterations=20_000)
+    plain = learn(network, table, to_the_end, prior=1).network
+    question = Question("Ill", "yes", {"Pain": "yes"}, "Ill", "yes")
+    rows = tilted_rows(plain, table, question, ("Age",), 1.0, 2**30)
+    found = rows.network(rows.cells(delta, 1e-12, 20_000))
+    np.testing.assert_allclose(
+        found.cpt("Ill").table, truth.sum(axis=2) / truth.sum(axis=(1, 2))[:, None], atol=1e-8
     )
-    assert (down < plain.cpt("Ill").table[:, 1]).all()
-    assert (plain.cpt("Ill").table[:, 1] < up).all()
+    expected = truth[:, 1, 1].sum() / truth[:, :, 1].sum()
+    assert rows.answer(delta) == pytest.approx(expected, abs=1e-4)
+    if not delta:
+        np.testing.assert_allclose(found.cpt("Pain").table, plain.cpt("Pain").table, atol=1e-9)
+
+
+def test_em_and_shares_have_the_same_tipping_point_where_nothing_else_speaks() -> None:
+    rows = {"X": ["no"] * 300 + ["yes"] * 100 + [None] * 200}
+    coin = Network({"X": ["no", "yes"]})
+    em = sensitivity(coin, rows, "X", "yes", {}, "X", threshold=1 / 3, method="em", prior=1)
+    by_shares = sensitivity(coin, rows, "X", "yes", {}, "X", threshold=1 / 3)
+    assert em.tipping_point == pytest.approx(log(3), abs=1e-4)
+    np.testing.assert_allclose(em.answers, by_shares.answers, atol=1e-5)
+    np.testing.assert_allclose(em.intervals, by_shares.intervals, atol=1e-4)
+    assert "were 3 times those of a shown one" in em.words[1]
+    # Any tilt fits a variable by itself; by shares nothing is said of it.
+    assert np.ptp(em.log_likelihoods) < 1e-3
+    assert "delta = -inf to +inf fit the data" in em.words[-1]
+    assert by_shares.log_likelihoods == ()
+
+
+def test_what_else_a_row_shows_speaks_by_em_alone() -> None:
+    # Ill goes with Pain; those whose Ill is hidden all have Pain.
+    rows = {
+        "Ill": ["no"] * 90 + ["yes"] * 10 + ["no"] * 10 + ["yes"] * 90 + [None] * 200,
+        "Pain": ["no"] * 100 + ["yes"] * 300,
+    }
+    network = Network({"Ill": ["no", "yes"], "Pain": ["no", "yes"]}, {"Pain": ["Ill"]})
+    em = sensitivity(network, rows, "Ill", "yes", {}, "Ill", given=[], method="em", prior=1)
+    by_shares = sensitivity(network, rows, "Ill", "yes", {}, "Ill", given=[])
+    at = em.deltas.index(0.0)
+    assert em.answers[at] == pytest.approx((100 + 0.9 * 200) / 400, abs=1e-4)
+    assert by_shares.answers[at] == pytest.approx(0.5)
+    assert "and by what else a row shows" in str(em)
+
+
+def test_the_independences_of_a_network_may_speak_against_a_tilt() -> None:
+    # X has two children that are always shown: they tell the share of X among those who hide it.
+    rng = np.random.default_rng(0)
+    x = rng.random(4_000) < 0.4
+    columns = {"X": np.where(rng.random(4_000) < 0.5, 2, x).astype(np.uint8)}
+    columns |= {name: (rng.random(4_000) < np.where(x, 0.9, 0.2)).astype(np.uint8) for name in "YZ"}
+    table = EncodedTable.of({"X": 2, "Y": 2, "Z": 2}, columns)
+    network = Network({n: ["no", "yes"] for n in "XYZ"}, {"Y": ["X"], "Z": ["X"]})
+    found = sensitivity(network, table, "X", "yes", {}, "X", given=[], method="em", groups=2)
+    assert found.deltas[int(np.argmax(found.log_likelihoods))] == 0
+    assert "only delta = 0 fits the data" in found.words[-1]
+
+
+def test_a_tipping_point_between_tilts_is_found_where_the_answer_turns_back() -> None:
+    # Given A, half of whose values hide: how likely B is among A = 1 falls, and rises again.
+    rows = {
+        "A": ["0"] * 50 + ["1"] * 50 + [None] * 100,
+        "B": ["0"] * 40 + ["1"] * 10 + ["0"] * 10 + ["1"] * 40 + ["0"] * 20 + ["1"] * 80,
+    }
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    found = sensitivity(network, rows, "B", "0", {"A": "0"}, "A", given=[])
+    assert found.deltas == tuple(sorted(found.deltas))
+    assert f"{found.answers.min():.3g} and {found.answers.max():.3g}" in found.words[1]
+    inside = (found.answers[3] + found.answers[4]) / 2
+    again = sensitivity(network, rows, "B", "0", {"A": "0"}, "A", given=[], threshold=inside)
+    assert again.tipping_point is not None
+    assert found.deltas[3] < again.tipping_point < found.deltas[4]
 
 
 def test_what_is_never_missing_is_refused() -> None:
     with pytest.raises(LacunetError, match="'Age' is never missing"):
         sensitivity(CLINIC, tilted_law(0)[0], "Ill", "yes", {}, "Age")
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_what_is_never_shown_is_refused(method: str) -> None:
+    rows = {"Age": ["old"] * 20, "Ill": [None] * 20, "Pain": ["no"] * 20}
+    with pytest.raises(LacunetError, match="no row shows 'Ill'"):
+        sensitivity(CLINIC, rows, "Ill", "yes", {}, "Ill", method=method)
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"method": "mice"}, "must be one of direct-mar, em"),
+        ({"threshold": 3}, "not a probability"),
+        ({"groups": 1}, "two at least"),
+        ({"deltas": [float("nan")]}, "not a number"),
+    ]
+    for options, says in refused:
+        with pytest.raises(LacunetError, match=says):
+            sensitivity(CLINIC, rows, "Ill", "yes", {}, "Ill", **options)
 
 
 def test_the_command_prints_a_table_and_words(
@@ -160,3 +230,18 @@ def test_the_command_prints_a_table_and_words(
     assert main([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answers"][5] == pytest.approx(0.5)
     assert main([*arguments[:4], "Ill|Age=old", "--mechanism", "Ill"]) == 1
+
+
+def test_the_command_asks_by_em(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from lacunet.formats.files import write_network
+
+    write_network(Network({"X": ["no", "yes"]}, {}, {"X": [0.5, 0.5]}), tmp_path / "net.bif")
+    cells = ["no"] * 30 + ["yes"] * 10 + ["?"] * 20
+    (tmp_path / "rows.csv").write_text("\n".join(["X", *cells]) + "\n")
+    arguments = ["sensitivity", str(tmp_path / "net.bif"), str(tmp_path / "rows.csv")]
+    arguments += ["--query", "X=yes", "--mechanism", "X", "--threshold", str(1 / 3)]
+    assert main([*arguments, "--method", "em", "--prior", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["method"] == "em"
+    assert told["tipping_point"] == pytest.approx(log(3), abs=1e-4)
+    assert len(told["log_likelihoods"]) == len(told["deltas"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lacunet.errors import LacunetError
-from lacunet.formats.draft import Declared, Variables, assemble, declare, family, from_flat
-from lacunet.formats.source import Source
+from lacunet.formats.draft import network_of
 from lacunet.model.network import Network, as_network
-
-LABEL = "the pgmpy model"
 
 
 def to_pgmpy(network: Network) -> Any:
@@ -51,30 +49,21 @@ def from_pgmpy(model: Any) -> Network:
             "lacunet.Network.from_data(data, model) takes the states from data.",
         )
     cpds = {str(node): model.get_cpds(node) for node in model.nodes()}
-    variables = declare(
-        Source.of(LABEL, ""),
-        [
-            Declared(name, tuple(map(str, cpd.state_names[cpd.variable])), LABEL)
-            for name, cpd in cpds.items()
-        ],
-    )
-    potentials = []
+    states_of = {name: tuple(map(str, cpd.state_names[cpd.variable])) for name, cpd in cpds.items()}
+    cpts = []
     for name, cpd in cpds.items():
-        members = family(variables, name, tuple(map(str, cpd.variables[1:])), LABEL)
-        values = _in_order(cpd, variables)
-        axes = [*range(1, values.ndim), 0]  # pgmpy has the child first
-        potentials.append(from_flat(members, values.transpose(axes).ravel().tolist()))
-    return assemble(variables, potentials)
+        parents = tuple(map(str, cpd.variables[1:]))
+        values = _in_order(cpd, states_of).transpose([*range(1, cpd.values.ndim), 0])
+        cpts.append((name, parents, values))  # pgmpy has the child first
+    return network_of("the pgmpy model", states_of, cpts)
 
 
-def _in_order(cpd: Any, variables: Variables) -> Any:
+def _in_order(cpd: Any, states_of: Mapping[str, Sequence[str]]) -> Any:
     """The values of a CPD, each axis in the order of the states in its variable's own CPD."""
     values = cpd.values
     for axis, variable in enumerate(cpd.variables):
         own = list(map(str, cpd.state_names[variable]))
-        values = values.take(
-            [own.index(state) for state in variables.positions_of[str(variable)]], axis=axis
-        )
+        values = values.take([own.index(state) for state in states_of[str(variable)]], axis=axis)
     return values
 
 

@@ -5,22 +5,12 @@ pyAgrum lists a CPT's variables child first, and its arrays have the axes the ot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from lacunet.errors import LacunetError
-from lacunet.formats.draft import (
-    Declared,
-    Potential,
-    Variables,
-    assemble,
-    declare,
-    family,
-    from_flat,
-)
-from lacunet.formats.source import Source
+from lacunet.formats.draft import network_of
 from lacunet.model.network import Network, as_network
-
-LABEL = "the pyAgrum network"
 
 
 def to_pyagrum(network: Network) -> Any:
@@ -39,8 +29,8 @@ def to_pyagrum(network: Network) -> Any:
         for parent in network.parents(name):
             other.addArc(parent, name)
     for cpt in network.cpts:
-        axes = [*range(len(cpt.parents))[::-1], len(cpt.parents)]
-        other.cpt(cpt.child).fillWith(cpt.table.transpose(axes).ravel().tolist())
+        numbers = cpt.table.transpose(_turned(cpt.parents)).ravel()
+        other.cpt(cpt.child).fillWith(numbers.tolist())
     return other
 
 
@@ -51,32 +41,25 @@ def from_pyagrum(other: Any) -> Network:
     formats in single precision. Variables that pyAgrum has cut into intervals keep their cut
     points.
     """
-    names = [other.variable(node).name() for node in other.nodes()]
-    theirs = [other.variable(name) for name in names]
-    variables = declare(
-        Source.of(LABEL, ""),
-        [
-            Declared(name, tuple(own.labels()), LABEL)
-            for name, own in zip(names, theirs, strict=True)
-        ],
-    )
-    network = assemble(variables, [_potential(other, name, variables) for name in names])
+    variables = {other.variable(node).name(): other.variable(node) for node in other.nodes()}
+    cpts = []
+    for name in variables:
+        cpt = other.cpt(name)
+        parents = tuple(cpt.names[1:])
+        cpts.append((name, parents, cpt.toarray().transpose(_turned(parents))))
+    states_of = {name: own.labels() for name, own in variables.items()}
+    network = network_of("the pyAgrum network", states_of, cpts)
     cuts = {
         name: own.ticks()
-        for name, own in zip(names, theirs, strict=True)
+        for name, own in variables.items()
         if own.varType() == _library().VarType_DISCRETIZED
     }
     return Network(network.states_of, network.parents_of, network.tables_of, cuts)
 
 
-def _potential(other: Any, name: str, variables: Variables) -> Potential:
-    cpt = other.cpt(name)
-    parents = tuple(cpt.names[1:])
-    members = family(variables, name, parents, LABEL)
-    if not parents:
-        return from_flat(members, cpt.toarray().ravel().tolist())
-    axes = [*range(len(parents))[::-1], len(parents)]
-    return from_flat(members, cpt.toarray().transpose(axes).ravel().tolist())
+def _turned(parents: Sequence[str]) -> list[int]:
+    """The axes with the parents the other way round."""
+    return [*range(len(parents))[::-1], len(parents)]
 
 
 def _library() -> Any:

@@ -21,9 +21,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from lacunet.errors import LacunetError
+from lacunet.model.arrows import Token, Written
 from lacunet.model.network import Network, Scope
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
@@ -42,6 +43,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _BLOCK = re.compile(r"\s*(?:strict\s+)?(digraph|graph|dag|pdag|mag)\b[^{]*\{(.*)\}\s*", re.DOTALL)
+END = Token("end", "", -1)
 _ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no variable
 
 
@@ -137,10 +139,10 @@ def _written(text: str) -> Iterator[Step]:
         return _model_string(text)
     block = _BLOCK.fullmatch(text)
     if block is None:
-        return _statements(text, 0, text, in_block=False)
+        return _statements(text, 0, len(text), in_block=False)
     if block.group(1) == "graph":
         raise EdgesError("the DOT text is an undirected graph.", "write digraph { A -> B }.")
-    return _statements(block.group(2), block.start(2), text, in_block=True)
+    return _statements(text, *block.span(2), in_block=True)
 
 
 def _model_string(text: str) -> Iterator[Step]:
@@ -153,50 +155,35 @@ def _model_string(text: str) -> Iterator[Step]:
         yield [name.strip() for name in parents.split(":") if name.strip()], [child.strip()]
 
 
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    at: int
-
-
-def _statements(text: str, start: int, whole: str, *, in_block: bool) -> Iterator[Step]:
-    tokens = list(_tokens(text, start, whole))
+def _statements(text: str, start: int, end: int, *, in_block: bool) -> Iterator[Step]:
+    written = Written("edges", text, lambda problem: EdgesError(problem, HINT))
+    tokens = list(written.tokens(_TOKEN, start, end))
+    for kind, sign, at in tokens:
+        if kind in _REFUSED:
+            raise written.wrong(_REFUSED[kind].format(sign), at)
     for statement in _split(tokens):
         if in_block and any(token.kind == "equals" for token in statement):
             continue  # rankdir=LR, bb="0,0,1,1"
         if in_block and statement[0].text == "subgraph":
-            _fail("subgraphs are not read: list their edges outside", whole, statement[0].at)
-        yield from _steps(statement, whole, in_block=in_block)
+            problem = "subgraphs are not read: list their edges outside"
+            raise written.wrong(problem, statement[0].at)
+        yield from _steps(statement, written, in_block=in_block)
 
 
-def _tokens(text: str, start: int, whole: str) -> Iterator[_Token]:
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            _fail(f"{text[at]!r} is not understood here", whole, start + at)
-        kind = str(match.lastgroup)
-        if kind in ("both", "line"):
-            _fail(_NO_DIRECTION[kind], whole, start + at)
-        if kind != "blank":
-            yield _Token(kind, match.group(), start + at)
-        at = match.end()
-
-
-_NO_DIRECTION = {
+_REFUSED = {
+    "": "{!r} is not understood here",
     "both": "an edge with two heads is not an edge of a Bayesian network: add the hidden "
     "common cause as a variable, or choose a direction",
     "line": "the edges of a Bayesian network have a direction: write -> or <-",
 }
 
 
-def _split(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
+def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """The statements; a line that ends or begins with an arrow is not yet over."""
     arrows = ("right", "left")
-    statement: list[_Token] = []
+    statement: list[Token] = []
     depth = 0
-    for token, after in pairwise([*tokens, _Token("end", "", -1), _Token("end", "", -1)]):
+    for token, after in pairwise([*tokens, END, END]):
         depth += (token.kind == "open") - (token.kind == "close")
         if token.kind == "end":
             beside_arrow = after.kind in arrows or (statement and statement[-1].kind in arrows)
@@ -214,49 +201,40 @@ def _split(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
         yield statement
 
 
-def _steps(statement: Sequence[_Token], whole: str, *, in_block: bool) -> Iterator[Step]:
+def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> Iterator[Step]:
     groups: list[list[str]] = []
-    arrows: list[_Token] = []
-    part: list[_Token] = []
+    arrows: list[Token] = []
+    part: list[Token] = []
     for token in statement:
         if token.kind in ("right", "left"):
-            groups.append(_group(part, token, whole, in_block=in_block))
+            groups.append(_group(part, token, written, in_block=in_block))
             arrows.append(token)
             part = []
         else:
             part.append(token)
     end = arrows[-1] if arrows else statement[0]
-    groups.append(_group(part, end, whole, in_block=in_block))
+    groups.append(_group(part, end, written, in_block=in_block))
     if not arrows:
         yield from (((), [name]) for name in groups[0])
     for arrow, (one, two) in zip(arrows, pairwise(groups), strict=True):
         yield (one, two) if arrow.kind == "right" else (two, one)
 
 
-def _group(tokens: Sequence[_Token], near: _Token, whole: str, *, in_block: bool) -> list[str]:
+def _group(tokens: Sequence[Token], near: Token, written: Written, *, in_block: bool) -> list[str]:
     """The names on one side of an arrow; outside blocks, words without a comma are one name."""
     names: list[list[str]] = [[]]
     for token in tokens:
         if token.kind in ("comma", "open", "close"):
             names.append([])
         elif token.kind == "equals":
-            _fail("'=' is not understood here", whole, token.at)
+            raise written.wrong("'=' is not understood here", token.at)
+        elif token.kind == "quoted":
+            names += [[re.sub(r"\\(.)", r"\1", token.text[1:-1])], []]
+        elif in_block:
+            names.append([token.text])
         else:
-            if token.kind == "quoted" or in_block:
-                names.append([])
-            is_quoted = token.kind == "quoted"
-            names[-1].append(re.sub(r"\\(.)", r"\1", token.text[1:-1]) if is_quoted else token.text)
-            if is_quoted:
-                names.append([])
+            names[-1].append(token.text)
     found = [" ".join(words) for words in names if words]
     if not found:
-        _fail("a variable is missing beside the arrow", whole, near.at)
+        raise written.wrong("a variable is missing beside the arrow", near.at)
     return found
-
-
-def _fail(problem: str, text: str, at: int) -> NoReturn:
-    line = text.count("\n", 0, at) + 1
-    begin = text.rfind("\n", 0, at) + 1
-    shown = text[begin:].split("\n", 1)[0]
-    where = f"line {line}, column {at - begin + 1}"
-    raise EdgesError(f"edges, {where}: {problem}.\n  {shown}\n  {' ' * (at - begin)}^", HINT)

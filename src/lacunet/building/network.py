@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
@@ -15,7 +14,7 @@ from lacunet.data.reading import source_from
 from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetWarning
 from lacunet.model.network import Network, Scope
-from lacunet.wording import counted
+from lacunet.wording import close_to, counted
 
 __all__ = ["FoundNetwork", "Network", "find_network", "network_from"]
 
@@ -127,9 +126,8 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         )
     absent = [name for name in edges.variables if name not in columns and name not in given]
     if absent:
-        lower = {column.lower(): column for column in columns}
-        close = {name: get_close_matches(name.lower(), lower, 1, 0.6) for name in absent}
-        meant = [f"{lower[own[0]]!r} for {name!r}" for name, own in close.items() if own]
+        close = {name: close_to(name, columns) for name in absent}
+        meant = [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]
         hint = f"did you mean {', '.join(meant)}? " if meant else ""
         hidden = f"A hidden variable needs its states: states={{{absent[0]!r}: [...]}}."
         raise StatesError(

@@ -18,7 +18,7 @@ from lacunet.data.encode import distinct_cells
 from lacunet.data.matching import MISSING_TOKENS, number_of
 from lacunet.data.source import Column, Source
 from lacunet.errors import LacunetError
-from lacunet.wording import counted
+from lacunet.wording import counted, listed
 
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
 FEWEST_ROWS_OF_IDENTIFIER = 20
@@ -147,7 +147,7 @@ def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
 def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     """What may surprise the user about the states of one column."""
     if seen.tokens:
-        tokens = ", ".join(map(repr, filter(None, seen.tokens)))
+        tokens = listed(filter(None, seen.tokens))
         if tokens:
             count = sum(number for token, number in seen.tokens.items() if token)
             yield (

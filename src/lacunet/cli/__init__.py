@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TextIO
 
+from lacunet.cli.colour import colours
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 
@@ -21,6 +22,11 @@ from lacunet.errors import LacunetError, LacunetWarning
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     _open_streams()
+    with colours():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         from lacunet.cli.parser import parser
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.experiment import PROCESSES_HELP, SEED_HELP, limit, positive
+from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
+    add_network_and_data,
+    add_seed,
+    limit,
     names,
-    note,
-    seed,
-    table_of,
+    noted_table,
+    positive,
 )
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
@@ -31,44 +34,21 @@ that values are missing because of what they are, is not simulated.
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument("--methods", type=names, metavar="A,B", help="methods to compare")
-    command.add_argument(
-        "--separator",
-        type=names,
-        metavar="A,B",
-        help="variables for the informed methods, which are then compared too",
-    )
-    command.add_argument(
-        "--truth",
-        default="factored-mar",
-        metavar="M",
-        help="the method that learns the network to simulate from (default: factored-mar)",
-    )
-    command.add_argument(
-        "--prior", type=float, default=2.0, help="concentration of the Dirichlet prior (default: 2)"
-    )
-    command.add_argument(
-        "--rows", type=positive, metavar="N", help="rows to simulate (default: as in the data)"
-    )
-    command.add_argument(
-        "--repetitions",
-        type=positive,
-        default=5,
-        metavar="N",
-        help="how often to simulate (default: 5)",
-    )
-    command.add_argument(
-        "--limit",
-        type=limit,
-        default=60.0,
-        metavar="SECONDS",
-        help="time limit for each method, or 'none' (default: 60)",
-    )
-    command.add_argument("--seed", type=seed, default=0, metavar="N", help=SEED_HELP)
-    command.add_argument("--processes", type=positive, default=1, metavar="N", help=PROCESSES_HELP)
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_network_and_data(command)
+    add(command, "--methods A,B", "methods to compare", type=names)
+    separator = "variables for the informed methods, which are then compared too"
+    add(command, "--separator A,B", separator, type=names)
+    truth = "the method that learns the network to simulate from"
+    add(command, "--truth M", truth, default="factored-mar")
+    add(command, "--prior", "concentration of the Dirichlet prior", type=float, default=2.0)
+    add(command, "--rows N", "rows to simulate (default: as in the data)", type=positive)
+    add(command, "--repetitions N", "how often to simulate", type=positive, default=5)
+    seconds = "time limit for each method, or 'none'"
+    add(command, "--limit SECONDS", seconds, type=limit, default=60.0)
+    add_seed(command)
+    add(command, "--processes N", "processes at the same time", type=positive, default=1)
+    add_json(command)
+    add_report_argument(command)
     add_data_arguments(command)
 
 
@@ -77,14 +57,13 @@ def run(options: Namespace) -> int:
     from lacunet.experiments.paper.sources import source_of
     from lacunet.experiments.referee import case_of, compare, learners_for
     from lacunet.experiments.runner.learners import learners_named
-    from lacunet.report.compared import comparison_as_data, comparison_as_text
+    from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 
+    refuse_overwriting([options.report], [options.network, *options.data])
     network = source_of(options.network).read()
     separator = tuple(options.separator) if options.separator else None
+    table = noted_table(options, network)
     with progress_bar() as progress:
-        table = table_of(options, network, progress)
-        for text in table.notes:
-            note(text)
         case = case_of(network, table, options.truth, options.prior, options.rows, separator)
         found = compare(
             case,
@@ -96,4 +75,6 @@ def run(options: Namespace) -> int:
             progress,
         )
     print(json.dumps(comparison_as_data(found)) if options.json else comparison_as_text(found))
+    if options.report:
+        keep_page(options, comparison_page(found, page_source(options, ("network", "data"))))
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import NETWORK_HELP, note
+from lacunet.cli.options import NETWORK_HELP, add, note
 
 HELP = "convert a network file into another format"
 EXAMPLE = """example:
@@ -15,10 +15,8 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("source", metavar="IN", help=NETWORK_HELP)
-    command.add_argument(
-        "target", metavar="OUT", help="the file to write; its name says the format"
-    )
+    add(command, "source IN", NETWORK_HELP)
+    add(command, "target OUT", "the file to write; its name says the format")
 
 
 def run(options: Namespace) -> int:

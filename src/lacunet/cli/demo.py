@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from lacunet.cli.errors import OutputError
-from lacunet.cli.options import note
+from lacunet.cli.options import add, add_json, note
 
 HELP = "learn from a bundled example where dropping rows gives a wrong answer"
 EXAMPLE = """example:
@@ -18,14 +18,9 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        default="demo-output",
-        help="folder for the networks and the data (default: demo-output)",
-    )
-    command.add_argument("--json", action="store_true", help="print the answers as JSON")
+    text = "folder for the networks and the data"
+    add(command, "-o --output FOLDER", text, default="demo-output")
+    add_json(command, "print the answers as JSON")
 
 
 def run(options: Namespace) -> int:
@@ -39,14 +34,14 @@ def run(options: Namespace) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError.folder(options.output, error) from None
+        problem = f"{options.output}: the folder cannot be made: {error.strerror}."
+        raise OutputError(problem, "name another.") from None
     write_network(SCREENING, folder / "truth.bif")
     write_table(shown.table, SCREENING, folder / "data.csv")
     write_network(shown.learned[METHODS[-1]], folder / "learned.bif")
     if options.json:
         answers = [
-            {"what": words, "truth": truth, **dict(zip(METHODS, values, strict=True))}
-            for words, truth, values in shown.answers
+            dict(zip(("what", "truth", *METHODS), answer, strict=True)) for answer in shown.answers
         ]
         told = {"rows": shown.table.rows, "answers": answers, "obesity": shown.obesity}
         print(json.dumps(told))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
+from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
+    add_network_and_data,
     note,
+    noted_table,
     seed,
-    table_of,
 )
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 
 HELP = "say what is missing from data, whether at random, and what that permits"
 EXAMPLE = """example:
@@ -30,17 +32,13 @@ what is printed for each variable:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument("--json", action="store_true", help="print everything as JSON")
-    command.add_argument(
-        "--mechanisms",
-        metavar="FILE",
-        help="learn what decides whether values are shown, and write it as a missingness graph",
-    )
-    command.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="random seed of the tests (0)"
-    )
+    add_network_and_data(command)
+    add_json(command, "print everything as JSON")
+    learn = "learn what decides whether values are shown, and write it as a missingness graph"
+    add(command, "--mechanisms FILE", learn)
+    seeds = "random seed of the tests (0)"
+    command.add_argument("--seed", type=seed, default=0, metavar="N", help=seeds)
+    add_report_argument(command)
     add_data_arguments(command)
 
 
@@ -52,14 +50,18 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import read_network
     from lacunet.missingness.fitted import learn_missingness
 
+    refuse_overwriting([options.report, options.mechanisms], [options.network, *options.data])
     network = read_network(options.network)
-    with progress_bar() as progress:
-        table = table_of(options, network, progress)
-    for text in table.notes:
-        note(text)
+    table = noted_table(options, network)
     found = diagnose(network, table, rng=np.random.default_rng(options.seed))
     print(json.dumps(found.as_data()) if options.json else found)
     if options.mechanisms:
         learn_missingness(network, table).write(options.mechanisms)
         note(f"the learned mechanisms are in {options.mechanisms}")
+    if options.report:
+        from lacunet.pages.diagnosed import page
+        from lacunet.statistics.missing import missing_summary
+
+        summary = missing_summary(table, [])
+        keep_page(options, page(found, summary, page_source(options, ("network", "data"))))
     return 0

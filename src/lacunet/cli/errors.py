@@ -11,25 +11,6 @@ from lacunet.errors import LacunetError
 class OutputError(LacunetError):
     """The result cannot be put where it should go."""
 
-    @classmethod
-    def folder(cls, path: str, error: OSError) -> OutputError:
-        return cls(f"{path}: the folder cannot be made: {error.strerror}.\nHint: name another.")
-
-    @classmethod
-    def twice(cls, paths: Iterable[str]) -> OutputError:
-        return cls(f"two results would go to one file: {', '.join(paths)}.\nHint: name others.")
-
-    @classmethod
-    def of_nothing(cls, path: str) -> OutputError:
-        return cls(
-            f"give a network to write to {path}.\n"
-            "Hint: name it, as in: lacunet networks alarm -o alarm.bif"
-        )
-
-    @classmethod
-    def file(cls, path: str, error: OSError) -> OutputError:
-        return cls(f"{path} cannot be written: {error.strerror or error}.")
-
 
 def refuse_overwriting(targets: Iterable[str | None], read: Iterable[str | None]) -> None:
     """Refuse to write over a file that the command reads, or where nothing can be written."""

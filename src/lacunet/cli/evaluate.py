@@ -5,7 +5,17 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, data_of
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add,
+    add_data_arguments,
+    add_json,
+    add_query_arguments,
+    data_of,
+    data_options,
+    has_data,
+)
 
 HELP = "compare a learned network with the true one, and with test data"
 EXAMPLE = """example:
@@ -16,15 +26,12 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("truth", metavar="TRUTH", help=NETWORK_HELP)
-    command.add_argument("learned", metavar="LEARNED", help="the network to compare with it")
-    command.add_argument(
-        "--data",
-        metavar="TEST",
-        nargs="+",
-        help=f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}",
-    )
-    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    add(command, "truth TRUTH", NETWORK_HELP)
+    add(command, "learned LEARNED", "the network to compare with it")
+    test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
+    data = add(command, "--data TEST", test, nargs="+")
+    add_json(command, "print the numbers as JSON")
+    add_query_arguments(command, data)
     add_data_arguments(command)
 
 
@@ -37,11 +44,8 @@ def run(options: Namespace) -> int:
     found = evaluate(
         source_of(options.truth).read(),
         source_of(options.learned).read(),
-        data_of(options) if options.data else None,
-        weight=options.weight,
-        missing=options.missing,
-        unknown=options.unknown,
-        latent=options.latent,
+        data_of(options) if has_data(options) else None,
+        **data_options(options),
     )
     print(json.dumps(evaluation_as_data(found)) if options.json else evaluation_as_text(found))
     return 0

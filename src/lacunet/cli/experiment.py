@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import names, seed
+from lacunet.cli.options import add, add_json, limit, names, positive, seed
 from lacunet.cli.options import note as say
 from lacunet.progress import Progress
 
@@ -27,6 +27,9 @@ NAMES = (
     "table-large",
     "table-informed",
     "mnar",
+    "structure-mcar",
+    "structure-mechanisms",
+    "structure-paper",
     "example-appendix",
 )
 EXAMPLE = """example:
@@ -38,42 +41,30 @@ EXAMPLE = """example:
 A run can be stopped at any time: the same command continues where it stopped. Asking for more
 sizes, repetitions or methods adds to what is there.
 """
-SEED_HELP = "random seed (default: 0)"
-PROCESSES_HELP = "processes at the same time (default: 1)"
 SECONDS_BETWEEN_LINES = 30.0
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     command.add_argument("name", metavar="NAME", choices=NAMES, help=f"one of {', '.join(NAMES)}")
-    command.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        help="folder for the results (default: experiments/NAME, or experiments/NAME-quick)",
-    )
-    command.add_argument("--quick", action="store_true", help="a small version: a minute or two")
-    command.add_argument("--sizes", type=numbers, metavar="100,1000", help="numbers of rows")
-    command.add_argument(
-        "--repetitions",
-        type=repetitions,
-        metavar="8,1000000:2",
-        help="learning problems for each size; SIZE:NUMBER for a different number at one size",
-    )
-    command.add_argument("--methods", type=names, metavar="A,B", help="methods to compare")
-    command.add_argument("--networks", type=names, metavar="A,B", help="bundled names or files")
-    command.add_argument("--settings", type=names, metavar="A,B", help="only these settings")
-    command.add_argument("--limits", type=seconds, metavar="60,300", help="time limits in seconds")
-    command.add_argument("--test-rows", type=positive, metavar="N", help="rows to test on")
-    command.add_argument(
-        "--grid", metavar="FILE", help="table-large: a file with the network Grid 90-20-1"
-    )
-    command.add_argument("--seed", type=seed, metavar="N", help=SEED_HELP)
-    command.add_argument("--processes", type=positive, metavar="N", help=PROCESSES_HELP)
-    command.add_argument("--forecast", action="store_true", help="say what would be run, and stop")
-    command.add_argument("--report", action="store_true", help="run nothing: report what is there")
-    command.add_argument("--retry", action="store_true", help="run again the cells that died")
-    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    output = "folder for the results (default: experiments/NAME, or experiments/NAME-quick)"
+    add(command, "-o --output FOLDER", output)
+    add(command, "--quick", "a small version: a minute or two", action="store_true")
+    add(command, "--sizes 100,1000", "numbers of rows", type=numbers)
+    every = "learning problems for each size; SIZE:NUMBER for a different number at one size"
+    add(command, "--repetitions 8,1000000:2", every, type=repetitions)
+    add(command, "--methods A,B", "methods to compare", type=names)
+    add(command, "--networks A,B", "bundled names or files", type=names)
+    add(command, "--settings A,B", "only these settings", type=names)
+    add(command, "--limits 60,300", "time limits in seconds", type=seconds)
+    add(command, "--test-rows N", "rows to test on", type=positive)
+    add(command, "--grid FILE", "table-large: a file with the network Grid 90-20-1")
+    add(command, "--seed N", "random seed (default: 0)", type=seed)
+    add(command, "--processes N", "processes at the same time (default: 1)", type=positive)
+    add(command, "--forecast", "say what would be run, and stop", action="store_true")
+    add(command, "--report", "run nothing: report what is there", action="store_true")
+    add(command, "--retry", "run again the cells that died", action="store_true")
+    add_json(command, "print the numbers as JSON")
     command.set_defaults(wrong_usage=command.error)
 
 
@@ -165,7 +156,7 @@ def study_of(options: Namespace) -> Study:
         "limits": options.limits,
         "test_rows": options.test_rows,
         "seed": options.seed,
-        "learners": learners_named(options.methods) if options.methods else None,
+        "learners": learners_named(options.methods, study.finds) if options.methods else None,
     }
     given = {name: value for name, value in replaced.items() if value is not None}
     return titled(checked(replace(study, **given)))
@@ -239,17 +230,6 @@ def _line_now_and_then() -> Progress:
     return tell
 
 
-def positive(text: str) -> int:
-    """A whole number of at least one."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a whole number of at least one")
-    return value
-
-
 def numbers(text: str) -> tuple[int, ...]:
     """Whole numbers separated by commas, in order and each once.
 
@@ -279,16 +259,3 @@ def repetitions(text: str) -> tuple[int, dict[int, int]]:
 def seconds(text: str) -> tuple[float | None, ...]:
     """Time limits separated by commas; ``none`` is no limit."""
     return tuple(dict.fromkeys(map(limit, text.split(","))))
-
-
-def limit(text: str) -> float | None:
-    """A time limit in seconds; ``none`` is no limit."""
-    if text.strip() == "none":
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1e7:
-        raise ArgumentTypeError(f"{text!r} is not a time limit in seconds")
-    return value

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from contextlib import ExitStack
 
 from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
+    add_memory,
     add_method_arguments,
-    gigabytes,
+    add_network_and_data,
+    data_of,
+    data_options,
+    has_data,
     method_of,
     note,
-    table_of,
+    noted_table,
 )
 from lacunet.cli.progress import progress_bar
 from lacunet.estimate.method import Method, MethodError
@@ -28,19 +33,12 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="*", help=DATA_HELP)
-    command.add_argument("--query", metavar="X=1,W=1", help="explain this query, not the families")
-    command.add_argument(
-        "--rows", action="store_true", help="list the rows that enter each factor of the query"
-    )
-    command.add_argument("--json", action="store_true", help="print the plan as JSON")
-    command.add_argument(
-        "--memory",
-        type=gigabytes,
-        metavar="GIB",
-        help="memory budget in GiB (default: half of the available memory)",
-    )
+    add_network_and_data(command, nargs="*")
+    add(command, "--query X=1,W=1", "explain this query, not the families")
+    rows = "list the rows that enter each factor of the query"
+    add(command, "--rows", rows, action="store_true")
+    add_json(command, "print the plan as JSON")
+    add_memory(command)
     add_method_arguments(command)
     add_data_arguments(command)
 
@@ -53,7 +51,7 @@ def run(options: Namespace) -> int:
     method = method_of(options, network)
     if options.rows and options.query is None:
         raise MethodError("--rows lists the rows of a query.", 'give one, as in --query "X=1,W=1".')
-    if options.query is not None and not options.data:
+    if options.query is not None and not has_data(options):
         raise MethodError("a query is explained on data, and none are given.", "name a data file.")
     if options.query is not None:
         return _explain_query(options, network, method)
@@ -62,15 +60,25 @@ def run(options: Namespace) -> int:
 
 def _explain_families(options: Namespace, network: Network, method: Method) -> int:
     from lacunet.estimate.explain import explain
+    from lacunet.memory import memory_budget
     from lacunet.report.explained import explanation_as_data, explanation_as_text
+    from lacunet.statistics.observations import observations
 
-    table = None
-    if options.data:
-        with progress_bar() as progress:
-            table = table_of(options, network, progress)
-        for text in table.notes:
-            note(text)
-    plan = explain(network, method, table, options.memory)
+    with ExitStack() as stack:
+        source = None
+        if has_data(options):
+            source = stack.enter_context(
+                observations(
+                    data_of(options),
+                    network,
+                    memory_budget(options.memory),
+                    progress=stack.enter_context(progress_bar()),
+                    **data_options(options),
+                )
+            )
+        plan = explain(network, method, source, options.memory)
+    for text in plan.notes:
+        note(text)
     print(json.dumps(explanation_as_data(plan)) if options.json else explanation_as_text(plan))
     return 0
 
@@ -80,8 +88,7 @@ def _explain_query(options: Namespace, network: Network, method: Method) -> int:
     from lacunet.report.explained import rows_as_data, rows_as_text
 
     query = parsed_query(options.query, network)
-    with progress_bar() as progress:
-        table = table_of(options, network, progress)
+    table = noted_table(options, network)
     estimand, orders = explain_rows(network, method, table, query)
     as_data, as_text = rows_as_data(estimand, orders), rows_as_text(estimand, orders, options.rows)
     print(json.dumps(as_data) if options.json else as_text)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from lacunet.cli.errors import refuse_overwriting
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, data_of, seed
+from lacunet.cli.options import add, add_json, add_network_and_data, add_seed, data_of
 from lacunet.cli.predict import add_output_arguments, write_rows
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
@@ -19,18 +19,11 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument(
-        "--draws",
-        type=int,
-        metavar="M",
-        help="write M completions drawn from the joint posterior instead of the most probable one",
-    )
-    command.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)"
-    )
-    command.add_argument("--json", action="store_true", help="print one JSON object per row")
+    add_network_and_data(command)
+    draws = "write M completions drawn from the joint posterior instead of the most probable one"
+    add(command, "--draws M", draws, type=int)
+    add_seed(command)
+    add_json(command, "print one JSON object per row")
     add_output_arguments(command)
 
 

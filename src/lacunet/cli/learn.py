@@ -6,32 +6,42 @@ import json
 import os
 import sys
 import tempfile
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
+from typing import Any
 
 from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
+    add_learning_arguments,
     add_method_arguments,
+    add_query_arguments,
     data_of,
     data_options,
-    gigabytes,
     method_options,
+    names,
     note,
+    size_options,
     table_of,
 )
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.cli.progress import progress_bar
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
+from lacunet.progress import Progress
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
+  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.bif
+  lacunet learn alarm.bif all.stats -o learned.bif          statistics of lacunet count or merge
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
@@ -50,95 +60,78 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument(
-        "files", metavar="NETWORK DATA", nargs="+", help=f"{NETWORK_HELP}; {DATA_HELP}"
-    )
-    command.add_argument("--edges", metavar="EDGES", help=f"{EDGES_HELP}; then no NETWORK is given")
-    command.add_argument("-o", "--output", metavar="OUT", help="where to write the learned network")
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
-    command.add_argument(
-        "--prior",
-        type=float,
-        default=2.0,
-        metavar="ALPHA",
-        help="concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none "
-        "(default: 2)",
-    )
-    command.add_argument(
-        "--memory",
-        type=gigabytes,
-        metavar="GIB",
-        help="memory budget in GiB (default: half of the available memory)",
-    )
-    command.add_argument(
-        "--intervals",
-        nargs="?",
-        type=level,
-        const=0.95,
-        metavar="LEVEL",
-        help="add intervals of every CPT entry at this level (0.95 if none is given)",
-    )
-    command.add_argument("--report", metavar="PAGE.html", help="write the result as a page")
-    command.add_argument(
-        "--min-count",
-        type=int,
-        default=0,
-        metavar="K",
-        help="hide numbers on the page that reveal counts below K rows",
-    )
+    given = f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count"
+    files = command.add_argument("files", metavar="NETWORK DATA", nargs="+", help=given)
+    add(command, "--edges EDGES", f"{EDGES_HELP}; then no NETWORK is given")
+    add(command, "-o --output OUT", "where to write the learned network")
+    add_json(command)
+    add_learning_arguments(command)
+    promised = "variables that every row is promised to show; no others count as fully observed"
+    add(command, "--fully-observed A,B", promised, type=names, default=[])
+    add_report_argument(command, "; all rows are held in memory for that")
+    least = "hide numbers on the page that reveal counts below K rows"
+    command.add_argument("--min-count", type=int, default=0, metavar="K", help=least)
     add_building_arguments(command)
     add_method_arguments(command)
+    add_query_arguments(command, files)
     add_data_arguments(command)
-
-
-def level(text: str) -> float:
-    """A level as a share, or in per cent."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    value = value / 100 if value >= 1 else value
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
-    return value
 
 
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
-    import numpy as np
-
-    from lacunet.estimate.learn import Interrupted, learn
     from lacunet.formats.files import check_target
 
     refuse_overwriting([options.output, options.report], options.files)
     network, options.data = _network(options)
     if options.output:
         check_target(network, options.output)
-    code, table = 0, None
+    table = None
     with progress_bar() as progress:
         if options.report:  # the page shows what is missing, so the rows are kept
+            if any(name.endswith(".stats") for name in options.data):
+                raise OutputError(
+                    "a page shows the rows, and statistics do not have them all.",
+                    "learn without --report, or from the data.",
+                )
             table = table_of(options, network, progress)
-        how = data_options(options) if table is None else {}
-        try:
-            result = learn(
-                network,
-                data_of(options) if table is None else table,
-                options.method,
-                options.prior,
-                **how,
-                rng=np.random.default_rng(options.seed),
-                memory=options.memory,
-                progress=progress,
-                intervals=options.intervals is not None,
-                **method_options(options),
-            )
-        except Interrupted as interrupted:
-            result, code = interrupted.result, 130
+        promised = {"fully_observed": options.fully_observed}
+        result, code = learned(network, options, table, progress, **promised)
     _show(result, options)
     _keep(result, options)
     if table is not None:
         _write_page(result, options, table)
     return code
+
+
+def learned(
+    network: Network,
+    options: Namespace,
+    table: EncodedTable | None,
+    progress: Progress,
+    **more: Any,
+) -> tuple[Result, int]:
+    """What the data asked for give, or their table where it is read already; the exit status."""
+    import numpy as np
+
+    from lacunet.estimate.learn import Interrupted, learn
+
+    try:
+        result = learn(
+            network,
+            data_of(options) if table is None else table,
+            options.method,
+            options.prior,
+            **(data_options(options) if table is None else {}),
+            rng=np.random.default_rng(options.seed),
+            **size_options(options),
+            progress=progress,
+            intervals=options.intervals is not None,
+            **method_options(options),
+            **more,
+        )
+    except Interrupted as interrupted:
+        return interrupted.result, 130
+    return result, 0
 
 
 def _show(result: Result, options: Namespace) -> None:
@@ -183,7 +176,7 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
         if options.data == ["-"]:  # can be read once only
             options.held = held(data_of(options))
         return found_network(options, data_of(options)), options.files
-    if len(options.files) == 1:
+    if len(options.files) < (1 if options.sql else 2):
         options.usage_error(
             "a network and data are needed: name the data after the network, or give "
             "--edges 'A -> B' instead of a network"
@@ -193,18 +186,14 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
 
 def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None:
     """Write the result as one HTML page."""
-    from datetime import datetime
-
     from lacunet.missingness.graph import graph_of
-    from lacunet.output import replacing
     from lacunet.pages.learned import page
-    from lacunet.pages.provenance import provenance
 
     graph = options.missingness
     text = page(
         result,
         table,
-        provenance(sys.argv[1:], options.files, datetime.now().astimezone(), options.seed),
+        page_source(options, ("files",)),
         options.min_count,
         intervals=None
         if result.uncertainty is None
@@ -212,6 +201,4 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None
         missingness=graph_of(graph, result.network) if graph else None,
         level=options.intervals,
     )
-    with replacing(options.report) as file:
-        file.write(text.encode())
-    note(f"the page is in {options.report}")
+    keep_page(options, text)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from lacunet.cli.options import DATA_HELP, add_text_arguments, data_of, names, note
+from lacunet.cli.options import add, add_data, add_json, add_text_arguments, data_of, names, note
 
 HELP = "make a network file from data and edges"
 EDGES_HELP = (
@@ -22,38 +22,25 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument("--edges", metavar="EDGES", required=True, help=EDGES_HELP)
-    command.add_argument("-o", "--output", metavar="OUT", help="the network file to write")
-    command.add_argument("--json", action="store_true", help="print the network as JSON")
+    add_data(command)
+    add(command, "--edges EDGES", EDGES_HELP, required=True)
+    add(command, "-o --output OUT", "the network file to write")
+    add_json(command, "print the network as JSON")
     add_building_arguments(command)
     add_text_arguments(command)
-    command.add_argument(
-        "--missing",
-        metavar="TOKEN",
-        action="append",
-        default=[],
-        help="a further string that means 'not observed'",
-    )
+    missing = "a further string that means 'not observed'"
+    add(command, "--missing TOKEN", missing, action="append", default=[])
 
 
-def add_building_arguments(command: ArgumentParser) -> None:
+def add_building_arguments(command: Any) -> None:
     """Say what the data alone do not: states, and how to cut numbers."""
-    command.add_argument(
-        "--states",
-        metavar="X=A,B,C",
-        action="append",
-        default=[],
-        help="the states of a variable, in order, instead of those found in the data",
+    states = "the states of a variable, in order, instead of those found in the data"
+    add(command, "--states X=A,B,C", states, action="append", default=[])
+    bins = (
+        "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
+        "or X=18,40,65 (cut points)"
     )
-    command.add_argument(
-        "--bins",
-        metavar="X=N",
-        action="append",
-        default=[],
-        help="cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
-        "or X=18,40,65 (cut points)",
-    )
+    add(command, "--bins X=N", bins, action="append", default=[])
 
 
 def run(options: Namespace) -> int:
@@ -80,9 +67,9 @@ def found_network(options: Namespace, data: Any) -> Any:
     found = find_network(
         data,
         edges_asked(options.edges),
-        dict(map(_states, options.states)),
+        dict(map(asked_states, options.states)),
         options.missing,
-        dict(map(_bins, options.bins)),
+        dict(map(asked_bins, options.bins)),
     )
     for text in (found.summary, *found.remarks):
         note(text)
@@ -95,19 +82,21 @@ def edges_asked(text: str) -> str | Path:
     return Path(text) if is_name and Path(text).is_file() else text
 
 
-def _states(text: str) -> tuple[str, list[str]]:
+def asked_states(text: str) -> tuple[str, list[str]]:
+    """A variable and its states, as typed."""
     name, values = _parted(text, "--states Stage=I,II,III")
     return name, names(values)
 
 
-def _bins(text: str) -> tuple[str, Any]:
-    from lacunet.building.bins import BinsError, asked_bins
+def asked_bins(text: str) -> tuple[str, Any]:
+    """A variable and how to cut it, as typed."""
+    from lacunet.building import bins
 
     name, values = _parted(text, "--bins Age=5")
     try:
-        return name, asked_bins(values)
+        return name, bins.asked_bins(values)
     except ValueError:
-        raise BinsError(
+        raise bins.BinsError(
             f"--bins {text}: {values!r} is neither a number of intervals nor cut points.",
             "write Age=5, Age=width:5 or Age=18,40,65.",
         ) from None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from lacunet.cli.errors import OutputError
-from lacunet.cli.options import note
+from lacunet.cli.options import add, add_json, note
 from lacunet.formats.catalogue import Entry
 from lacunet.wording import text_table
 
@@ -24,9 +24,9 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("name", metavar="NAME", nargs="?", help="one network only")
-    command.add_argument("-o", "--output", metavar="OUT", help="where to write this network")
-    command.add_argument("--json", action="store_true", help="print the catalogue as JSON")
+    add(command, "name NAME", "one network only", nargs="?")
+    add(command, "-o --output OUT", "where to write this network")
+    add_json(command, "print the catalogue as JSON")
 
 
 def run(options: Namespace) -> int:
@@ -35,7 +35,8 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import write_network
 
     if options.output and not options.name:
-        raise OutputError.of_nothing(options.output)
+        problem = f"give a network to write to {options.output}."
+        raise OutputError(problem, "name it, as in: lacunet networks alarm -o alarm.bif")
     entries = catalogue()
     if options.name:
         network = example(options.name)
@@ -53,13 +54,10 @@ def catalogue_as_text(entries: Sequence[Entry]) -> str:
     header = ["network", "variables", "edges", "parameters", "largest in-degree"]
     rows = [
         [
-            entry.name,
-            f"{entry.variables:,}",
-            f"{entry.edges:,}",
-            f"{entry.parameters:,}",
-            f"{entry.largest_in_degree}",
+            one.name,
+            *(f"{n:,}" for n in (one.variables, one.edges, one.parameters, one.largest_in_degree)),
         ]
-        for entry in entries
+        for one in entries
     ]
     sizes = text_table(header, rows).splitlines()
     sources = ["source", *(entry.source for entry in entries)]

@@ -7,7 +7,10 @@ from importlib import import_module
 
 COMMANDS = (
     "learn",
+    "query",
     "structure",
+    "count",
+    "merge",
     "explain",
     "diagnose",
     "sensitivity",

@@ -6,9 +6,10 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
+    add_network_and_data,
     data_of,
     gigabytes,
     names,
@@ -29,24 +30,18 @@ what is written for each row and target X:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument(
-        "--targets", metavar="A,B", type=names, required=True, help="the variables to predict"
-    )
-    command.add_argument(
-        "--hide-targets",
-        action="store_true",
-        help="predict the targets from the other columns even in rows that show them",
-    )
-    command.add_argument("--json", action="store_true", help="print one JSON object per row")
+    add_network_and_data(command)
+    add(command, "--targets A,B", "the variables to predict", type=names, required=True)
+    hide = "predict the targets from the other columns even in rows that show them"
+    add(command, "--hide-targets", hide, action="store_true")
+    add_json(command, "print one JSON object per row")
     add_output_arguments(command)
 
 
 def add_output_arguments(command: ArgumentParser) -> None:
     """Say where the rows go and how those of the data are read."""
-    command.add_argument("-o", "--output", metavar="OUT", help="the data file to write")
-    command.add_argument("--memory", type=gigabytes, metavar="GIB", help="memory budget in GiB")
+    add(command, "-o --output OUT", "the data file to write")
+    add(command, "--memory GIB", "memory budget in GiB", type=gigabytes)
     add_data_arguments(command)
 
 

@@ -5,8 +5,20 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add_data_arguments, names, note, table_of
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.errors import refuse_overwriting
+from lacunet.cli.options import (
+    DATA_HELP,
+    NETWORK_HELP,
+    add,
+    add_data_arguments,
+    add_json,
+    add_query_arguments,
+    has_data,
+    names,
+    note,
+    noted_table,
+)
+from lacunet.cli.page import add_report_argument, keep_page, page_source
 from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
@@ -20,33 +32,23 @@ A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -
 A query is "X,Y|Z" or "P(X,Y|Z)".
 """
 
+READ = ("network", "graph", "data")  # the files that the result rests on
+
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("graph", metavar="GRAPH", help="a text file with the missingness graph")
-    command.add_argument(
-        "--query", metavar="X,Y|Z", action="append", help="a query instead of the families"
-    )
-    command.add_argument(
-        "--data",
-        metavar="DATA",
-        nargs="+",
-        help=f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}",
-    )
-    command.add_argument(
-        "--implications",
-        action="store_true",
-        help="list what the graph implies about the data; with --data, test it",
-    )
-    command.add_argument(
-        "--effort",
-        type=float,
-        default=1.0,
-        metavar="X",
-        help="how long to search for each verdict, relative to the usual (1)",
-    )
-    command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    add(command, "network NETWORK", NETWORK_HELP)
+    add(command, "graph GRAPH", "a text file with the missingness graph")
+    add(command, "--query X,Y|Z", "a query instead of the families", action="append")
+    data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
+    files = add(command, "--data DATA", data, nargs="+")
+    implied = "list what the graph implies about the data; with --data, test it"
+    add(command, "--implications", implied, action="store_true")
+    effort = "how long to search for each verdict, relative to the usual (1)"
+    command.add_argument("--effort", type=float, default=1.0, metavar="X", help=effort)
+    add_json(command, "print the verdicts as JSON")
+    add_report_argument(command)
+    add_query_arguments(command, files)
     add_data_arguments(command)
 
 
@@ -54,20 +56,22 @@ def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.formats.files import read_network
     from lacunet.missingness.implications import check_implications, implications, never_testable
+    from lacunet.pages.recovered import implications_page, page
     from lacunet.report.recovered import (
+        estimated,
         implications_as_data,
         implications_as_text,
         verdicts_as_data,
         verdicts_as_text,
     )
 
+    refuse_overwriting([options.report], [options.network, options.graph, *(options.data or ())])
     graph = graph_of(options.graph, read_network(options.network))
     graph = graph.hiding(options.latent or ())
     table = None
-    if options.data:
-        with progress_bar() as progress:
-            table = table_of(options, graph.network, progress)
-        for text in (*table.notes, *graph.check_data(table)):
+    if has_data(options):
+        table = noted_table(options, graph.network)
+        for text in graph.check_data(table):
             note(text)
     if options.implications:
         found = (
@@ -75,13 +79,18 @@ def run(options: Namespace) -> int:
             None if table is None else check_implications(graph, table),
             never_testable(graph),
         )
-        as_json = options.json
-        print(json.dumps(implications_as_data(*found)) if as_json else implications_as_text(*found))
+        data = implications_as_data(*found)
+        print(json.dumps(data) if options.json else implications_as_text(*found))
+        if options.report:
+            keep_page(options, implications_page(graph, *found, data, page_source(options, READ)))
         return 0
     queries = [graph.recover(*split_query(text), options.effort) for text in options.query or ()]
     verdicts = queries or list(graph.recover_families(options.effort).values())
-    reported = (graph, verdicts, table)
-    print(json.dumps(verdicts_as_data(*reported)) if options.json else verdicts_as_text(*reported))
+    reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
+    data = verdicts_as_data(*reported)
+    print(json.dumps(data) if options.json else verdicts_as_text(*reported))
+    if options.report:
+        keep_page(options, page(*reported, data, page_source(options, READ)))
     return 0
 
 

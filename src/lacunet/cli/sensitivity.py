@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 
 from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
+    add,
     add_data_arguments,
+    add_json,
+    add_network_and_data,
     names,
-    note,
-    table_of,
+    noted_table,
 )
 from lacunet.cli.progress import progress_bar
+from lacunet.cli.query import states_of
 from lacunet.cli.recover import split_query
 from lacunet.errors import LacunetError
 
@@ -22,78 +22,61 @@ HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """example:
   lacunet sensitivity net.bif rows.csv --query "Ill=yes|Age=old" --mechanism Ill
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --threshold 0.3
+  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --method em
 
 Hidden values are like shown ones in the same group if values are missing at random (delta 0).
-A tilt of delta multiplies the odds of the state among hidden values by e^delta.
+A tilt of delta multiplies the odds of the state among hidden values by e^delta. With
+--method em a value is compared with shown ones also given whatever else its row shows.
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument(
-        "--query", metavar="X=x|Y=y", required=True, help="one state, and what is given"
-    )
-    command.add_argument(
-        "--mechanism",
-        metavar="X",
-        required=True,
-        help="the variable whose hidden values may differ from the shown ones",
-    )
-    command.add_argument("--state", metavar="S", help="the state whose odds differ")
-    command.add_argument(
-        "--threshold", type=float, metavar="P", help="the answer that would change a conclusion"
-    )
-    command.add_argument(
-        "--separator",
-        metavar="A,B",
-        type=names,
-        help="compare within groups by these variables (default: learned from the data)",
-    )
-    command.add_argument("--json", action="store_true", help="print everything as JSON")
+    add_network_and_data(command)
+    add(command, "--query X=x|Y=y", "one state, and what is given", required=True)
+    hidden = "the variable whose hidden values may differ from the shown ones"
+    add(command, "--mechanism X", hidden, required=True)
+    add(command, "--state S", "the state whose odds differ")
+    add(command, "--threshold P", "the answer that would change a conclusion", type=float)
+    separator = "compare within groups by these variables (default: learned from the data)"
+    add(command, "--separator A,B", separator, type=names)
+    method = "compare shares of rows, or learn the whole network by EM for every tilt"
+    add(command, "--method", method, choices=["direct-mar", "em"], default="direct-mar")
+    prior = "concentration of the Dirichlet prior, for em"
+    add(command, "--prior ALPHA", prior, type=float, default=2.0)
+    add_json(command, "print everything as JSON")
     add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:
     """Print the answer over the tilts."""
+    from lacunet.diagnosis.sensitivity import as_data, sensitivity
     from lacunet.formats.files import read_network
-    from lacunet.uncertainty.sensitivity import as_data, sensitivity
 
     network = read_network(options.network)
     left, right = split_query(options.query)
-    asked, evidence = _states(left), _states(right)
+    asked, evidence = states_of(left), states_of(right)
     if len(asked) != 1:
         raise LacunetError(
             f"the query {options.query!r} asks for {len(asked)} states.",
             'ask for one, as in --query "Ill=yes|Age=old".',
         )
-    with progress_bar() as progress:
-        table = table_of(options, network, progress)
-    for text in table.notes:
-        note(text)
+    table = noted_table(options, network)
     ((target, state),) = asked.items()
-    found = sensitivity(
-        network,
-        table,
-        target,
-        state,
-        evidence,
-        options.mechanism,
-        tilted_state=options.state,
-        threshold=options.threshold,
-        given=options.separator,
-    )
+    with progress_bar() as progress:
+        found = sensitivity(
+            network,
+            table,
+            target,
+            state,
+            evidence,
+            options.mechanism,
+            tilted_state=options.state,
+            threshold=options.threshold,
+            given=options.separator,
+            method=options.method,
+            prior=options.prior,
+            progress=progress,
+        )
     print(json.dumps(as_data(found)) if options.json else found)
     return 0
-
-
-def _states(parts: Sequence[str]) -> dict[str, str]:
-    """``["X=x", "Y=y"]`` as a mapping."""
-    found = {}
-    for part in parts:
-        name, equals, state = part.partition("=")
-        if not (equals and name.strip() and state.strip()):
-            raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.")
-        found[name.strip()] = state.strip()
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import NETWORK_HELP
+from lacunet.cli.options import NETWORK_HELP, add, add_json
 
 HELP = "print a network, or the CPTs of some variables"
 EXAMPLE = """example:
@@ -17,20 +17,18 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("network", metavar="NETWORK", help=f"{NETWORK_HELP}, or a bundled one")
-    command.add_argument("variables", metavar="VARIABLE", nargs="*", help="whose CPT to print")
-    command.add_argument("--dot", action="store_true", help="print the graph in DOT")
-    command.add_argument("--json", action="store_true", help="print the same as JSON")
+    add(command, "network NETWORK", f"{NETWORK_HELP}, or a bundled one")
+    add(command, "variables VARIABLE", "whose CPT to print", nargs="*")
+    add(command, "--dot", "print the graph in DOT", action="store_true")
+    add_json(command, "print the same as JSON")
 
 
 def run(options: Namespace) -> int:
     """Print what is asked for."""
-    from lacunet.formats.catalogue import catalogue, example
     from lacunet.formats.files import read_network
     from lacunet.formats.lacunet_json import render
 
-    is_bundled = options.network in {entry.name for entry in catalogue()}
-    network = example(options.network) if is_bundled else read_network(options.network)
+    network = read_network(options.network)
     cpts = [network.cpt(name) for name in options.variables]
     if options.dot:
         print(network.to_dot())

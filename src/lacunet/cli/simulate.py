@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.errors import OutputError, refuse_overwriting
-from lacunet.cli.experiment import SEED_HELP
-from lacunet.cli.options import note, seed
+from lacunet.cli.options import add, add_json, add_seed, note
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -30,54 +29,38 @@ KINDS = ("none", "mcar", "mar", "informed")
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument(
-        "network", metavar="NETWORK", help="a network file, or the name of a bundled network"
-    )
-    command.add_argument("--rows", type=int, required=True, metavar="N", help="number of rows")
-    command.add_argument("-o", "--output", required=True, metavar="DATA", help="file for the rows")
-    command.add_argument("--seed", type=seed, default=0, metavar="N", help=SEED_HELP)
-    command.add_argument(
-        "--missing",
+    add(command, "network NETWORK", "a network file, or the name of a bundled network")
+    add(command, "--rows N", "number of rows", type=int, required=True)
+    add(command, "-o --output DATA", "file for the rows", required=True)
+    add_seed(command)
+    add(
+        command,
+        "--missing HOW",
+        "mcar, mar, informed, none, or a file: a missingness graph, or mechanisms that "
+        "--graph-out wrote to a .json file",
         default="mar",
-        metavar="HOW",
-        help="mcar, mar, informed, none, or a file: a missingness graph, or mechanisms that "
-        "--graph-out wrote to a .json file (default: mar)",
     )
-    command.add_argument(
-        "--graph-out",
-        metavar="FILE",
-        help="file for the missingness graph, or for the mechanisms with all their "
-        "probabilities if it ends in .json",
+    add(
+        command,
+        "--graph-out FILE",
+        "file for the missingness graph, or for the mechanisms with all their probabilities "
+        "if it ends in .json",
     )
-    command.add_argument("--complete-out", metavar="FILE", help="file for the complete rows")
-    command.add_argument("--json", action="store_true", help="print what was hidden as JSON")
-    _add_missing_arguments(command)
-
-
-def _add_missing_arguments(command: ArgumentParser) -> None:
+    add(command, "--complete-out FILE", "file for the complete rows")
+    add_json(command, "print what was hidden as JSON")
     group = command.add_argument_group("how values go missing")
-    group.add_argument(
-        "--share",
-        type=float,
-        help="mcar, mar, informed: the share of the variables with missing values (default: 0.3)",
-    )
-    group.add_argument("--rate", type=float, help="mcar: the rate of missing values (default: 0.7)")
-    group.add_argument(
-        "--parents", type=int, metavar="N", help="mar, informed: parents per mechanism (default: 2)"
-    )
-    group.add_argument(
-        "--separator-size",
-        dest="separator",
-        type=int,
-        metavar="N",
-        help="informed: the variables that all mechanisms look at (default: 3)",
-    )
-    group.add_argument(
-        "--beta",
+    share = "mcar, mar, informed: the share of the variables with missing values (default: 0.3)"
+    add(group, "--share", share, type=float)
+    add(group, "--rate", "mcar: the rate of missing values (default: 0.7)", type=float)
+    add(group, "--parents N", "mar, informed: parents per mechanism (default: 2)", type=int)
+    separator = "informed: the variables that all mechanisms look at (default: 3)"
+    add(group, "--separator-size N", separator, dest="separator", type=int)
+    add(
+        group,
+        "--beta A,B",
+        "mar, informed, graph: the Beta distribution that the probabilities of being missing "
+        "are drawn from (default: 1,0.5)",
         type=two_numbers,
-        metavar="A,B",
-        help="mar, informed, graph: the Beta distribution that the probabilities of being "
-        "missing are drawn from (default: 1,0.5)",
     )
     command.set_defaults(wrong_usage=command.error)
 
@@ -95,7 +78,8 @@ def run(options: Namespace) -> int:
     missing = missing_of(options, network)
     targets = [p for p in (options.output, options.complete_out, options.graph_out) if p]
     if len(set(map(os.path.realpath, targets))) < len(targets):
-        raise OutputError.twice(targets)
+        problem = f"two results would go to one file: {', '.join(targets)}."
+        raise OutputError(problem, "name others.")
     refuse_overwriting(targets, [options.network, options.missing])
     drawn = simulate(network, options.rows, missing, np.random.default_rng(options.seed))
     write_table(drawn.table, network, options.output)
@@ -156,7 +140,7 @@ def _write_graph(drawn: Simulation, path: str) -> None:
     try:
         Path(path).write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise OutputError.file(path, error) from None
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def two_numbers(text: str) -> tuple[float, float]:

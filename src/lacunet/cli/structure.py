@@ -6,20 +6,25 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.errors import refuse_overwriting
+from lacunet.cli.network import add_building_arguments, asked_bins, asked_states
 from lacunet.cli.options import (
-    DATA_HELP,
+    add,
+    add_data,
+    add_json,
     add_row_arguments,
+    add_seed,
+    add_text_arguments,
+    data_of,
     gigabytes,
     names,
     note,
-    one_or_many,
-    seed,
 )
 from lacunet.cli.progress import progress_bar
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
 EXAMPLE = """example:
   lacunet structure patients.csv -o net.bif
+  lacunet structure patients.csv --bins Age=18,40,65 --bins Dose=4 -o net.json
   lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --forbidden "Age -> Sex" --json
 
 what is printed for each edge:
@@ -31,81 +36,61 @@ what is printed for each edge:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    command.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
-    command.add_argument("-o", "--output", metavar="OUT", help="where to write the network")
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_data(command)
+    add(command, "-o --output OUT", "where to write the network")
+    add_json(command)
     group = command.add_argument_group("structure")
-    group.add_argument(
-        "--required",
-        metavar="ARCS",
-        default="",
-        help="arcs that must be there: 'A -> B; A, C -> D'",
+    add(group, "--without A,B", "columns to leave out", type=names, default=[])
+    add(group, "--required ARCS", "arcs that must be there: 'A -> B; A, C -> D'", default="")
+    add(group, "--forbidden ARCS", "arcs that are not allowed", default="")
+    tiers = "groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one"
+    add(group, "--tiers T", tiers)
+    add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
+    missingness = (
+        "how values go missing: 'learn' (default), 'none' for completely at random, "
+        "or a file with a missingness graph"
     )
-    group.add_argument("--forbidden", metavar="ARCS", default="", help="arcs that are not allowed")
-    group.add_argument(
-        "--tiers",
-        metavar="T",
-        help="groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one",
-    )
-    group.add_argument(
-        "--max-parents",
-        type=int,
-        default=4,
-        metavar="N",
-        help="maximum number of parents (default: 4)",
-    )
-    group.add_argument(
-        "--missingness",
-        metavar="GRAPH",
-        default="learn",
-        help="how values go missing: 'learn' (default), 'none' for completely at random, "
-        "or a file with a missingness graph",
-    )
-    group.add_argument(
-        "--method",
-        choices=["auto", "closed-form"],
-        default="auto",
-        help="'closed-form' returns the first network, without iterating",
-    )
-    group.add_argument(
-        "--score", choices=["bic", "bdeu"], default="bic", help="score to maximise (default: bic)"
-    )
-    group.add_argument(
-        "--strengths",
-        type=int,
-        metavar="N",
-        help="bootstrap replicates for arc strengths (20; none above 200,000 rows)",
-    )
-    group.add_argument(
-        "--time-limit",
-        type=float,
-        metavar="SECONDS",
-        help="time limit; the best so far is returned",
-    )
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
-    group.add_argument(
-        "--prior",
-        type=float,
-        default=2.0,
-        metavar="ALPHA",
-        help="concentration of the CPTs' Dirichlet prior (default: 2)",
-    )
-    group.add_argument("--memory", type=gigabytes, metavar="GIB", help="memory budget in GiB")
+    group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
+    method = "'closed-form' returns the first network, without iterating"
+    group.add_argument("--method", choices=["auto", "closed-form"], default="auto", help=method)
+    add(group, "--score", "score to maximise", choices=["bic", "bdeu"], default="bic")
+    strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"
+    add(group, "--strengths N", strengths, type=int)
+    add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
+    add_seed(group)
+    prior = "concentration of the CPTs' Dirichlet prior"
+    add(group, "--prior ALPHA", prior, type=float, default=2.0)
+    add(group, "--memory GIB", "memory budget in GiB", type=gigabytes)
+    add_building_arguments(group)
     add_row_arguments(group)
+    add_text_arguments(group)
 
 
 def run(options: Namespace) -> int:
     """Learn, write the network, print the edges."""
     import numpy as np
 
-    from lacunet.formats.files import write_network
+    from lacunet.formats.files import check_target, write_network
     from lacunet.report.structured import structure_as_data, structure_as_text
+    from lacunet.structure.columns import find_columns
     from lacunet.structure.learn import learn_structure
 
     refuse_overwriting([options.output], options.data)
+    data = data_of(options)
+    columns = find_columns(
+        data,
+        dict(map(asked_states, options.states)),
+        dict(map(asked_bins, options.bins)),
+        options.weight,
+        options.missing,
+        options.without,
+    )
+    if options.output:
+        check_target(columns.network, options.output)
     with progress_bar() as progress:
         found = learn_structure(
-            one_or_many(options.data),
+            data,
+            columns.network,
             required=options.required,
             forbidden=options.forbidden,
             tiers=[names(tier) for tier in options.tiers.split(";")] if options.tiers else None,
@@ -122,15 +107,18 @@ def run(options: Namespace) -> int:
             memory=options.memory,
             progress=progress,
         )
-    for text in found.notes:
+    for text in (*columns.notes, *found.notes):
         note(text)
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
-        note(f"the search ended by {found.ended}: the result is the best so far")
+        how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
+        note(f"the search {how}: the result is the best so far")
     if options.output:
         write_network(found.network, options.output)
     print(json.dumps(structure_as_data(found)) if options.json else structure_as_text(found))
     if options.output:
         note(f"the network is in {options.output}")
+        if columns.network.cuts_of and ".json" not in options.output:
+            note("cut points are kept in .json files only: new numbers will not be cut")
     elif not options.json:
         note("nothing was written; -o FILE keeps the network")
     return 130 if found.ended == "interrupted" else 0

@@ -7,10 +7,11 @@ cores are busy; the order of the rows is kept.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from lacunet.data.encode import ColumnEncoder
 from lacunet.data.errors import (
     SHOWN_VALUES,
     DataError,
+    PromiseError,
     UnknownStateError,
     WeightError,
     clipped,
@@ -117,12 +119,19 @@ def batches(
     if isinstance(reading.weight, np.ndarray) and len(reading.weight) != rows:
         raise WeightError.length(len(reading.weight), rows)
     if reading.unknown == "error" and any(own.refused for own in encoders.values()):
-        raise _unknown_states(encoders, begun)
+        raise _refusal(encoders, begun)
 
 
-def remarks(reading: Reading, encoders: Encoders) -> Iterator[str]:
+class Odd(Protocol):
+    """The cells of a column that were not simply states or missing."""
+
+    stripped: Counter[object]
+    refused: Counter[object]
+
+
+def remarks(reading: Reading, odd_in: Mapping[str, Odd]) -> Iterator[str]:
     """What the user should know of the matching, once all is read."""
-    for name, own in encoders.items():
+    for name, own in odd_in.items():
         if own.stripped:
             yield (
                 f"column {name!r}: ignored the spaces around the values of "
@@ -179,6 +188,11 @@ def _encoded(reading: Reading, encoders: Encoders, place: _Place) -> EncodedBatc
         else _never_observed(reading.network.cardinality(name), piece.rows)
         for name in reading.network.variables
     }
+    for name in reading.fully_observed:
+        missing = columns[name] == reading.network.cardinality(name)
+        if missing.any():
+            row = place.row_in_part + int(np.argmax(missing))
+            raise PromiseError.broken(name, dict(place.part.places([row]))[row])
     weights = _weights(reading, place)
     if weights is None:
         return EncodedBatch(columns, None, None, piece.rows, place.expected)
@@ -211,37 +225,57 @@ def _weights(reading: Reading, place: _Place) -> FloatArray | None:
     return weights
 
 
-def _unknown_states(encoders: Encoders, begun: Sequence[tuple[int, Part]]) -> UnknownStateError:
+def _refusal(encoders: Encoders, begun: Sequence[tuple[int, Part]]) -> UnknownStateError:
     """The error that names all refused values; ``begun`` is the first row of each part."""
     rows = {name: own.first_refused for name, own in encoders.items() if own.refused}
     place_of = _places_of({row for row in rows.values() if row is not None}, begun)
+    return unknown_states(
+        {
+            name: (encoders[name].refused, place_of[row], encoders[name].ambiguous)
+            for name, row in rows.items()
+            if row is not None
+        },
+        {name: own.matcher.states for name, own in encoders.items()},
+    )
+
+
+def unknown_states(
+    refused: Mapping[str, tuple[Counter[object], str, set[object]]],
+    states_of: Mapping[str, Sequence[str]],
+) -> UnknownStateError:
+    """The error that names, of each column, what is not a state, where first, what is ambiguous."""
     columns = [
-        _unknown_values(name, place_of[row], encoders[name])
-        for name, row in rows.items()
-        if row is not None
+        _unknown_values(name, *own, states_of[name])
+        for name, own in list(refused.items())[:SHOWN_VALUES]
     ]
-    more = len(columns) - SHOWN_VALUES
+    more = len(refused) - SHOWN_VALUES
     return UnknownStateError(
-        "\n".join([*columns[:SHOWN_VALUES], *([f"and {more} more columns."] if more > 0 else [])]),
+        "\n".join([*columns, *([f"and {more} more columns."] if more > 0 else [])]),
         "rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with unknown="missing" (--unknown missing).',
     )
 
 
-def _unknown_values(column: str, where: str, encoder: ColumnEncoder) -> str:
+def _unknown_values(
+    column: str,
+    counts: Counter[object],
+    where: str,
+    ambiguous: set[object],
+    states: Sequence[str],
+) -> str:
     """One sentence on the unknown values of a column."""
-    counts = encoder.refused
     values = ", ".join(
         f"{clipped(value)} ({counted(count, 'row')})"
         for value, count in counts.most_common(SHOWN_VALUES)
     )
     more = f" and {len(counts) - SHOWN_VALUES} more" if len(counts) > SHOWN_VALUES else ""
-    alike = sorted(map(clipped, encoder.ambiguous))[:SHOWN_VALUES]
+    alike = sorted(map(clipped, ambiguous))[:SHOWN_VALUES]
     several = f" More than one of them equals {', '.join(alike)}." if alike else ""
+    first = f", first in {where}" if where else ""
     return (
-        f"column {column!r} holds {values}{more}, first in {where}, but the network gives "
-        f"{column!r} the states {listed(encoder.matcher.states)}.{several}"
+        f"column {column!r} holds {values}{more}{first}, but the network gives "
+        f"{column!r} the states {listed(states)}.{several}"
     )
 
 

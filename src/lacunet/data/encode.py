@@ -96,7 +96,7 @@ class ColumnEncoder:
             indices = compute.index_in(cells, value_set=texts)
             if len(texts) <= KEPT_TEXTS:
                 self._texts, self._matches = texts.cast(pa.string()), matches
-        return Distinct(_filled(indices, len(texts)), texts, matches)
+        return Distinct(filled(indices, len(texts)), texts, matches)
 
     def _remember(self, distinct: Distinct) -> None:
         odd = [at for at, own in enumerate(distinct.matches) if own.found not in _PLAIN]
@@ -160,7 +160,7 @@ def _distinct_values(column: Any) -> tuple[Indices, list[Any]]:
         values = column.dictionary.cast(pa.string()).to_pylist()
     if pa.types.is_floating(column.dictionary.type):
         values = [_written(value, column.dictionary.type) for value in values]
-    return _filled(column.indices, len(values)), values
+    return filled(column.indices, len(values)), values
 
 
 def _written(value: float | None, kind: Any) -> float | None:
@@ -169,7 +169,7 @@ def _written(value: float | None, kind: Any) -> float | None:
     return value if value is None or narrow is None else float(str(narrow(value)))
 
 
-def _filled(indices: Any, null: int) -> Indices:
+def filled(indices: Any, null: int) -> Indices:
     """The indices as an array, with the index ``null`` where there is none.
 
     By way of the buffers, because Arrow's own ways to fill nulls import pandas.

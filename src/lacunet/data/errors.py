@@ -43,8 +43,8 @@ class DataError(LacunetError):
         kind = f"{type(data).__module__}.{type(data).__qualname__}"
         return cls(
             f"data of the type {kind} cannot be read.",
-            "give a path, a list of paths, a dict of lists, or a table of pandas, Polars, "
-            "PyArrow, DuckDB or any other library that Narwhals takes.",
+            "give a path, a list of paths, a dict of lists, lacunet.SQL(query, database), or a "
+            "table of pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
         )
 
     @classmethod
@@ -62,6 +62,17 @@ def refuse_duplicates(label: str, columns: Sequence[str]) -> None:
         twice = sorted(name for name, times in Counter(columns).items() if times > 1)
         raise DataError(
             f"{label} names columns more than once: {listed(twice)}.", "rename or drop them."
+        )
+
+
+class PromiseError(DataError):
+    """A value is missing where none was to be."""
+
+    @classmethod
+    def broken(cls, variable: str, where: str) -> PromiseError:
+        return cls(
+            f"{variable!r} is promised to be fully observed, but {where} does not show it.",
+            "take it out of fully_observed=[...] (--fully-observed).",
         )
 
 

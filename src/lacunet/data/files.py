@@ -135,7 +135,27 @@ def parquet_part(path: Path, label: str, _: TextFiles) -> Part:
     with parquet.ParquetFile(path) as file:
         columns = tuple(file.schema_arrow.names)
         rows = file.metadata.num_rows
-    return Part(label, columns, partial(_parquet_pieces, path), rows)
+    read, nulls = partial(_parquet_pieces, path), partial(_parquet_nulls, path)
+    return Part(label, columns, read, rows, is_file=True, nulls=nulls)
+
+
+def _parquet_nulls(path: Path, wanted: Sequence[str]) -> dict[str, int] | None:
+    """The nulls of each column as the footer tells them, None if it does not."""
+    from pyarrow import parquet
+
+    found = dict.fromkeys(wanted, 0)
+    with parquet.ParquetFile(path) as file:
+        place_of = {file.schema.column(at).path: at for at in range(len(file.schema))}
+        if not place_of.keys() >= found.keys():
+            return None
+        for group in range(file.num_row_groups):
+            columns = file.metadata.row_group(group)
+            for name in wanted:
+                told = columns.column(place_of[name]).statistics
+                if told is None or not told.has_null_count:
+                    return None
+                found[name] += told.null_count
+    return found
 
 
 def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
@@ -161,11 +181,11 @@ def arrow_part(path: Path, label: str, _: TextFiles) -> Part:
             reader = pa.ipc.open_file(file)
         except pa.ArrowInvalid:
             names = tuple(pa.ipc.open_stream(file).schema.names)
-            return Part(label, names, partial(_stream_pieces, path), None)
+            return Part(label, names, partial(_stream_pieces, path), None, is_file=True)
         names = tuple(reader.schema.names)
         one = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
         rows = sum(one.get_batch(at).num_rows for at in range(one.num_record_batches))
-    return Part(label, names, partial(_arrow_pieces, path), rows)
+    return Part(label, names, partial(_arrow_pieces, path), rows, is_file=True)
 
 
 def _arrow_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:

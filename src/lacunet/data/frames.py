@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from lacunet.data.databases import cursor_reader, relation_part
 from lacunet.data.errors import DataError, refuse_duplicates
 from lacunet.data.source import PIECE_ROWS, Column, Part, Piece, pieces_of
 
@@ -21,8 +22,22 @@ def frame_part(data: Any) -> Part:
     if _is_arrow(data):
         return _arrow_part(data)
     if type(data).__name__ == "DuckDBPyRelation":
-        return _relation_part(data)
+        return relation_part(data)
+    if is_spark(data):
+        return Part("the Spark DataFrame", tuple(data.columns), _stays_on_spark, None)
     return _narwhals_part(data)
+
+
+def is_spark(data: Any) -> bool:
+    """Whether it is a data frame of Spark, classic or Connect."""
+    return type(data).__module__.startswith("pyspark.sql.") and hasattr(data, "mapInArrow")
+
+
+def _stays_on_spark(_: Sequence[str]) -> Iterator[Piece]:
+    raise DataError(
+        "a Spark DataFrame is learned from where it is; for all else its rows are needed here.",
+        "give data.toArrow() if they fit in memory, or some of them: data.limit(...).toArrow().",
+    )
 
 
 def _is_arrow(data: Any) -> bool:
@@ -37,14 +52,14 @@ def _arrow_part(data: Any) -> Part:
     if isinstance(data, dataset.Scanner):
         data = data.to_reader()
     if isinstance(data, pa.Table | pa.RecordBatch):
-        table = pa.table(data) if isinstance(data, pa.Table) else pa.Table.from_batches([data])
+        table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
         read = partial(_table_pieces, table)
         return Part(label, tuple(table.schema.names), read, table.num_rows)
     if isinstance(data, dataset.Dataset):
         names = tuple(data.schema.names)
         return Part(label, names, partial(_dataset_pieces, data), data.count_rows())
     if isinstance(data, pa.RecordBatchReader):
-        return Part(label, tuple(data.schema.names), partial(pieces_of, iter(data)), None)
+        return _once(label, data)
     raise DataError.unknown_kind(data)
 
 
@@ -55,19 +70,6 @@ def _table_pieces(table: Any, wanted: Sequence[str]) -> Iterator[Piece]:
 
 def _dataset_pieces(data: Any, wanted: Sequence[str]) -> Iterator[Piece]:
     yield from pieces_of(data.to_batches(columns=list(wanted), batch_size=PIECE_ROWS), wanted)
-
-
-def _relation_part(relation: Any) -> Part:
-    read = partial(_relation_pieces, relation)
-    return Part("the DuckDB relation", tuple(relation.columns), read, None)
-
-
-def _relation_pieces(relation: Any, wanted: Sequence[str]) -> Iterator[Piece]:
-    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in wanted)
-    chosen = relation.project(quoted)
-    # The second is the older name of the first.
-    reader = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_arrow_reader
-    yield from pieces_of(iter(reader(PIECE_ROWS)), wanted)
 
 
 def _mapping_part(data: Mapping[str, Any]) -> Part:
@@ -190,8 +192,15 @@ def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
 def _capsule_part(data: Any) -> Part:
     import pyarrow as pa
 
+    if hasattr(data, "fetch_record_batch"):
+        return _once("the database cursor", cursor_reader(data))
     if not hasattr(data, "__arrow_c_stream__"):
         raise DataError.unknown_kind(data)
     reader = pa.RecordBatchReader.from_stream(data)
-    label = f"the {type(data).__name__}"
-    return Part(label, tuple(reader.schema.names), partial(pieces_of, iter(reader)), None)
+    return _once(f"the {type(data).__name__}", reader)
+
+
+def _once(label: str, reader: Any) -> Part:
+    """A stream of record batches, which cannot be read again."""
+    names = tuple(reader.schema.names)
+    return Part(label, names, partial(pieces_of, iter(reader)), None, is_once=True)

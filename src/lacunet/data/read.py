@@ -9,19 +9,20 @@ An array that grows at its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from lacunet.data.batches import EncodedBatch, batches, encoders_of, remarks
+from lacunet.data.batches import EncodedBatch, Encoders, batches, encoders_of, remarks
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
-from lacunet.data.reading import Unknown, plan_reading
-from lacunet.data.table import EncodedTable, code_type
+from lacunet.data.reading import Reading, Unknown, plan_reading
+from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.errors import warn
-from lacunet.model.network import Network
+from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted
 
@@ -82,12 +83,12 @@ def read_table(
     reading = plan_reading(
         data, network, weight=weight, missing=missing, unknown=unknown, latent=latent
     )
-    encoders = encoders_of(reading)
-    table = _collected(network, batches(reading, encoders, progress), reading.source.label)
-    notes = (*reading.notes, *remarks(reading, encoders))
-    for note in notes:  # not that rows of weight zero are left out: that was asked for
-        warn(note, DataWarning)
-    return replace(table, notes=(*notes, *table.notes))
+    encoders, collected = encoders_of(reading), Collected(reading.cardinality_of)
+    for batch in batches(reading, encoders, progress):
+        collected.append(batch)
+    told = Told.of(encoders, collected.given, collected.rows)
+    table = EncodedTable.of(*collected.whole, row_numbers=collected.row_numbers)
+    return replace(table, notes=told_notes(reading, told))
 
 
 def _accepted(
@@ -114,38 +115,97 @@ def _accepted(
     return EncodedTable.of(own, columns, table.weights, table.notes, table.row_numbers)
 
 
-def _collected(network: Network, rows: Iterable[EncodedBatch], label: str) -> EncodedTable:
-    """All batches together."""
-    cardinality_of = {name: network.cardinality(name) for name in network.variables}
-    columns = {name: Growing(code_type(states)) for name, states in cardinality_of.items()}
-    weights, numbers = Growing(np.float64), Growing(np.int64)
-    given = 0
-    for batch in rows:
-        given += batch.given
-        for name, codes in batch.columns.items():
-            columns[name].append(codes, batch.expected)
-        if batch.weights is not None and batch.row_numbers is not None:
-            weights.append(batch.weights, batch.expected)
-            numbers.append(batch.row_numbers, batch.expected)
-    if not given:
-        raise DataError(f"{label} has no rows.")
-    whole = {name: column.whole for name, column in columns.items()}
-    if not weights.length and next(iter(whole.values())).size:
-        return EncodedTable.of(cardinality_of, whole)
-    return _weighted(EncodedTable.of(cardinality_of, whole, weights.whole), given, numbers.whole)
+@dataclass
+class Told:
+    """What was met while rows were read; that of several parts adds up.
+
+    ``given`` counts the rows, ``kept`` those of a weight above zero.
+    """
+
+    given: int = 0
+    kept: int = 0
+    odd_in: dict[str, OddCells] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, encoders: Encoders, given: int, kept: int) -> Told:
+        """What encoders remember."""
+        odd = {name: OddCells(own.stripped, own.refused) for name, own in encoders.items()}
+        return cls(given, kept, odd)
+
+    def add(self, other: Told) -> None:
+        """Take in what was met in other rows."""
+        self.given += other.given
+        self.kept += other.kept
+        for name, odd in other.odd_in.items():
+            own = self.odd_in.setdefault(name, OddCells())
+            own.stripped.update(odd.stripped)
+            own.refused.update(odd.refused)
 
 
-def _weighted(table: EncodedTable, given: int, numbers: NDArray[np.int64]) -> EncodedTable:
-    """The table, with the numbers of its rows if some were of weight zero."""
-    if not table.rows:
+@dataclass
+class OddCells:
+    """The cells of a column that had spaces around their value, or no known value."""
+
+    stripped: Counter[object] = field(default_factory=Counter)
+    refused: Counter[object] = field(default_factory=Counter)
+
+
+def told_notes(reading: Reading, told: Told, warned: set[str] | None = None) -> tuple[str, ...]:
+    """The notes on rows that were read, also given as warnings unless they were before.
+
+    Raises
+    ------
+    DataError
+        There were no rows at all, or none of a weight above zero.
+    """
+    if not told.given:
+        raise DataError(f"{reading.source.label} has no rows.")
+    if not told.kept:
         raise WeightError(
             "every row has the weight zero.", "give at least one row a weight above 0."
         )
-    if table.rows == given:
-        return table
-    left_out = given - table.rows
-    note = f"left out {left_out} of {counted(given, 'row')}: their weight is zero."
-    return replace(table, notes=(note,), row_numbers=numbers)
+    notes = (*reading.notes, *remarks(reading, told.odd_in))
+    for note in notes:
+        if warned is None or note not in warned:
+            warn(note, DataWarning)
+        if warned is not None:
+            warned.add(note)
+    if told.kept == told.given:
+        return notes  # that rows of weight zero are left out was asked for: no warning
+    left_out = told.given - told.kept
+    zero = f"left out {left_out} of {counted(told.given, 'row')}: their weight is zero."
+    return (*notes, zero)
+
+
+class Collected:
+    """Batches put together, column by column."""
+
+    def __init__(self, cardinality_of: Mapping[str, int]) -> None:
+        self.cardinality_of = cardinality_of
+        self.given = self.rows = 0
+        self._columns = {v: Growing(code_type(size)) for v, size in cardinality_of.items()}
+        self._weights, self._numbers = Growing(np.float64), Growing(np.int64)
+
+    def append(self, batch: EncodedBatch) -> None:
+        """Put the next rows in."""
+        self.given += batch.given
+        for name, codes in batch.columns.items():
+            self._columns[name].append(codes, batch.expected)
+        self.rows = next(iter(self._columns.values())).length
+        if batch.weights is not None and batch.row_numbers is not None:
+            self._weights.append(batch.weights, batch.expected)
+            self._numbers.append(batch.row_numbers, batch.expected)
+
+    @property
+    def whole(self) -> tuple[Mapping[str, int], dict[str, Codes], FloatArray | None]:
+        """The numbers of states, the columns, and the weights if there are any."""
+        columns = {name: column.whole for name, column in self._columns.items()}
+        return self.cardinality_of, columns, self._weights.whole if self._weights.length else None
+
+    @property
+    def row_numbers(self) -> NDArray[np.int64] | None:
+        """The numbers of the rows, if some of weight zero were left out."""
+        return self._numbers.whole if self.rows < self.given else None
 
 
 class Growing:

@@ -9,19 +9,20 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.data.errors import SHOWN_TEXT, SHOWN_VALUES, DataError, WeightError, listed
+from lacunet.data.databases import SQL, query_part
+from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.source import Source, source_of
 from lacunet.data.text import TextFiles, delimiter_hint
 from lacunet.data.weights import weight_array
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.wording import close_to, did_you_mean
 
 Unknown = Literal["error", "missing"]
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
@@ -33,7 +34,8 @@ class Reading:
     """A plan to read rows over the network's variables.
 
     ``column_of`` names the column of each variable that is not ``latent``. ``weight`` is the
-    name of a column, an array with one number for each row, or None.
+    name of a column, an array with one number for each row, or None. ``fully_observed`` are
+    variables that are promised to be shown by every row.
     """
 
     network: Network
@@ -45,6 +47,12 @@ class Reading:
     unknown: Unknown
     decimal: str
     notes: tuple[str, ...]
+    fully_observed: Scope = ()
+
+    @property
+    def cardinality_of(self) -> dict[str, int]:
+        """The number of states of each variable."""
+        return {name: self.network.cardinality(name) for name in self.network.variables}
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -61,6 +69,7 @@ def plan_reading(
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
+    fully_observed: Sequence[str] = (),
 ) -> Reading:
     """Find the columns that the network needs; the arguments are those of `read_table`."""
     refuse_swapped(network, data)
@@ -69,11 +78,14 @@ def plan_reading(
     source = source_from(data)
     hidden = _several(latent)
     _check_network(network, hidden)
+    promised = checked_promise(network, _several(fully_observed), hidden)
     column_of, notes = _matched_columns(source, network, hidden)
     weights = _checked_weight(source, network, weight)
     tokens = _several(missing)
     decimal = data.decimal if isinstance(data, TextFiles) else "."
-    reading = Reading(network, source, column_of, hidden, weights, tokens, unknown, decimal, ())
+    reading = Reading(
+        network, source, column_of, hidden, weights, tokens, unknown, decimal, (), promised
+    )
     return replace(reading, notes=(*notes, *_remarks(reading)))
 
 
@@ -103,6 +115,8 @@ def source_from(data: Any) -> Source:
     """The source of rows for whatever holds them."""
     if isinstance(data, str | os.PathLike):
         data = TextFiles(data)
+    elif isinstance(data, SQL):
+        return source_of([query_part(data)])
     elif isinstance(data, list | tuple):
         if not all(isinstance(path, str | os.PathLike) for path in data):
             raise DataError.unknown_kind(data)
@@ -128,6 +142,18 @@ def _check_network(network: Network, latent: Scope) -> None:
         )
     if set(latent) == set(network.variables):
         raise DataError("every variable is declared latent: there is nothing to learn from.")
+
+
+def checked_promise(network: Network, promised: Scope, latent: Scope = ()) -> Scope:
+    """The variables that are promised to be never missing, in the network's order."""
+    if strangers := [name for name in promised if name not in network.states_of]:
+        raise DataError(
+            f"fully_observed=[...] names {listed(strangers)}, which are not variables of the "
+            "network."
+        )
+    if hidden := [name for name in promised if name in latent]:
+        raise DataError(f"{listed(hidden)} are declared both latent and fully observed.")
+    return tuple(name for name in network.variables if name in promised)
 
 
 def _matched_columns(
@@ -158,12 +184,8 @@ def _matched_columns(
 
 def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     """What may be done about variables without a column; only a few are looked at."""
-    lower = {column.lower()[:SHOWN_TEXT]: column for column in columns[:MOST_COMPARED]}
-    close = {
-        name: get_close_matches(name.lower()[:SHOWN_TEXT], lower, 1)
-        for name in absent[:SHOWN_VALUES]
-    }
-    if meant := [f"{lower[own[0]]!r} for {name!r}" for name, own in close.items() if own]:
+    close = {name: close_to(name, columns[:MOST_COMPARED]) for name in absent[:SHOWN_VALUES]}
+    if meant := [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]:
         yield f"did you mean the column {', '.join(meant)}?"
     if hint := delimiter_hint(columns):
         yield hint
@@ -182,10 +204,9 @@ def _checked_weight(
                 "rename the column that holds the weights.",
             )
         if weight not in source.columns:
-            close = get_close_matches(weight, source.columns[:MOST_COMPARED], 1)
             raise WeightError(
                 f"{source.label} has no column {weight!r} to take the row weights from.",
-                f"did you mean {close[0]!r}?" if close else "",
+                did_you_mean(weight, source.columns[:MOST_COMPARED]),
             )
         return weight
     weights = weight_array(weight)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,18 @@ def code_type(cardinality: int) -> type[np.uint8] | type[np.uint16]:
 
 
 @dataclass(frozen=True)
+class Copies:
+    """How many rows of the data each row of a table stands for, and their squared weights."""
+
+    rows: FloatArray
+    squares: FloatArray
+
+    def take(self, rows: Any) -> Copies:
+        """The copies of some of the rows."""
+        return Copies(self.rows[rows], self.squares[rows])
+
+
+@dataclass(frozen=True)
 class EncodedTable:
     """Rows over the network's variables, one column of codes each.
 
@@ -31,6 +44,7 @@ class EncodedTable:
     does not show ``v``. ``weights`` is None where every row weighs one. Rows of weight zero
     do not exist: the door drops them, so no statistic ever meets one. ``row_numbers`` are
     the numbers (from 1) of the rows in the data as given, None where none was dropped.
+    ``copies`` is there where equal rows were made one, whose weight is that of all of them.
     """
 
     cardinality_of: Mapping[str, int]
@@ -40,6 +54,7 @@ class EncodedTable:
     missing_of: Mapping[str, int]
     notes: tuple[str, ...] = ()
     row_numbers: NDArray[np.int64] | None = None
+    copies: Copies | None = None
 
     @classmethod
     def of(
@@ -49,16 +64,30 @@ class EncodedTable:
         weights: FloatArray | None = None,
         notes: tuple[str, ...] = (),
         row_numbers: NDArray[np.int64] | None = None,
+        copies: Copies | None = None,
     ) -> EncodedTable:
         """Count what is missing, once, and hold the columns together."""
         rows = len(next(iter(columns.values())))
-        missing_of = {
-            name: int(np.count_nonzero(column == cardinality_of[name]))
-            for name, column in columns.items()
-        }
+        missing_of = {}
+        for name, column in columns.items():
+            missing = column == cardinality_of[name]
+            many = np.count_nonzero(missing) if copies is None else copies.rows[missing].sum()
+            missing_of[name] = int(many)
         return cls(
-            dict(cardinality_of), dict(columns), weights, rows, missing_of, notes, row_numbers
+            dict(cardinality_of),
+            dict(columns),
+            weights,
+            rows,
+            missing_of,
+            notes,
+            row_numbers,
+            copies,
         )
+
+    @property
+    def stand_for(self) -> int:
+        """The number of rows of the data, copies of one row included."""
+        return self.rows if self.copies is None else int(self.copies.rows.sum())
 
     @property
     def variables(self) -> Scope:
@@ -107,4 +136,7 @@ class EncodedTable:
         weights = None if self.weights is None else self.weights[rows]
         numbers = np.arange(1, self.rows + 1) if self.row_numbers is None else self.row_numbers
         columns = {name: column[rows] for name, column in self.columns.items()}
-        return EncodedTable.of(self.cardinality_of, columns, weights, self.notes, numbers[rows])
+        copies = None if self.copies is None else self.copies.take(rows)
+        return EncodedTable.of(
+            self.cardinality_of, columns, weights, self.notes, numbers[rows], copies
+        )

@@ -17,16 +17,16 @@ Never testable: that :math:`X` does not depend on its own :math:`R_X`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.patterns import is_missing
-from lacunet.missingness.fitted import observed_parents
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.uncertainty.spread import are_rows, rows_per_weight
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
@@ -110,11 +110,16 @@ def mcar_tests(
 
 
 def mar_tests(
-    network: Network, table: EncodedTable, rng: np.random.Generator
+    network: Network,
+    table: EncodedTable,
+    rng: np.random.Generator,
+    parents_of: Mapping[str, Scope],
 ) -> tuple[MissingTest, ...]:
-    """Every mechanism against the other partially observed variables, within strata."""
+    """Every mechanism against the other partially observed variables, within strata.
+
+    The strata are those of its parents among the fully observed variables.
+    """
     scale_of = _scales(table)
-    parents_of = observed_parents(network, table)
     tests = []
     for missing in table.partially_observed:
         given = parents_of[missing]
@@ -211,14 +216,10 @@ def _varies(counts: FloatArray) -> bool:
 
 def _scales(table: EncodedTable) -> dict[str, float]:
     """What makes weights that are not whole add up to the effective size of the rows."""
-    weights = table.weights
-    if weights is None or (weights == np.floor(weights)).all():
+    if are_rows(table.weights):
         return dict.fromkeys(table.variables, 1.0)
-    scale_of = {}
-    for name in table.variables:
-        own = weights[table.is_shown((name,))]
-        scale_of[name] = float(own.sum() / (own**2).sum()) if len(own) else 1.0
-    return scale_of
+    weights = np.asarray(table.weights)
+    return {name: rows_per_weight(weights[table.is_shown((name,))]) for name in table.variables}
 
 
 def _strata(table: EncodedTable, given: Scope) -> tuple[np.ndarray, int]:

@@ -19,11 +19,18 @@ from lacunet.diagnosis.at_random import (
     smallest_effect,
 )
 from lacunet.diagnosis.patterns import Patterns, patterns
-from lacunet.missingness.fitted import CANNOT_BE_SEEN
-from lacunet.model.network import Network
+from lacunet.estimate.auto import Auto
+from lacunet.estimate.explain import explain
+from lacunet.inference.expectation.forecast import Forecast
+from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.separation.separator import separators
+from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.groups import group_rows
+from lacunet.statistics.distinct import Index
+from lacunet.statistics.groups import Groups, group_rows
+from lacunet.statistics.observations import Held
 from lacunet.wording import counted, finite, text_table
 
 LEVEL = 0.05
@@ -32,12 +39,15 @@ SHOWN = 10  # lines of each list that are printed
 
 @dataclass(frozen=True)
 class Grounds:
-    """What the closed forms would rest on.
+    """What each method would rest on, and which one `auto` would take.
 
     ``complete_rows`` is what listwise deletion uses; ``fewest_family_rows`` what direct-mcar
     has for the family that is shown least, ``scarcest`` that family's variable. ``groups`` is
     the number of groups of rows that direct-mar and factored-mar make by the fully observed
     variables; ``fallback_of`` the share of the rows in groups none of which shows the family.
+    ``informed_groups`` and ``informed_fallback_of`` are the same for informed deletion with
+    learned separators, of the family with most groups. ``expectation`` is what an EM step will
+    cost, None if nothing is missing; ``auto`` what `auto` would do.
     """
 
     complete_rows: int
@@ -45,6 +55,10 @@ class Grounds:
     fewest_family_rows: int
     groups: int
     fallback_of: Mapping[str, float]
+    informed_groups: int
+    informed_fallback_of: Mapping[str, float]
+    expectation: Forecast | None
+    auto: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,29 +132,51 @@ def diagnose(
     rng = np.random.default_rng(0) if rng is None else rng
     described = patterns(network, table)
     completely = mcar_tests(network, table, rng)
-    always = mar_tests(network, table, rng)
+    parents_of = observed_parents(network, table)
+    always = mar_tests(network, table, rng, parents_of)
     never = positivity(network, table)
-    grounds = _grounds(network, table, described)
+    grounds = _grounds(network, table, described, parents_of)
     words = _conclusions(described, completely, always, never)
     return Diagnosis(described, completely, always, never, grounds, words)
 
 
-def _grounds(network: Network, table: EncodedTable, described: Patterns) -> Grounds:
-    groups, group = group_rows(table, table.fully_observed)
-    fallback_of = {}
+def _grounds(
+    network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
+) -> Grounds:
+    separator_of = separators(MissingnessGraph(network, parents_of), table.fully_observed)
+    told = explain(network, Auto(), Held(table))
+    grouped: dict[Scope, tuple[Groups, Index]] = {}
+
+    def fallen(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:
+        """The number of groups, and the share of the rows in those that never show the hidden."""
+        if given not in grouped:
+            grouped[given] = group_rows(table, given)
+        groups, group = grouped[given]
+        shown = added_up(group[table.is_shown(hidden)], None, len(groups.weights))
+        lost = groups.weights[shown == 0].sum()
+        return len(groups.weights), float(lost / max(groups.weights.sum(), 1e-300))
+
+    number, _ = fallen(table.fully_observed, ())
+    fallback_of, informed_of, informed = {}, {}, 0
     for name in network.variables:
-        hidden = [one for one in network.family(name) if table.missing_of[one]]
+        family = network.family(name)
+        hidden = [one for one in family if table.missing_of[one]]
         if hidden:
-            shown = added_up(group[table.is_shown(hidden)], None, len(groups.weights))
-            lost = float(groups.weights[shown == 0].sum() / groups.weights.sum())
-            fallback_of[name] = lost
+            _, fallback_of[name] = fallen(table.fully_observed, hidden)
+            given = [v for v in table.fully_observed if v in family or v in separator_of[name]]
+            groups, informed_of[name] = fallen(tuple(given), hidden)
+            informed = max(informed, groups)
     scarcest = min(described.family_rows, key=lambda name: described.family_rows[name])
     return Grounds(
         described.complete_rows,
         scarcest,
         described.family_rows[scarcest],
-        len(groups.weights),
+        number,
         fallback_of,
+        informed,
+        informed_of,
+        told.expectation,
+        told.plan.intention,
     )
 
 
@@ -292,22 +328,36 @@ def _p(value: float) -> str:
 
 
 def _methods(described: Patterns, grounds: Grounds) -> str:
-    lost = [value for value in grounds.fallback_of.values() if value > 0]
-    worst = max(grounds.fallback_of, key=lambda name: grounds.fallback_of[name])
-    fell = (
-        f"{counted(len(lost), 'family', 'families')} with groups that never show it, at worst "
-        f"{grounds.fallback_of[worst]:.1%} of the rows ({worst})"
-        if lost
-        else "every family shown in every group"
-    )
     rows = counted(grounds.complete_rows, "row")
+    every = counted(described.rows, "row")
+    step = grounds.expectation
+    cost = "" if step is None else f"; a step takes about {step.seconds * 1000:,.2g} ms"
+    if step is not None and step.loopy_problems:
+        cost += f", {step.loopy_problems:,} of {step.problems:,} problems only approximately"
     return "\n".join(
         [
             f"  listwise: {rows} without a missing value "
             f"({grounds.complete_rows / max(described.rows, 1):.1%})",
             f"  direct-mcar: at least {counted(grounds.fewest_family_rows, 'row')} per family "
-            f"({grounds.scarcest})",
-            f"  direct-mar, factored-mar: {counted(grounds.groups, 'group')} of rows; {fell}",
-            f"  em: all {counted(described.rows, 'row')}",
+            f"({grounds.scarcest}); factored-mcar also rows that show a part of a family",
+            f"  direct-mar, factored-mar: {counted(grounds.groups, 'group')} of rows; "
+            f"{_fell_back(grounds.fallback_of)}",
+            "  informed-direct, informed-factored with --separator learn: at most "
+            f"{counted(grounds.informed_groups, 'group')} per family; "
+            f"{_fell_back(grounds.informed_fallback_of)}",
+            f"  one-step, em: all {every}{cost}",
+            "  mgraph, em with --missingness: a graph of what decides on being missing",
+            f"auto would take: {grounds.auto}",
         ]
+    )
+
+
+def _fell_back(fallback_of: Mapping[str, float]) -> str:
+    lost = {name: share for name, share in fallback_of.items() if share > 0}
+    if not lost:
+        return "every family shown in every group"
+    worst = max(lost, key=lambda name: lost[name])
+    return (
+        f"{counted(len(lost), 'family', 'families')} with groups that never show it, at worst "
+        f"{lost[worst]:.1%} of the rows ({worst})"
     )

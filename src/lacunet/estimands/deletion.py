@@ -14,7 +14,7 @@ from itertools import islice, permutations
 from math import factorial
 
 from lacunet.estimands.notation import LATEX, TEXT, Notation, latex_name
-from lacunet.estimands.samples import Sample, Writer
+from lacunet.estimands.samples import Sample, Writer, nested
 from lacunet.estimands.terms import Factor
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism
@@ -51,7 +51,7 @@ class Estimand:
     @property
     def columns(self) -> frozenset[str]:
         """The variables whose columns are read."""
-        return frozenset().union(*(factor.columns for order in self.orders for factor in order))
+        return frozenset(part for part in nested(self.orders) if isinstance(part, str))
 
     @property
     def summed(self) -> Scope:

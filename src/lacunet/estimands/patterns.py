@@ -45,6 +45,11 @@ class PatternOdds:
     free: Mechanisms
     sample: Sample
 
+    @property
+    def filled(self) -> Scope:
+        """The variables of the largest table that is filled."""
+        return self.scope
+
     def complete(self, writer: Writer) -> str:
         """D, written."""
         shown = Sample(
@@ -141,16 +146,6 @@ class NoSelfCensoring(Term):
     """
 
     odds: PatternOdds
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """The variables whose columns are read."""
-        return frozenset(self.odds.scope) | self.odds.sample.columns
-
-    def scopes(self) -> Iterator[Scope]:
-        """The variables of every table that is filled."""
-        yield self.odds.scope
-        yield from self.odds.sample.scopes()
 
     def assumptions(self) -> Iterator[str]:
         """That every pattern occurs."""

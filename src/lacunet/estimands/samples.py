@@ -92,20 +92,6 @@ class Sample:
     weights: tuple[Propensity, ...] = ()
     others: tuple[Sample, ...] = ()
 
-    @property
-    def columns(self) -> frozenset[str]:
-        """The variables whose columns are read."""
-        own = frozenset(mechanism.variable for mechanism in self.selected)
-        weights = (weight.columns for weight in self.weights)
-        return own.union(*weights, *(other.columns for other in self.others))
-
-    def scopes(self) -> Iterator[Scope]:
-        """The variables of every table that is filled."""
-        for weight in self.weights:
-            yield from weight.scopes()
-        for other in self.others:
-            yield from other.scopes()
-
     def assumptions(self) -> Iterator[str]:
         """What must have positive probability for the sample to stand for all rows."""
         if self.selected and not self.weights:
@@ -205,15 +191,9 @@ class Propensity:
     sample: Sample
 
     @property
-    def columns(self) -> frozenset[str]:
-        """The variables whose columns are read."""
-        own = {self.mechanism.variable, *self.parents, *(m.variable for m in self.free)}
-        return self.sample.columns | own
-
-    def scopes(self) -> Iterator[Scope]:
-        """The variables of every table that is filled."""
-        yield self.parents
-        yield from self.sample.scopes()
+    def filled(self) -> Scope:
+        """The variables of the largest table that is filled."""
+        return self.parents
 
     def assumptions(self) -> Iterator[str]:
         """What must have positive probability for the propensity to be known."""
@@ -317,15 +297,9 @@ class Odds(Propensity):
     others: tuple[Propensity, ...]
 
     @property
-    def columns(self) -> frozenset[str]:
-        """The variables whose columns are read."""
-        own = super().columns | {*self.scope, *(other.mechanism.variable for other in self.others)}
-        return own.union(*(other.columns for other in self.others))
-
-    def scopes(self) -> Iterator[Scope]:
-        """The variables of every table that is filled."""
-        yield self.scope
-        yield from super().scopes()
+    def filled(self) -> Scope:
+        """The variables of the largest table that is filled: all of D."""
+        return self.scope
 
     def assumptions(self) -> Iterator[str]:
         """That the rows which do not show the variable show what its odds need."""
@@ -402,6 +376,16 @@ def _information(seen: FloatArray, every: FloatArray, axis: int) -> float:
     parts = np.stack([one, both - one])
     share = np.divide(parts, both, out=np.ones_like(parts), where=(both > 0) & (parts > 0))
     return float((parts * np.log(share)).sum())
+
+
+def nested(part: Any) -> Iterator[Any]:
+    """A term, or a part of one, and all that it is made of, down to the names."""
+    yield part
+    if is_dataclass(part):
+        part = tuple(getattr(part, own.name) for own in fields(part))
+    if isinstance(part, tuple):
+        for inner in part:
+            yield from nested(inner)
 
 
 def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from lacunet.estimands.notation import LATEX, TEXT, Notation
-from lacunet.estimands.samples import Run, Sample, Weighted, Writer
+from lacunet.estimands.samples import Run, Sample, Weighted, Writer, nested
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import quoted
 from lacunet.model.table import Table
@@ -62,9 +62,12 @@ class Conditional:
     def normalised(cls, weights: Table, target: Scope, given: Scope, basis: Basis) -> Conditional:
         """P(target | given) from weights over both."""
         ordered = weights.marginal((*given, *target))
-        mass = ordered.marginal(given)
-        shares = Table(given, mass.array / (mass.array.sum() or 1.0))
-        return cls(target, given, ordered.given(given), shares, basis)
+        return cls(target, given, ordered.given(given), ordered.marginal(given).shares(), basis)
+
+    @property
+    def joint(self) -> Table:
+        """P(given, target), nothing where the data say nothing."""
+        return Table(self.table.scope, np.nan_to_num(self.table.array)) * self.mass
 
     def standardised(self, law: Table) -> Basis:
         r"""What the table rests on where ``given`` has another law q than its own, m.
@@ -132,15 +135,17 @@ class Term:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The variables whose columns are read."""
-        own = frozenset((*self.target, *self.given))
-        return own.union(*(part.columns for part in self.parts))
+        """The variables whose columns are read: all that it names."""
+        return frozenset(part for part in nested(self) if isinstance(part, str))
+
+    @property
+    def filled(self) -> Scope:
+        """The variables of the largest table that is filled, apart from those of its parts."""
+        return (*self.given, *self.target)
 
     def scopes(self) -> Iterator[Scope]:
         """The variables of every table that is filled."""
-        yield (*self.given, *self.target)
-        for part in self.parts:
-            yield from part.scopes()
+        return (part.filled for part in nested(self) if hasattr(part, "filled"))
 
     def assumptions(self) -> Iterator[str]:
         """What must have positive probability for the estimand to hold, in words."""
@@ -175,16 +180,6 @@ class Factor(Term):
     def shown(self) -> Scope:
         """The variables that the rows must show."""
         return tuple(mechanism.variable for mechanism in self.sample.selected)
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """The variables whose columns are read."""
-        return super().columns | self.sample.columns
-
-    def scopes(self) -> Iterator[Scope]:
-        """The variables of every table that is filled."""
-        yield from super().scopes()
-        yield from self.sample.scopes()
 
     def assumptions(self) -> Iterator[str]:
         """What the sample assumes."""
@@ -243,12 +238,10 @@ class Product(Term):
                 f"positivity: P({', '.join(first.target)} | {', '.join(first.given)}) has cells "
                 "without data, which backed off to the average over the others"
             ] = None
-            known = Table(first.table.scope, np.nan_to_num(first.table.array))
-            average = (known * first.mass).marginal(first.target).aligned(scope)
+            average = first.joint.marginal(first.target).aligned(scope)
             left = np.where(np.isnan(left), average, left)
         table = np.where(right == 0, 0.0, np.nan_to_num(left) * right)
-        law = Table(second.table.scope, np.nan_to_num(second.table.array)) * second.mass
-        basis = first.standardised(law).joined(second.basis)
+        basis = first.standardised(second.joint).joined(second.basis)
         return Conditional(self.target, self.given, Table(scope, table), second.mass, basis)
 
 
@@ -287,8 +280,7 @@ class Conditioned(Term):
     def compute(self, run: Run) -> Conditional:
         """The joint with B2, divided by its marginal."""
         term = self.term.compute(run)
-        joint = Table(term.table.scope, np.nan_to_num(term.table.array)) * term.mass
-        return Conditional.normalised(joint, self.target, self.given, term.basis)
+        return Conditional.normalised(term.joint, self.target, self.given, term.basis)
 
 
 @dataclass(frozen=True)
@@ -373,5 +365,4 @@ class Inverted(Term):
 def _shown_share(run: Run, given: Scope) -> Table:
     """The share of each configuration of ``given`` among the rows that show it."""
     shown = run.rows.is_shown(given)
-    mass = run.rows.tabled(given, shown, run.rows.weights[shown])
-    return Table(given, mass.array / (mass.array.sum() or 1.0))
+    return run.rows.tabled(given, shown, run.rows.weights[shown]).shares()

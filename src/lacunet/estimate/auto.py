@@ -1,14 +1,17 @@
-"""The method that needs no choosing: the closed form, then as many EM steps as pay.
+"""The method that needs no choosing: the closed form, then EM as far as it pays.
 
 Without missing values the CPTs are plain frequencies. Otherwise factored deletion for MAR is
-followed by EM steps, as many as the observed-data likelihood of rows put aside supports
-(`lacunet.estimate.em.heldout`) and the time limit allows: exact where the memory budget allows
-it, by loopy belief propagation elsewhere. If not even one step fits, the closed form stands.
+followed by EM to convergence, or in another way if the observed-data likelihood of rows put aside
+clearly speaks for it (`lacunet.estimate.em.heldout`), as far as the time limit allows: exact where
+the memory budget allows it, by loopy belief propagation elsewhere. If not even one step fits, the
+closed form stands.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
 from typing import ClassVar
 
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
@@ -47,40 +50,46 @@ class Auto:
             plan = DirectMCAR().plan(network, partially)
             return replace(plan, method=self.name, intention="no value is missing")
         plan = EM(stop="heldout").plan(network, partially)
-        intention = "auto starts from factored-mar, by the estimands below, and will go on with EM"
+        intention = "factored-mar, then as many EM steps as held-out rows support"
         return replace(plan, method=self.name, intention=intention)
 
     def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
-        """Every CPT, and in a sentence what was chosen and why."""
+        """Every CPT, and in two sentences what was found in the data and what was chosen."""
         if plan.start is None:
             learned = DirectMCAR().estimate(plan, statistics, setting)
-            return replace(learned, why="no value is missing: the CPTs are the plain frequencies")
-        too_few = statistics.learning is None and not statistics.cut
-        if statistics.total < FEWEST_ROWS or too_few:
-            learned = FactoredMAR().estimate(plan.start, statistics, setting)
-            reason = f"{counted(statistics.rows, 'row')}: too few to hold some out"
-            return replace(learned, why=f"factored-mar alone: {reason}")
-        em = EM(stop="heldout", time_limit=self.time_limit)
-        learned = em.estimate(plan, statistics, setting)
-        ended = learned.ended
-        assert ended is not None
-        if not ended.iterations:
-            closed = FactoredMAR().estimate(plan.start, statistics, setting)
-            learned = replace(learned, families=closed.families)
-        return replace(learned, why=_why(ended, statistics.never_shown))
+            return replace(learned, why="No value is missing. The CPTs are the plain frequencies.")
+        closed = partial(FactoredMAR().estimate, plan.start, statistics, setting)
+        if statistics.cut:
+            cut = "time was up" if statistics.cut == "time limit" else "it was interrupted"
+            choice = f"factored-mar alone: {cut} before the first EM step"
+            learned = replace(closed(), ended=Ended(statistics.cut, 0, 0.0, nan, nan, ()))
+        elif statistics.total < FEWEST_ROWS or statistics.learning is None:
+            rows = counted(statistics.rows, "row")
+            learned, choice = closed(), f"factored-mar alone: {rows}, too few to hold some out"
+        else:
+            em = EM(stop="heldout", time_limit=self.time_limit)
+            learned = em.estimate(plan, statistics, setting)
+            choice = learned.why
+            if learned.ended is not None and not learned.ended.iterations:
+                learned = replace(learned, families=closed().families)
+        return replace(learned, why=_why(statistics, learned, choice))
 
 
-def _why(ended: Ended, hidden: Scope) -> str:
-    if not ended.iterations and ended.reason != "held-out peak":
-        return f"factored-mar alone: {ended.reason} before the first EM step"
-    if not ended.iterations:
-        return "factored-mar alone: an EM step made held-out rows less likely"
-    words = f"factored-mar and {counted(ended.iterations, 'EM step')}: "
-    words += (
-        "stopped where held-out rows stopped gaining"
-        if ended.reason == "held-out peak"
-        else ended.reason
+def _why(statistics: Statistics, learned: Learned, choice: str) -> str:
+    """What is missing and what that leaves; what was chosen and why."""
+    partially = sum(missing > 0 for missing in statistics.missing_of.values())
+    share = sum(statistics.missing_of.values()) / (statistics.rows * len(statistics.missing_of))
+    verb = "has" if partially == 1 else "have"
+    found = (
+        f"{partially} of {counted(len(statistics.missing_of), 'variable')} {verb} missing values"
     )
-    if hidden:
-        words += f"; no row shows {', '.join(hidden[:5])}, learned from several random starts"
-    return words
+    found += f", {share:.0%} of all cells"
+    shown = {name: report.rows_shown for name, report in learned.families.items()}
+    fewest = min(shown, key=lambda name: shown[name])
+    if shown[fewest]:
+        found += f"; every family is shown whole by {counted(shown[fewest], 'row')} or more"
+    else:
+        never = sum(not rows for rows in shown.values())
+        families = counted(never, "family", "families")
+        found += f"; {families} ({fewest}) {'is' if never == 1 else 'are'} shown whole by no row"
+    return f"{found}. Chosen: {choice}."

@@ -15,12 +15,15 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
+from lacunet.estimate.intervals import work_of
 from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import memory_budget
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.count import superfamilies
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.statistics.gather import Needs
+from lacunet.statistics.observations import AnyRows
+from lacunet.statistics.streamed import KnownBetterError, Streamed
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class Explanation:
     variable). ``tables`` are the unions of families that will be counted, ``groupings`` the
     sets of variables that rows will be grouped by, ``bytes_needed`` what the largest family
     takes. ``rows`` is None and ``shown`` empty where no data were given; ``expectation`` is
-    None where the method has none.
+    None where the method has none. ``intervals`` says what intervals would take, ``scratch`` how
+    many bytes the scratch files of rows that memory does not hold; None where it holds them.
     """
 
     plan: Plan
@@ -40,11 +44,17 @@ class Explanation:
     tables: tuple[Scope, ...]
     groupings: tuple[Scope, ...]
     bytes_needed: int
-    expectation: Forecast | None = None
+    expectation: Forecast | None
+    intervals: str
+    scratch: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 def explain(
-    network: Network, method: Method, table: EncodedTable | None = None, memory: int | None = None
+    network: Network,
+    method: Method,
+    source: AnyRows | None = None,
+    memory: int | None = None,
 ) -> Explanation:
     """Say what a method will count and estimate; no estimate is made yet.
 
@@ -53,25 +63,32 @@ def explain(
     """
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
-    plan = method.plan(network, None if table is None else table.partially_observed)
+    plan = method.plan(network, None if source is None else source.partially_observed)
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
     shown: dict[str, int] = {}
-    cost = None
-    if table is not None:
-        every = table.variables if plan.needs.complete else ()
+    cost = found = None
+    if source is not None:
+        needs = Needs(plan.needs.families, plan.needs.complete, problems=plan.needs.problems)
+        try:
+            found = source.gather(needs, network, memory=budget / 4)
+        except KnownBetterError as better:
+            return explain(network, method, better.source, memory)
         for name in network.variables:
-            asked = (*network.family(name), *every)
-            shown[name] = int(np.count_nonzero(table.is_shown(asked)))
-        if plan.needs.problems:
-            cost = forecast(compile_problems(network, table), budget)
+            counts = found.counts[network.family(name)]
+            whole = int(counts.showing(counts.scope).tally.rows.sum())
+            shown[name] = found.complete_rows if needs.complete else whole
+        cost = None if found.problems is None else forecast(found.problems, budget)
     return Explanation(
         plan,
-        None if table is None else table.rows,
+        None if found is None else found.rows,
         shown,
         tuple(union for union, _ in superfamilies(plan.needs.families, radix_of)),
         tuple(dict.fromkeys(asked.given for asked in plan.needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
         cost,
+        work_of(method.name, network, cost),
+        source.scratch_bytes(plan.needs) if isinstance(source, Streamed) else None,
+        () if found is None else found.notes,
     )
 
 

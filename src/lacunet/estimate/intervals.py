@@ -11,29 +11,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.errors import LacunetError
 from lacunet.estimate.em.uncertain import em_curvature, em_uncertainty
 from lacunet.inference.engine import engine_of
+from lacunet.inference.expectation.forecast import Forecast
 from lacunet.inference.query import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import added_up
+from lacunet.statistics.counts import Tally, added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
+from lacunet.uncertainty.delta import Asked, Covariance, query_spread, scope_of
 from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread
-from lacunet.uncertainty.jackknife import GROUPS, Refit, Replicates, jackknife
+from lacunet.uncertainty.jackknife import GROUPS, Refit, jackknife
 from lacunet.uncertainty.rate_matrix import Direction
-from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.row_influence import RowInfluence
+from lacunet.uncertainty.spread import Spread, are_rows, rows_per_weight
 
 COUNTED = ("listwise", "direct-mcar")
 GROUPED = ("direct-mar", "informed-direct")
+COUNTS = "counts"
+INFLUENCE = "influence of rows"
 RATE_MATRIX = "rate matrix of EM"
+JACKKNIFE = "delete-a-group jackknife"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
@@ -42,14 +49,16 @@ CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a para
 class Uncertainty:
     """How sure the CPTs of a learned network are.
 
-    ``recipe`` is how it was found. ``replicates`` are the networks of the jackknife, for
-    queries; None for the other recipes. ``unidentified`` are directions in which the data do
-    not identify EM's parameters.
+    ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
+    together, for queries; ``total`` the rows that all weight is worth. ``unidentified`` are
+    directions in which the data do not identify EM's parameters.
     """
 
+    network: Network
     spread_of: Mapping[str, Spread]
     recipe: str
-    replicates: Replicates | None = None
+    covariance: Covariance
+    total: float
     unidentified: tuple[Direction, ...] = ()
 
     @property
@@ -69,14 +78,42 @@ class Uncertainty:
         """The effective size of every row of a CPT."""
         return self.spread_of[variable].row_sizes
 
-    def query(self, target: str | Sequence[str], evidence: Mapping[str, str] = NOTHING) -> Spread:
-        """How sure the answer to a query is, if replicates were made."""
-        if self.replicates is None:
-            raise LacunetError(
-                f"intervals of queries need replicates, but the recipe was the {self.recipe}.",
-                'learn with intervals="queries".',
-            )
-        return self.replicates.query(target, evidence)
+    def query(
+        self, target: str | Sequence[str], evidence: Mapping[str, object] = NOTHING
+    ) -> Spread:
+        """How sure the answer to a query is."""
+        asked = Asked.of(self.network, scope_of(target), evidence)
+        rates_of = {name: spread.rates for name, spread in self.spread_of.items()}
+        return query_spread(asked, self.covariance, rates_of, self.total)
+
+
+def recipe_of(method: str, network: Network) -> str:
+    """The recipe that fits a method; for EM that of parameters which have converged."""
+    if method in COUNTED:
+        return COUNTS
+    if method in GROUPED:
+        return INFLUENCE
+    return RATE_MATRIX if method == "em" and _free(network) <= MOST_FREE else JACKKNIFE
+
+
+def work_of(method: str, network: Network, step: Forecast | None) -> str:
+    """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
+    recipe = recipe_of(method, network)
+    if recipe != RATE_MATRIX:
+        costs = {COUNTS: "nothing", INFLUENCE: "about one fit", JACKKNIFE: f"{GROUPS} fits"}
+        return f"intervals by {recipe} will take {costs[recipe]} more"
+    steps = 2 * _free(network)  # there and back for each
+    time = "" if step is None else f", {steps * step.seconds:,.2g} s"
+    return (
+        f"intervals by {recipe} will take at most {steps:,} EM steps more{time}; "
+        f"{GROUPS} fits if EM is stopped before it converges"
+    )
+
+
+def _free(network: Network) -> int:
+    """The number of free parameters."""
+    shapes = [network.shape(network.family(name)) for name in network.variables]
+    return sum(prod(shape) - prod(shape[:-1]) for shape in shapes)
 
 
 def uncertainty_of(
@@ -89,7 +126,7 @@ def uncertainty_of(
     *,
     memory: float,
     groups: int = GROUPS,
-    replicate: bool = False,
+    progress: Progress = silent,
 ) -> Uncertainty:
     """How sure the CPTs are, by the recipe that fits the method.
 
@@ -107,26 +144,25 @@ def uncertainty_of(
         For each variable, what rows were grouped by for its family; for methods that group.
     groups
         How many groups the jackknife leaves out in turn.
-    replicate
-        Take the jackknife whatever the method, so that queries have intervals too.
     """
-    free = sum(cpt.table.size - cpt.table.size // cpt.table.shape[-1] for cpt in network.cpts)
-    if method == "em" and free <= MOST_FREE and not replicate:
+    worth, recipe = rows_per_weight(table.weights), recipe_of(method, network)
+    total = table.total * worth
+    if recipe == RATE_MATRIX:
         engine = engine_of(compile_problems(network.with_tables(None), table), memory)
         cells = engine.problems.layout.flat(dict(network.tables_of or {}))
         curvature = em_curvature(engine, cells, prior)
         if np.abs(curvature.step(cells) - cells).max() < CONVERGED:
-            found = em_uncertainty(engine, cells, prior)
-            return Uncertainty(found.spread_of, RATE_MATRIX, None, found.unidentified)
-    if replicate or method not in (*COUNTED, *GROUPED):
-        replicates = jackknife(network, table, refit, prior, groups)
-        return Uncertainty(replicates.spreads(), "delete-a-group jackknife", replicates)
+            em = em_uncertainty(engine, cells, prior, progress).worth(worth)
+            return Uncertainty(network, em.spread_of, recipe, em, total, em.unidentified)
+        recipe = JACKKNIFE
+    if recipe == JACKKNIFE:
+        replicates = jackknife(network, table, refit, prior, groups, progress=progress)
+        return Uncertainty(network, replicates.spreads(), recipe, replicates, total)
     if method == "listwise":
         table = table.take(table.is_shown(table.variables))
-    return Uncertainty(
-        direct_spreads(network, table, given_of if method in GROUPED else {}),
-        "influence of rows" if method in GROUPED else "counts",
-    )
+    given_of = given_of if recipe == INFLUENCE else {}
+    spread_of = direct_spreads(network, table, given_of)
+    return Uncertainty(network, spread_of, recipe, RowInfluence(table, given_of, prior), total)
 
 
 def direct_spreads(
@@ -134,22 +170,30 @@ def direct_spreads(
 ) -> dict[str, Spread]:
     """The spread of every CPT by direct deletion, within groups where there are any."""
     counted = count(table, [network.family(name) for name in network.variables])
+    weights = table.weights
     grouped: dict[Scope, tuple[Groups, Index, FloatArray | None]] = {}
     found = {}
     for name in network.variables:
         family, cpt = network.family(name), network.cpt(name).table
         hidden = tuple(one for one in family if table.missing_of[one])
+        counts = replace(counted[family], tally=_as_rows(counted[family].tally, weights))
         if name not in given_of or not hidden:
-            found[name] = direct_mcar_spread(counted[family], cpt)
+            found[name] = direct_mcar_spread(counts, cpt)
             continue
         given = given_of[name]
         if given not in grouped:
             groups, group = group_rows(table, given)
             squares = None
-            if table.weights is not None:
-                squares = added_up(group, table.weights**2, len(groups.weights))
+            if weights is not None and not are_rows(weights):
+                squares = added_up(group, weights**2, len(groups.weights))
             grouped[given] = groups, group, squares
         groups, group, squares = grouped[given]
         shown = count_in_groups(table, groups, group, hidden, whole=True)
-        found[name] = direct_mar_spread(shown, counted[family], cpt, squares)
+        shown = replace(shown, tally=_as_rows(shown.tally, weights))
+        found[name] = direct_mar_spread(shown, counts, cpt, squares)
     return found
+
+
+def _as_rows(tally: Tally, weights: FloatArray | None) -> Tally:
+    """The tally of as many rows as weights say, where they are whole."""
+    return Tally(tally.weights, tally.weights, tally.weights) if are_rows(weights) else tally

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from numbers import Real
 from pathlib import Path
@@ -11,26 +12,32 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
+from lacunet.errors import LacunetError
+from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
 from lacunet.estimate.intervals import Uncertainty, uncertainty_of
 from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
-from lacunet.estimate.mgraph import MGraph
+from lacunet.estimate.mgraph import MGraph, standing_in
 from lacunet.estimate.registry import method_named
 from lacunet.formats.files import read_network
 from lacunet.memory import memory_budget
-from lacunet.missingness.fitted import learned_separator
+from lacunet.missingness.augmented import augmented, without_hidden_causes
+from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import gather
+from lacunet.statistics.observations import AnyRows, Held, Observations, observations
+from lacunet.statistics.spark import OnSpark
+from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
+from lacunet.uncertainty.spread import rows_per_weight
 from lacunet.wording import counted
 
+MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
 ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
 
 
@@ -119,10 +126,13 @@ def learn(
     missing: Sequence[str] = (),
     unknown: Literal["error", "missing"] = "error",
     latent: Sequence[str] = (),
+    fully_observed: Sequence[str] = (),
     rng: np.random.Generator | int | None = None,
     memory: int | None = None,
+    scratch: str | Path | None = None,
+    jobs: int = 1,
     progress: Progress = silent,
-    intervals: bool | Literal["queries"] = False,
+    intervals: bool = False,
     **options: Any,
 ) -> Result:
     """Learn the CPTs of a network from data with missing values.
@@ -148,17 +158,24 @@ def learn(
         What to do with values that are not states: refuse, or take them as missing.
     latent
         Variables that the data do not have.
+    fully_observed
+        Variables that every row is promised to show: a broken promise is an error. All others
+        count as partially observed then, and large text files are not read to find out.
     rng
         The source of randomness, or a seed, for methods that use any.
     memory
-        The budget in bytes; by default half of the memory there is.
+        The budget in bytes; by default half of the memory there is. Rows that take more than a
+        fourth of it are not held: they are read when they are counted.
+    scratch
+        The folder for temporary files of rows that do not fit in memory; by default the system's.
+    jobs
+        The number of processes that read and count such rows.
     progress
         Called as the work goes on.
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
-        `Result.standard_error`. Direct deletion and EM take about another fit, other methods
-        some thirty. "queries" makes thirty fits whatever the method, so that the answers of
-        `lacunet.query` have intervals too.
+        `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
+        deletion and EM take about another fit, other methods some thirty.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
@@ -173,6 +190,7 @@ def learn(
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
     network = _checked_network(network, data)
+    method = method_counted_for(data) if method is None else method
     graph = None
     if options.get("missingness") is not None and (method in ("em", "auto")):
         graph = graph_of(options.pop("missingness"), network)
@@ -184,52 +202,77 @@ def learn(
         )
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
-    table = read_table(
+    with observations(
         data,
         network,
+        budget,
+        scratch=scratch,
+        jobs=_checked_jobs(jobs),
+        fully_observed=fully_observed,
         weight=weight,
         missing=missing,
         unknown=unknown,
         latent=latent,
         progress=progress,
-    )
-    source = np.random.default_rng(0 if rng is None else rng)
-    setting = Setting(float(prior), source, budget, progress)
+    ) as source:
+        random = np.random.default_rng(0 if rng is None else rng)
+        setting = Setting(float(prior), random, budget, progress)
+        state = random.bit_generator.state
+        try:
+            return _learned(method, network, graph, source, setting, intervals)
+        except KnownBetterError as better:  # begin again, as if it had been known
+            random.bit_generator.state = state
+            return _learned(method, network, graph, better.source, setting, intervals)
+
+
+def _learned(
+    method: Method,
+    network: Network,
+    graph: MissingnessGraph | None,
+    source: AnyRows,
+    setting: Setting,
+    intervals: bool,
+) -> Result:
+    """The result of a method, from rows that are in memory or not."""
+    _check_rows(source, graph, intervals)
     if isinstance(method, Informed) and method.separator == LEARN:
-        method = replace(method, separator=(), separators=learned_separator(network, table))
+        known = observed_mechanisms(network, source.some_rows(MOST_ROWS))
+        method = replace(method, separator=(), missingness=known)
     if graph is None:
-        learned = carry_out(method, network, table, setting)
-        learner, learned_from = method, table
+        learned = _fitted(method, network, source, setting)
+        learner, learned_from = method, source.table
     else:
-        learner = EM(time_limit=getattr(method, "time_limit", None))
-        found = _on_graph(graph, learner, table, setting)
-        learned = Learned(found.tables, found.families, found.ended, ON_GRAPH)
+        time_limit = getattr(method, "time_limit", None)
+        learner = method if isinstance(method, EM) else EM(time_limit=time_limit)
+        found, learned = _on_graph(graph, learner, source, setting)
         learned_from = found.augmented.table
+    seen = learned.statistics
+    assert seen is not None
     result = Result(
         network.with_tables(learned.tables),
         learned.families,
         method.name,
-        table.rows,
-        table.total,
-        prior,
-        table.missing_of,
-        (*table.notes, *learned.notes),
+        seen.rows,
+        seen.total,
+        setting.prior,
+        {name: seen.missing_of[name] for name in network.variables},
+        (*seen.notes, *learned.notes),
         learned.ended,
         learned.why,
         {} if graph is None else found.mechanisms,
     )
     if result.ended is not None and result.ended.reason == "interrupted":
         raise Interrupted(result)
-    if intervals:
+    if intervals and learned_from is not None:
         whole = result.network if graph is None else found.whole
-        queries = intervals == "queries"
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting, queries)
+            sure = _uncertainty(learner, whole, learned_from, setting, learned.ended)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
+            worth = rows_per_weight(learned_from.weights)
             supported = {
-                name: spread.supported_by(result.families[name].support)
+                name: spread.supported_by(result.families[name].support * worth)
                 for name, spread in sure.spread_of.items()
                 if name in result.families
             }
@@ -238,32 +281,70 @@ def learn(
     return result
 
 
-def _on_graph(graph: MissingnessGraph, em: EM, table: EncodedTable, setting: Setting) -> OnGraph:
+def _fitted(method: Method, network: Network, source: AnyRows, setting: Setting) -> Learned:
+    """What a method learns; the CPTs that `mgraph` leaves to EM by EM on its graph.
+
+    Plain EM takes them where rows are not held, or where two variables share a hidden cause.
+    """
+    if not (isinstance(method, MGraph) and method.otherwise == EM.name and source.table):
+        return carry_out(method, network, source, setting)
+    try:
+        without_hidden_causes(method.graph)
+    except LacunetError:
+        return carry_out(method, network, source, setting)
+    learned = carry_out(replace(method, otherwise="prior"), network, source, setting)
+    left = [name for name, report in learned.families.items() if report.fallback == "prior"]
+    if not left:
+        return learned
+    _, stand_in = _on_graph(method.graph, EM(), source, setting)
+    return standing_in(learned, stand_in, left, "em on the missingness graph")
+
+
+def _on_graph(
+    graph: MissingnessGraph, em: EM, source: AnyRows, setting: Setting
+) -> tuple[OnGraph, Learned]:
     """EM on the network that the mechanisms are part of, from what the graph recovers."""
+    assert not isinstance(source, OnSpark)  # refused before
     network = graph.network
-    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, table, setting)
+    first = carry_out(MGraph(graph, otherwise="factored-mar"), network, source, setting)
+    table = source.patterns() if source.table is None else source.table
+    with_mechanisms = partial(_with_mechanisms, graph, table.missing_of)
 
-    def fit(augmented: Network, rows: EncodedTable, start: Network | str) -> Learned:
+    def fit(wide: Network, rows: EncodedTable, start: Network | str) -> Learned:
         own = replace(em, start=start, restarts=1 if start == "random" else em.restarts)
-        return carry_out(own, augmented, rows, setting)
+        wider = Held(rows) if source.table is not None else source.mapped(with_mechanisms, wide)
+        return carry_out(own, wide, wider, setting)
 
-    return learn_on_graph(graph, table, fit, network.with_tables(first.tables))
+    found = learn_on_graph(graph, table, fit, network.with_tables(first.tables))
+    learned = Learned(found.tables, found.families, found.ended, ON_GRAPH, (), first.statistics)
+    return found, learned
+
+
+def _with_mechanisms(
+    graph: MissingnessGraph, missing_of: Mapping[str, int], table: EncodedTable
+) -> EncodedTable:
+    """Some of the rows with the mechanisms that all of them ask for."""
+    return augmented(graph, replace(table, missing_of=missing_of)).table
 
 
 def _uncertainty(
-    method: Method, network: Network, table: EncodedTable, setting: Setting, queries: bool
+    method: Method,
+    network: Network,
+    table: EncodedTable,
+    setting: Setting,
+    ended: Ended | None,
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
     if method.name == "auto" and not table.partially_observed:
         method = DirectMCAR()  # plain frequencies
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
+    hides_any = any(count == table.rows for count in table.missing_of.values())
+    again = _again(method, network, ended, hides_any)
+    quietly = replace(setting, progress=silent)
 
     def refit(rows: EncodedTable) -> Network:
-        again = method
-        if isinstance(method, EM) and method.stop == "converge":
-            again = replace(method, start=network, restarts=1)  # near where it will end
-        return network.with_tables(carry_out(again, network, rows, setting).tables)
+        return network.with_tables(_fitted(again, network, Held(rows), quietly).tables)
 
     return uncertainty_of(
         method.name,
@@ -273,33 +354,88 @@ def _uncertainty(
         refit,
         given_of,
         memory=setting.memory,
-        replicate=queries,
+        progress=setting.progress,
     )
 
 
+def _again(method: Method, network: Network, ended: Ended | None, hides_any: bool) -> Method:
+    """The method that parts of the rows are learned by, to see how far the CPTs move.
+
+    As many steps as all rows made, where rows held out chose their number: were it chosen anew
+    from each part, a step more or less would count for more than the rows left out. EM that
+    has converged starts from where it ended; so does EM that ``hides_any`` variable from view,
+    or its states would change places.
+    """
+    if ended is None or not (isinstance(method, EM) or method.name == "auto"):
+        return method
+    em = method if isinstance(method, EM) else EM()
+    if ended.reason == "held-out peak" and not hides_any:
+        return replace(em, stop=ended.iterations, restarts=1)
+    if em.stop == "converge" or hides_any:
+        return replace(em, start=network, stop="converge", restarts=1)
+    return em
+
+
 def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict[str, FamilyReport]:
-    """The reports with the effective size of each family: that of all its rows together."""
-    return {
-        name: replace(report, effective_size=float(sure.effective_size(name).sum()))
-        for name, report in families.items()
-    }
+    """The reports with the effective size of each family, and what intervals do not know.
+
+    The effective size is that of all rows of the CPT together.
+    """
+    found = {}
+    for name, report in families.items():
+        doubts = [
+            f"not identified by the data: {d}" for d in sure.unidentified if name in d.families
+        ]
+        if report.fallback_mass > MUCH:
+            doubts.append("its intervals do not count the bias of the rows that fell back")
+        found[name] = replace(
+            report,
+            effective_size=float(sure.effective_size(name).sum()),
+            warnings=(*report.warnings, *doubts),
+        )
+    return found
 
 
-def carry_out(method: Method, network: Network, table: EncodedTable, setting: Setting) -> Learned:
+def carry_out(method: Method, network: Network, source: Observations, setting: Setting) -> Learned:
     """Plan, count, estimate."""
     setting = replace(setting, deadline=Deadline.within(getattr(method, "time_limit", None)))
-    plan = method.plan(network, table.partially_observed)
-    statistics = gather(
+    plan = method.plan(network, source.partially_observed)
+    statistics = source.gather(
         plan.needs,
         network,
-        [table],
         progress=setting.progress,
         deadline=setting.deadline,
         memory=setting.memory / 4,
         seed=int(setting.rng.integers(2**62)) if plan.needs.heldout else 0,
     )
     learned = method.estimate(plan, statistics, setting)
-    return replace(learned, notes=(*plan.notes, *learned.notes))
+    return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
+
+
+def _check_rows(source: AnyRows, graph: MissingnessGraph | None, intervals: bool) -> None:
+    """Refuse, before anything is counted, what needs rows that are not there."""
+    if isinstance(source, OnSpark) and (intervals or graph is not None):
+        raise MethodError(
+            f"{'intervals' if intervals else 'EM on a missingness graph'}: the rows of a Spark "
+            "DataFrame stay where they are, and they are needed here.",
+            "learn without, or from as many rows as fit in memory: data.limit(1000000).toArrow().",
+        )
+    if intervals and isinstance(source, Streamed):
+        raise MethodError(
+            "intervals: all rows have to be in memory for them, and they do not fit in the budget.",
+            "raise memory=... (--memory), or learn without.",
+        )
+    if intervals and (source.table is None or source.table.copies is not None):
+        raise MethodError(
+            "intervals: the rows themselves are needed for them, not their statistics.",
+            "learn from the data, or without.",
+        )
+
+
+def _checked_jobs(jobs: int) -> int:
+    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+        raise MethodError(f"jobs is {jobs!r}, but must be a whole number of at least 1.")
+    return jobs
 
 
 def _checked_network(network: object, data: object) -> Network:

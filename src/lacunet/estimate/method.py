@@ -141,6 +141,20 @@ class FamilyReport:
         return self.formula.latex
 
 
+AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum
+
+
+def agreed(starts: Sequence[float]) -> int:
+    """How many starts ended at the posterior of the best.
+
+    Examples
+    --------
+    >>> agreed([-10.0, -12.5, -10.05])
+    2
+    """
+    return sum(one >= max(starts) - AGREEMENT for one in starts)
+
+
 @dataclass(frozen=True)
 class Ended:
     r"""How an iterative method ended.
@@ -149,8 +163,11 @@ class Ended:
     "interrupted", "held-out peak". ``trace`` is the log-posterior of the parameters that
     each iteration started from, and of the last; its likelihood part is the *observed* data's,
     its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the observed-data
-    log-likelihood of rows put aside, after each step from the start on, where the number of
-    steps was chosen by it. Where the work was cut short before a value was known, it is NaN.
+    log-likelihood of rows put aside, at the start, after 1, 2, 4, 8 and 16 steps and at
+    convergence, where they decide how EM is run; if they decided against convergence ("held-out
+    peak"), only the last value of the trace is under the whole prior. ``starts`` are the
+    log-posteriors in which the starts ended, the first start's first. Where the work was cut
+    short before a value was known, it is NaN.
     """
 
     reason: str
@@ -161,17 +178,22 @@ class Ended:
     trace: tuple[float, ...]
     notes: tuple[str, ...] = ()
     heldout: tuple[float, ...] = ()
+    starts: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
 class Learned:
-    """The CPTs a method gives (axes parents... then child), and what they rest on."""
+    """The CPTs a method gives (axes parents... then child), and what they rest on.
+
+    ``statistics`` are those that they were estimated from; whoever had them counted adds them.
+    """
 
     tables: Mapping[str, FloatArray]
     families: Mapping[str, FamilyReport]
     ended: Ended | None = None
     why: str = ""
     notes: tuple[str, ...] = ()
+    statistics: Statistics | None = None
 
 
 class Method(Protocol):

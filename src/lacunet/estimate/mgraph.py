@@ -11,6 +11,7 @@ so that rows with large weights count for what they tell.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -69,7 +70,8 @@ class MGraph:
     """Recover what the missingness graph lets recover.
 
     ``otherwise`` says what becomes of the other families: "refuse" (an error that names
-    family and reason), "prior" (the CPT holds the prior alone), or the name of a method.
+    family and reason), "prior" (the CPT holds the prior alone), or the name of a method; "em" is
+    EM on the graph where `learn` holds the rows.
     Both of the latter are marked in the reports. They also stand in where an estimand finds no
     rows, or the data contradict it.
     """
@@ -161,23 +163,27 @@ class MGraph:
             except NotRecoverableError:
                 without[name] = family.verdict
         setting.progress("families", len(verdicts), len(verdicts))
-        stand_in = None
+        for name, why in without.items():
+            found[name] = _prior(plan, plan.families[name], statistics, setting, why)
+        order = plan.network.variables
+        learned = Learned({v: found[v][0] for v in order}, {v: found[v][1] for v in order})
         if without and plan.start is not None and self.stand_in is not None:
             stand_in = self.stand_in.estimate(plan.start, statistics, setting)
-        for name, why in without.items():
-            if stand_in is None:
-                found[name] = _prior(plan, plan.families[name], statistics, setting, why)
-            else:
-                report = stand_in.families[name]
-                marked = replace(
-                    report,
-                    fallback_mass=1.0,
-                    fallback=self.otherwise,
-                    warnings=(why, *report.warnings),
-                )
-                found[name] = stand_in.tables[name], marked
-        order = plan.network.variables
-        return Learned({v: found[v][0] for v in order}, {v: found[v][1] for v in order})
+            return standing_in(learned, stand_in, list(without), self.otherwise)
+        return learned
+
+
+def standing_in(
+    learned: Learned, stand_in: Learned, names: Sequence[str], fallback: str
+) -> Learned:
+    """The same with some CPTs by another method, marked as such with the reason why."""
+    families = dict(learned.families)
+    for name in names:
+        own = stand_in.families[name]
+        warnings = (learned.families[name].warnings[0], *own.warnings)
+        families[name] = replace(own, fallback_mass=1.0, fallback=fallback, warnings=warnings)
+    tables = {**learned.tables, **{name: stand_in.tables[name] for name in names}}
+    return replace(learned, tables=tables, families=families)
 
 
 def _verdict(family: FamilyPlan) -> Verdict:

@@ -10,6 +10,7 @@ The demonstration as a short text.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,20 +46,12 @@ SCREENING = Network(
 NOT_VERIFIED = {"Disease": [[0.95, 0.2], [0.5, 0.05]]}  # given Symptoms, Test
 
 
-@dataclass(frozen=True)
-class Probability:
-    """One number that people ask for: P(state of variable | states of its parents)."""
-
-    words: str
-    variable: str
-    cell: tuple[int, ...]
-
-
+# What people ask for: in words, then the variable, then the cell of its CPT.
 ASKED = (
-    Probability("ill, under 50", "Disease", (0, 1)),
-    Probability("ill, 50 and over", "Disease", (1, 1)),
-    Probability("test finds the ill (sensitivity)", "Test", (1, 1)),
-    Probability("test clears the healthy (specificity)", "Test", (0, 0)),
+    ("ill, under 50", "Disease", (0, 1)),
+    ("ill, 50 and over", "Disease", (1, 1)),
+    ("test finds the ill (sensitivity)", "Test", (1, 1)),
+    ("test clears the healthy (specificity)", "Test", (0, 0)),
 )
 
 
@@ -68,7 +61,7 @@ class Demonstration:
 
     table: EncodedTable
     learned: dict[str, Network]
-    answers: tuple[tuple[str, float, tuple[float, ...]], ...]
+    answers: tuple[tuple[Any, ...], ...]  # in words, the truth, what each method says
     obesity: dict[str, float]
 
 
@@ -79,8 +72,8 @@ def demonstrate() -> Demonstration:
     table = simulate(SCREENING, ROWS, missing, np.random.default_rng(SEED)).table
     learned = {method: learn(SCREENING, table, method).network for method in METHODS}
     answers = tuple(
-        (asked.words, _value(SCREENING, asked), tuple(_value(learned[m], asked) for m in METHODS))
-        for asked in ASKED
+        (words, *(float(one.cpt(variable).table[cell]) for one in (SCREENING, *learned.values())))
+        for words, variable, cell in ASKED
     )
     return Demonstration(table, learned, answers, obesity())
 
@@ -97,18 +90,11 @@ def obesity() -> dict[str, float]:
     }
 
 
-def _value(network: Network, asked: Probability) -> float:
-    return float(network.cpt(asked.variable).table[asked.cell])
-
-
 def demonstration_as_text(shown: Demonstration) -> str:
     """The answers of each method beside the truth."""
     table, obese = shown.table, shown.obesity
     missing = table.missing_of["Disease"]
-    rows = [
-        [words, *(f"{value:.3f}" for value in (truth, *values))]
-        for words, truth, values in shown.answers
-    ]
+    rows = [[words, *(f"{value:.3f}" for value in values)] for words, *values in shown.answers]
     return "\n".join(
         [
             f"{table.rows:,} patients were tested; whether they have the disease was verified",

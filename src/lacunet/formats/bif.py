@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from lacunet.formats.draft import (
     Declared,
     Family,
     Potential,
+    Row,
     Variables,
     assemble,
     bare,
@@ -31,7 +32,7 @@ from lacunet.formats.draft import (
     from_flat,
     from_rows,
     is_one_line,
-    refuse_names,
+    refuse,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import (
@@ -44,6 +45,7 @@ from lacunet.formats.source import (
     unquoted,
 )
 from lacunet.model.network import Network
+from lacunet.wording import in_quotes
 
 _FREE = rf'(?:[^;{{}}"]++|{STRING})*+'
 _KEYWORD = re.compile(r'\s*(network|variable|probability)(?=[\s"({])')
@@ -57,8 +59,7 @@ _SIDE = rf'(?:[^"|]++|{STRING})*+'
 _SIDES = re.compile(rf"({_SIDE})(?:\|({_SIDE}))?")
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """One line of a probability block: a row with its key, a whole table or a default."""
 
     kind: str
@@ -67,20 +68,11 @@ class Statement:
     place: str
 
 
-@dataclass(frozen=True)
-class Block:
-    """A probability block as it stands in the file: its members and its statements."""
-
-    head: str
-    place: str
-    statements: tuple[Statement, ...]
-
-
 def parse(source: Source) -> Network:
     """The network that a BIF text describes."""
     source = source.without_comments(SLASH_COMMENTS)
     declared: list[Declared] = []
-    blocks: list[Block] = []
+    blocks: list[tuple[str, str, list[Statement]]] = []  # the head, its place
     cursor = Cursor(source)
     cursor.skip_blanks()
     while not cursor.is_at_end:
@@ -90,12 +82,12 @@ def parse(source: Source) -> Network:
         if keyword == "variable":
             declared.append(_variable(cursor, name(head, place), place))
         elif keyword == "probability":
-            blocks.append(Block(head, place, tuple(_statements(cursor))))
+            blocks.append((head, place, [*_statements(cursor)]))
         else:
             _skip_properties(cursor)
         cursor.skip_blanks()
     variables = declare(source, declared)
-    return assemble(variables, (_potential(variables, block) for block in blocks))
+    return assemble(variables, (_potential(variables, *block) for block in blocks))
 
 
 def _skip_properties(cursor: Cursor) -> None:
@@ -133,53 +125,38 @@ def _statement(text: str, place: str) -> Statement:
     return Statement("row", key, numbers, place)
 
 
-def _potential(variables: Variables, block: Block) -> Potential:
-    members = _members(variables, block)
-    if not block.statements:
+def _potential(
+    variables: Variables, head: str, place: str, statements: list[Statement]
+) -> Potential:
+    members = _members(variables, head.strip(), place)
+    if not statements:
         return bare(members)
-    table, default = _only(members, block, "table"), _only(members, block, "default")
-    if not table:
-        rows = [one for one in block.statements if one.kind == "row"]
-        return _by_rows(members, rows, default)
-    if len(block.statements) > 1:
-        raise FormatError.duplicate_row(members.place, members.child, "what its 'table' gives")
-    numbers = read_numbers(table.numbers, table.place, members.child)
-    return from_flat(members, numbers, order="child first")
+    of_kind: dict[str, list[Row]] = {"table": [], "default": [], "row": []}
+    for kind, text, numbers, where in statements:
+        if kind != "row" and of_kind[kind]:
+            raise FormatError.duplicate_row(where, members.child, f"its {kind!r}")
+        key = counted(text, len(members.parents), where) if kind == "row" else ()
+        of_kind[kind].append(Row(key, numbers, where))
+    if not of_kind["table"]:
+        return from_rows(members, of_kind["row"], next(iter(of_kind["default"]), None))
+    if len(statements) > 1:
+        raise FormatError.duplicate_row(place, members.child, "what its 'table' gives")
+    [table] = of_kind["table"]
+    numbers_of_all = read_numbers(table.numbers, table.place, members.child)
+    return from_flat(members, numbers_of_all, order="child first")
 
 
-def _only(members: Family, block: Block, kind: str) -> Statement | None:
-    of_kind = [one for one in block.statements if one.kind == kind]
-    if of_kind[1:]:
-        raise FormatError.duplicate_row(of_kind[1].place, members.child, f"its {kind!r}")
-    return of_kind[0] if of_kind else None
-
-
-def _by_rows(members: Family, given: list[Statement], default: Statement | None) -> Potential:
-    rows: dict[int, list[float]] = {}
-    places: dict[int, str] = {}
-    for one in given:
-        row = _row_number(one, members)
-        if row in rows:
-            raise FormatError.duplicate_row(one.place, members.child, members.given(row))
-        rows[row] = _row(one, members)
-        places[row] = one.place
-    others = _row(default, members) if default else None
-    elsewhere = default.place if default else members.place
-    return from_rows(members, rows, lambda row: places.get(row, elsewhere), others)
-
-
-def _members(variables: Variables, block: Block) -> Family:
+def _members(variables: Variables, head: str, place: str) -> Family:
     """The child and its parents: ``( child | parents )``, or ``( child parents )`` as of old."""
-    head = block.head.strip()
     found = _SIDES.fullmatch(head[1:-1])
     if not (found and head.startswith("(") and head.endswith(")") and len(head) > 1):
-        raise FormatError.syntax(block.place, head, "'( child | parents )'")
-    first = _names(found[1], variables, block.place)
+        raise FormatError.syntax(place, head, "'( child | parents )'")
+    first = _names(found[1], variables, place)
     if found[2] is None:
-        return family(variables, first[0], first[1:], block.place)
+        return family(variables, first[0], first[1:], place)
     if len(first) != 1:
-        raise FormatError.syntax(block.place, found[1].strip(), "one variable before '|'")
-    return family(variables, first[0], _names(found[2], variables, block.place), block.place)
+        raise FormatError.syntax(place, found[1].strip(), "one variable before '|'")
+    return family(variables, first[0], _names(found[2], variables, place), place)
 
 
 def _names(text: str, variables: Variables, place: str) -> list[str]:
@@ -188,31 +165,9 @@ def _names(text: str, variables: Variables, place: str) -> list[str]:
     return [bare_name] if bare_name in variables.positions_of else separated(text, place)
 
 
-def _row_number(statement: Statement, members: Family) -> int:
-    """The number of the row that a key such as ``yes, no`` names, the first parent slowest."""
-    place, child = statement.place, members.child
-    states = counted(statement.key, len(members.parents), place)
-    if len(states) != len(members.parents):
-        raise FormatError.key_length(place, child, statement.key.strip(), members.parents)
-    row = 0
-    for parent, state, known in zip(members.parents, states, members.positions, strict=False):
-        if state not in known:
-            raise FormatError.unknown_state(place, child, parent, state, known)
-        row = row * len(known) + known[state]
-    return row
-
-
-def _row(statement: Statement, members: Family) -> list[float]:
-    numbers = read_numbers(statement.numbers, statement.place, members.child)
-    if len(numbers) != members.shape[-1]:
-        found, needed = len(numbers), members.shape[-1]
-        raise FormatError.wrong_length(statement.place, members.child, found, needed)
-    return numbers
-
-
 def render(network: Network) -> str:
     """The BIF text of a network; empty probability blocks where it has no CPTs."""
-    refuse_names(network, "BIF", is_one_line, is_one_line, ".json")
+    refuse(network, "BIF", ".json", is_one_line, is_one_line)
     blocks = ["network unknown {\n}\n"]
     for variable in network.variables:
         states = ", ".join(map(quoted, network.states(variable)))
@@ -220,29 +175,23 @@ def render(network: Network) -> str:
             f"variable {quoted(variable)} {{\n"
             f"  type discrete [ {network.cardinality(variable)} ] {{ {states} }};\n}}\n"
         )
-    blocks.extend(_probability(network, variable) for variable in network.variables)
+    for variable in network.variables:
+        parents = network.parents(variable)
+        given = f" | {', '.join(map(quoted, parents))}" if parents else ""
+        rows = "".join(_rendered_rows(network, variable)) if network.has_cpts else ""
+        blocks.append(f"probability ( {quoted(variable)}{given} ) {{\n{rows}}}\n")
     return "".join(blocks)
-
-
-def _probability(network: Network, variable: str) -> str:
-    parents = network.parents(variable)
-    given = f" | {', '.join(map(quoted, parents))}" if parents else ""
-    rows = "".join(_rendered_rows(network, variable)) if network.has_cpts else ""
-    return f"probability ( {quoted(variable)}{given} ) {{\n{rows}}}\n"
 
 
 def _rendered_rows(network: Network, variable: str) -> Iterator[str]:
     table = network.cpt(variable).table
-    if table.ndim == 1:
-        yield f"  table {numerals(table, ', ')};\n"
-        return
     keys = product(*(map(quoted, network.states(one)) for one in network.parents(variable)))
-    rows = table.reshape(-1, table.shape[-1]).tolist()
-    for key, row in zip(keys, rows, strict=True):
-        yield f"  ({', '.join(key)}) {numerals(row, ', ')};\n"
+    for key, row in zip(keys, table.reshape(-1, table.shape[-1]).tolist(), strict=True):
+        head = f"({', '.join(key)})" if key else "table"
+        yield f"  {head} {numerals(row, ', ')};\n"
 
 
-_ITEM = re.compile(rf'\s*+({STRING}|[^",]*+)\s*+(,|$)')
+_ITEM = re.compile(rf'\s*+({STRING}|[^",]*+)\s*+,')
 _WORD = re.compile(rf'\s*({STRING}|[^",\s]+)(?=\s|"|$)')
 _BARE = re.compile(r'[^\s",;|(){}\[\]\\]+')
 
@@ -250,16 +199,8 @@ _BARE = re.compile(r'[^\s",;|(){}\[\]\\]+')
 def listed(text: str, place: str) -> list[str]:
     """The names between commas; a name in quotes may hold commas itself."""
     if '"' not in text:
-        return [_checked(item.strip(), place) for item in text.split(",")]
-    names, at = [], 0
-    while True:
-        found = _ITEM.match(text, at)
-        if not found:
-            raise FormatError.syntax(place, text.strip(), "a list of names with commas")
-        names.append(name(found[1], place))
-        if not found[2]:
-            return names
-        at = found.end()
+        return [name(item, place) for item in text.split(",")]
+    return [*_matched(_ITEM, f"{text},", place, "a list of names with commas")]
 
 
 def counted(text: str, count: int, place: str) -> list[str]:
@@ -275,33 +216,33 @@ def separated(text: str, place: str) -> list[str]:
 
 def _words(text: str, place: str) -> list[str]:
     """The names between blanks; a name in quotes may hold blanks itself."""
-    names: list[str] = []
-    at, text = 0, text.strip()
+    text = text.strip()
     if not text:
         raise FormatError.syntax(place, text, "a name")
+    return [*_matched(_WORD, text, place, "a list of names")]
+
+
+def _matched(pattern: re.Pattern[str], text: str, place: str, expected: str) -> Iterator[str]:
+    """The names that a pattern finds one behind the other, up to the end of the text."""
+    at = 0
     while at < len(text):
-        found = _WORD.match(text, at)
+        found = pattern.match(text, at)
         if not found:
-            raise FormatError.syntax(place, text.strip(), "a list of names")
-        names.append(name(found[1], place))
+            raise FormatError.syntax(place, text.strip(), expected)
+        yield name(found[1], place)
         at = found.end()
-    return names
 
 
 def name(text: str, place: str) -> str:
     """The one name that a text stands for."""
     text = text.strip()
-    if not text.startswith('"'):
-        return _checked(text, place)
-    if not re.fullmatch(STRING, text):
-        raise FormatError.syntax(place, text, "one name in quotes")
-    return unquoted(text)
-
-
-def _checked(text: str, place: str) -> str:
+    if text.startswith('"'):
+        if not re.fullmatch(STRING, text):
+            raise FormatError.syntax(place, text, "one name in quotes")
+        return unquoted(text)
     if not text:
         raise FormatError.syntax(place, text, "a name")
-    if "\n" in text or "\r" in text or '"' in text:
+    if re.search(r'[\r\n"]', text):
         raise FormatError.syntax(place, text, "a name on one line, with quotes around all of it,")
     return text
 
@@ -310,5 +251,4 @@ def quoted(text: str) -> str:
     """A name as BIF carries it: bare where every reader takes it, in quotes elsewhere."""
     if _BARE.fullmatch(text) and "//" not in text and "/*" not in text:
         return text
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return in_quotes(text)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
+from lacunet.wording import did_you_mean
 
 
 class UnknownNetworkError(LacunetError):
@@ -91,10 +92,7 @@ def names() -> tuple[str, ...]:
 
 def suggestion(name: str) -> str:
     """A question that names the bundled networks whose names are close, or nothing."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name.lower()[:50], names(), 3)
-    return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return did_you_mean(name, names())
 
 
 def measure(network: Network) -> Measure:

@@ -17,12 +17,12 @@ from typing import Literal
 import numpy as np
 
 from lacunet.errors import warn
-from lacunet.formats.errors import FormatError, some
-from lacunet.formats.source import Source
+from lacunet.formats.errors import FormatError
+from lacunet.formats.source import Source, read_numbers
 from lacunet.memory import gibibytes
 from lacunet.model.errors import NetworkError
 from lacunet.model.network import ROW_SUM_TOLERANCE, FloatArray, Network, Scope
-from lacunet.wording import counted
+from lacunet.wording import counted, listed
 
 # Rows further than this from 1 are rescaled with a warning, or refused.
 NOTED_DEVIATION = 1e-6
@@ -86,6 +86,15 @@ class Family:
                 f"a table can have {MOST_AXES - 1} at most."
             )
         refuse_size(self.place, f"the CPT of {self.child!r}", 8 * math.prod(self.shape), self.limit)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a CPT as the file gives it: the states of the parents, and the numbers."""
+
+    key: Sequence[str]
+    numbers: str
+    place: str
 
 
 @dataclass(frozen=True)
@@ -193,13 +202,24 @@ def warn_of_agrum(name: str) -> None:
 
 def from_rows(
     members: Family,
-    rows: Mapping[int, Sequence[float]],
-    place_of: Callable[[int], str],
-    default: Sequence[float] | None = None,
+    rows: Iterable[Row],
+    default: Row | None = None,
+    states: Sequence[Mapping[str, int]] = (),
 ) -> Potential:
-    """The CPT whose rows were given one by one; a default stands for those that were not."""
-    if default is None and len(rows) < members.rows:
-        missing = next(row for row in range(members.rows) if row not in rows)
+    """The CPT whose rows were given one by one; a default stands for those that were not.
+
+    ``states`` are the positions of what a key may name, where these are not the states' names.
+    """
+    numbers: dict[int, list[float]] = {}
+    places: dict[int, str] = {}
+    for row in rows:
+        number = _row_number(members, row, states or members.positions)
+        if number in numbers:
+            given = members.given(number) or "no parents"
+            raise FormatError.duplicate_row(row.place, members.child, given)
+        numbers[number], places[number] = _row_numbers(members, row, number), row.place
+    if default is None and len(numbers) < members.rows:
+        missing = next(row for row in range(members.rows) if row not in numbers)
         raise FormatError(
             f"{members.place}: the CPT of {members.child!r} has no row for "
             f"{members.given(missing) or 'no parents'}.",
@@ -208,10 +228,35 @@ def from_rows(
     members.check_size()
     table = np.empty((members.rows, members.shape[-1]))
     if default is not None:
-        table[:] = default
-    if rows:
-        table[list(rows)] = list(rows.values())
-    return Potential(members, table.reshape(members.shape), place_of)
+        table[:] = _row_numbers(members, default)
+    table[list(numbers)] = np.reshape([*numbers.values()], (-1, members.shape[-1]))
+    elsewhere = default.place if default else members.place
+    return Potential(members, table.reshape(members.shape), lambda row: places.get(row, elsewhere))
+
+
+def _row_number(members: Family, row: Row, positions: Sequence[Mapping[str, int]]) -> int:
+    """The number of the row with a key such as ``yes, no``, the first parent slowest."""
+    parents = members.parents
+    if len(row.key) != len(parents):
+        raise FormatError(
+            f"{row.place}: the row ({', '.join(row.key)}) of {members.child!r} must name one state "
+            f"for each of its {counted(len(parents), 'parent')}: "
+            f"{listed(parents, most=5) or 'none'}."
+        )
+    number = 0
+    for parent, state, known in zip(parents, row.key, positions, strict=False):
+        if state not in known:
+            raise FormatError.unknown_state(row.place, members.child, parent, state, known)
+        number = number * len(known) + known[state]
+    return number
+
+
+def _row_numbers(members: Family, row: Row, number: int | None = None) -> list[float]:
+    numbers, needed = read_numbers(row.numbers, row.place, members.child), members.shape[-1]
+    if len(numbers) != needed:
+        given = "" if number is None else members.given(number)
+        raise FormatError.wrong_length(row.place, members.child, len(numbers), needed, given)
+    return numbers
 
 
 def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
@@ -233,7 +278,7 @@ def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
         refuse_size(place, "the CPTs up to here", size, variables.source.limit)
     if missing := [one for one in variables.positions_of if one not in potential_of]:
         raise FormatError(
-            f"{name}: the parents and CPT of {some(missing)} are not given.",
+            f"{name}: the parents and CPT of {listed(missing, most=5)} are not given.",
             "the file may be cut short; fetch it again, or add what is missing.",
         )
     states_of = {one: tuple(positions) for one, positions in variables.positions_of.items()}
@@ -242,6 +287,23 @@ def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
         return Network(states_of, parents, _tables(name, potential_of))
     except NetworkError as error:  # a cycle: everything else was checked with its line
         raise FormatError(f"{name}: {error.message}", error.hint) from None
+
+
+def network_of(
+    label: str,
+    states_of: Mapping[str, Sequence[str]],
+    cpts: Iterable[tuple[str, Sequence[str], FloatArray]],
+) -> Network:
+    """The network of another program: states, and each child with its parents and its table."""
+    declared = [Declared(name, tuple(states), label) for name, states in states_of.items()]
+    variables = declare(Source.of(label, ""), declared)
+    return assemble(
+        variables,
+        (
+            from_flat(family(variables, child, parents, label), table.ravel())
+            for child, parents, table in cpts
+        ),
+    )
 
 
 def _tables(name: str, potential_of: Mapping[str, Potential]) -> dict[str, FloatArray] | None:
@@ -296,7 +358,6 @@ def _normalised(potential: Potential, table: FloatArray) -> tuple[FloatArray, in
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Name = Callable[[str], bool]
 
@@ -313,20 +374,18 @@ def is_quotable(name: str) -> bool:
 
 def is_identifier(name: str) -> bool:
     """Whether a text is a letter or underscore, then letters, digits and underscores."""
-    return _IDENTIFIER.fullmatch(name) is not None
+    return name.isascii() and name.isidentifier()
 
 
-def refuse_names(network: Network, form: str, variable: Name, state: Name, others: str) -> None:
-    """Refuse a network with a name that the format cannot express, and say which format can."""
+def refuse(
+    network: Network, form: str, others: str, variable: Name, state: Name, needs_cpts: bool = False
+) -> None:
+    """Refuse a network that the format cannot express, and say which format can."""
     for name in network.variables:
         if not variable(name):
             raise FormatError.cannot_carry(form, f"the variable name {name!r}", others)
         for own in network.states(name):
             if not state(own):
                 raise FormatError.cannot_carry(form, f"the state of {name!r} {own!r}", others)
-
-
-def refuse_bare(network: Network, form: str, others: str) -> None:
-    """Refuse a network without CPTs in a format that demands numbers."""
-    if not network.has_cpts:
+    if needs_cpts and not network.has_cpts:
         raise FormatError.cannot_carry(form, "a network without CPTs", others)

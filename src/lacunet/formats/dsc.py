@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
 from lacunet.formats.draft import (
     Declared,
-    Family,
     Potential,
+    Row,
     Variables,
     assemble,
     bare,
@@ -19,8 +18,7 @@ from lacunet.formats.draft import (
     from_rows,
     is_identifier,
     is_quotable,
-    refuse_bare,
-    refuse_names,
+    refuse,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import (
@@ -29,7 +27,6 @@ from lacunet.formats.source import (
     Cursor,
     Source,
     numerals,
-    read_numbers,
     unquoted,
 )
 from lacunet.model.network import Network
@@ -53,23 +50,13 @@ _END = re.compile(r"\s*\}\s*;?")
 _ONE_WORD = re.compile(_WORD)
 
 
-@dataclass(frozen=True)
-class Block:
-    """A probability block as it stands in the file: its members and its rows."""
-
-    child: str
-    parents: tuple[str, ...]
-    place: str
-    rows: tuple[tuple[str, str | None, str], ...]  # place, key, numbers
-
-
 def parse(source: Source) -> Network:
     """The network that a DSC text describes."""
     source = source.without_comments(SLASH_COMMENTS)
     cursor = Cursor(source)
     cursor.try_take(_HEAD)
     declared: list[Declared] = []
-    blocks: list[Block] = []
+    blocks: list[tuple[str, list[str], str, list[Row]]] = []  # child, parents, place, rows
     cursor.skip_blanks()
     while not cursor.is_at_end:
         place = cursor.place
@@ -77,11 +64,11 @@ def parse(source: Source) -> Network:
             declared.append(_variable(cursor, _plain(node[1]), place))
         else:
             found = cursor.take(_PROBABILITY, "'node' or 'probability ( child | parents ) {'")
-            parents = tuple(_words(found[2] or ""))
-            blocks.append(Block(_plain(found[1]), parents, place, tuple(_rows(cursor))))
+            child, parents = _plain(found[1]), _words(found[2] or "")
+            blocks.append((child, parents, place, [*_rows(cursor)]))
         cursor.skip_blanks()
     variables = declare(source, declared)
-    return assemble(variables, (_potential(variables, block) for block in blocks))
+    return assemble(variables, (_potential(variables, *block) for block in blocks))
 
 
 def _plain(word: str) -> str:
@@ -105,7 +92,7 @@ def _variable(cursor: Cursor, name: str, place: str) -> Declared:
     return Declared(name, states, place)
 
 
-def _rows(cursor: Cursor) -> Iterator[tuple[str, str | None, str]]:
+def _rows(cursor: Cursor) -> Iterator[Row]:
     while not cursor.try_take(_END):
         cursor.skip_blanks()
         place = cursor.place
@@ -115,45 +102,25 @@ def _rows(cursor: Cursor) -> Iterator[tuple[str, str | None, str]]:
                 "only plain tables can be read; convert the node to one first.",
             )
         found = cursor.take(_ROW, "'( state numbers ) : numbers;' or '}'")
-        yield place, found[1], found[2]
+        key = () if found[1] is None else [_number(word) for word in found[1].split(",")]
+        yield Row(key, found[2], place)
 
 
-def _potential(variables: Variables, block: Block) -> Potential:
-    members = family(variables, block.child, block.parents, block.place)
-    if not block.rows:
-        return bare(members)
-    rows: dict[int, list[float]] = {}
-    places: dict[int, str] = {}
-    for place, key, text in block.rows:
-        row = _row_number(key, members, place)
-        if row in rows:
-            raise FormatError.duplicate_row(place, members.child, members.given(row))
-        rows[row] = read_numbers(text, place, members.child)
-        places[row] = place
-        if len(rows[row]) != members.shape[-1]:
-            found, needed = len(rows[row]), members.shape[-1]
-            raise FormatError.wrong_length(place, members.child, found, needed, members.given(row))
-    return from_rows(members, rows, places.__getitem__)
+def _number(word: str) -> str:
+    return word.strip().lstrip("0") or word.strip()[:1]
 
 
-def _row_number(key: str | None, members: Family, place: str) -> int:
-    """The number of the row with a key such as ``0, 2``, the first parent slowest."""
-    words = [word.strip() for word in key.split(",")] if key is not None else []
-    if len(words) != len(members.parents) or not all(re.fullmatch("[0-9]{1,9}", w) for w in words):
-        raise FormatError.key_length(place, members.child, key or "", members.parents)
-    row = 0
-    for parent, word, size in zip(members.parents, words, members.shape, strict=False):
-        if int(word) >= size:
-            numbers = map(str, range(size))
-            raise FormatError.unknown_state(place, members.child, parent, word, numbers)
-        row = row * size + int(word)
-    return row
+def _potential(
+    variables: Variables, child: str, parents: list[str], place: str, rows: list[Row]
+) -> Potential:
+    members = family(variables, child, parents, place)
+    numbered = [{str(at): at for at in range(size)} for size in members.shape]
+    return from_rows(members, rows, states=numbered) if rows else bare(members)
 
 
 def render(network: Network) -> str:
     """The DSC text of a network with CPTs."""
-    refuse_names(network, "DSC", is_identifier, is_quotable, ".bif or .json")
-    refuse_bare(network, "DSC", ".bif or .json")
+    refuse(network, "DSC", ".bif or .json", is_identifier, is_quotable, needs_cpts=True)
     blocks = ['belief network "unknown"\n']
     for variable in network.variables:
         states = ", ".join(f'"{state}"' for state in network.states(variable))

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lacunet.errors import LacunetError
-from lacunet.wording import counted
-
-
-def some(names: Iterable[str]) -> str:
-    """The first few of some names, in words."""
-    shown = list(names)
-    more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
-    return ", ".join(map(repr, shown[:5])) + more
+from lacunet.wording import counted, listed
 
 
 class FormatError(LacunetError):
@@ -29,7 +22,7 @@ class FormatError(LacunetError):
     ) -> FormatError:
         return cls(
             f"{place}: variable {name!r} announces {counted(announced, 'state')} but lists "
-            f"{len(states)}: {some(states)}.",
+            f"{len(states)}: {listed(states, most=5)}.",
             "separate the states by commas and put names with commas in quotes.",
         )
 
@@ -48,19 +41,12 @@ class FormatError(LacunetError):
         return cls(f"{place}: the CPT of {child!r} holds {text!r}, which is not a number.")
 
     @classmethod
-    def key_length(cls, place: str, child: str, key: str, parents: Sequence[str]) -> FormatError:
-        return cls(
-            f"{place}: the row ({key}) of {child!r} must name one state for each of its "
-            f"{counted(len(parents), 'parent')}: {some(parents) or 'none'}."
-        )
-
-    @classmethod
     def unknown_state(
         cls, place: str, child: str, parent: str, state: str, states: Iterable[str]
     ) -> FormatError:
         return cls(
             f"{place}: a row of {child!r} names the state {state!r}, "
-            f"but {parent!r} has only {some(states)}.",
+            f"but {parent!r} has only {listed(states, most=5)}.",
             "correct its spelling, or declare it among the states.",
         )
 

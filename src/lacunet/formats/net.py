@@ -23,7 +23,7 @@ from lacunet.formats.draft import (
     from_flat,
     is_identifier,
     is_quotable,
-    refuse_names,
+    refuse,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import (
@@ -175,7 +175,7 @@ def _check_nesting(text: str, place: str, members: Family) -> None:
 
 def render(network: Network) -> str:
     """The NET text of a network; empty potentials where it has no CPTs."""
-    refuse_names(network, "NET", is_identifier, is_quotable, ".bif or .json")
+    refuse(network, "NET", ".bif or .json", is_identifier, is_quotable)
     blocks = ["net\n{\n}\n"]
     for variable in network.variables:
         states = " ".join(f'"{state}"' for state in network.states(variable))

@@ -22,7 +22,7 @@ from lacunet.formats.draft import (
     declare,
     family,
     from_flat,
-    refuse_bare,
+    refuse,
     warn_of_agrum,
 )
 from lacunet.formats.errors import FormatError
@@ -129,7 +129,7 @@ def _numbers(cursor: Cursor, child: str, needed: int) -> list[float]:
 
 def render(network: Network) -> str:
     """The UAI text of a network with the names that reading a UAI file gives."""
-    refuse_bare(network, "UAI", _OTHERS)
+    refuse(network, "UAI", _OTHERS, bool, bool, needs_cpts=True)
     _refuse_names(network)
     number = {name: at for at, name in enumerate(network.variables)}
     cpts = network.cpts

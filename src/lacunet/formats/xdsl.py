@@ -6,8 +6,6 @@ and reads the first parent fastest: its files are told by their ``app`` and read
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from lacunet.formats.draft import (
@@ -21,8 +19,8 @@ from lacunet.formats.draft import (
     declare,
     family,
     from_flat,
-    refuse_bare,
-    refuse_names,
+    is_identifier,
+    refuse,
     warn_of_agrum,
 )
 from lacunet.formats.errors import FormatError
@@ -30,7 +28,6 @@ from lacunet.formats.source import Source, numerals, read_numbers
 from lacunet.formats.xml_tree import Element, attribute, parse_xml, tagged
 from lacunet.model.network import Network, Scope
 
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # GeNIe wants parents before their children. Where that is not the network's own order, this
 # user property of each node keeps it.
 _POSITION = "lacunet_position"
@@ -117,8 +114,7 @@ def _deterministic(node: Element, members: Family, order: Order) -> Potential:
 
 def render(network: Network) -> str:
     """The XDSL text of a network whose names are GeNIe's identifiers."""
-    refuse_names(network, "XDSL", _fits, _fits, ".bif or .json")
-    refuse_bare(network, "XDSL", ".bif or .json")
+    refuse(network, "XDSL", ".bif or .json", _fits, _fits, needs_cpts=True)
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<smile version="1.0" id="Network" numsamples="1000">',
@@ -160,4 +156,4 @@ def _node(network: Network, variable: str) -> list[str]:
 
 
 def _fits(name: str) -> bool:
-    return _IDENTIFIER.fullmatch(name) is not None
+    return is_identifier(name) and not name.startswith("_")

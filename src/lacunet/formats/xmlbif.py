@@ -12,7 +12,7 @@ from lacunet.formats.draft import (
     family,
     from_flat,
     is_one_line,
-    refuse_names,
+    refuse,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source, numerals, read_numbers
@@ -57,7 +57,7 @@ def _potential(element: Element, variables: Variables) -> Potential:
 
 def render(network: Network) -> str:
     """The XMLBIF text of a network; definitions without a table where it has no CPTs."""
-    refuse_names(network, "XMLBIF", _fits, _fits, ".json")
+    refuse(network, "XMLBIF", ".json", _fits, _fits)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>"]
     lines.append(tagged("NAME", "unknown"))
     for variable in network.variables:

@@ -96,6 +96,11 @@ def query(
     result, network = network, as_network(network)
     _check_evidence(evidence)
     if interval:
+        if result is network:
+            raise QueryError(
+                "a network does not know how sure it is.",
+                "give the result of lacunet.learn(..., intervals=True).",
+            )
         spread = result.sure().query(target, evidence)
         return spread.table, spread.interval()
     scope = (target,) if isinstance(target, str) else tuple(target)
@@ -227,12 +232,24 @@ def planned(
 
     ``needed`` are variables that have a part in it without being asked for.
     """
-    structure = _structure(
+    structure = _structure_of(network)
+    return _plan(structure, structure.bits(seen), tuple(scopes), needed)
+
+
+def relevant(network: Network, variables: Iterable[str]) -> list[str]:
+    """The variables and all their ancestors; every other variable is barren."""
+    structure, found = _structure_of(network), 0
+    for name in variables:
+        found |= structure.lines[structure.number_of[name]]
+    return [name for name in network.variables if found >> structure.number_of[name] & 1]
+
+
+def _structure_of(network: Network) -> Structure:
+    return _structure(
         network.variables,
         tuple(network.parents_of.values()),
         tuple([len(states) for states in network.states_of.values()]),
     )
-    return _plan(structure, structure.bits(seen), tuple(scopes), needed)
 
 
 @lru_cache(maxsize=16)

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection, Sequence
 
 from lacunet.errors import LacunetError
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names in quotes."""
-    return ", ".join(repr(name) for name in names)
+from lacunet.wording import did_you_mean, listed
 
 
 class MissingnessGraphError(LacunetError):
@@ -22,11 +17,10 @@ class MissingnessGraphError(LacunetError):
         cls, name: str, known: Collection[str], where: str = ""
     ) -> MissingnessGraphError:
         """Name what may have been meant: a variable, or a mechanism written in another way."""
-        likely = [repr(one) for one in get_close_matches(name, list(known), 3)]
+        hint = did_you_mean(name, known)
         mechanism = re.fullmatch(r"R(?:_(?P<bare>.+)|\((?P<inside>.+)\))", name)
         if mechanism and (own := mechanism["bare"] or mechanism["inside"]) in known:
-            likely = [f"R[{own}]"]
-        hint = f"did you mean {' or '.join(likely)}?" if likely else ""
+            hint = f"did you mean R[{own}]?"
         return cls(f"{where}the network has no variable {name!r}.", hint)
 
 

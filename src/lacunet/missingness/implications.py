@@ -12,23 +12,23 @@ be tested: where R_X = 0 there is no X.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.independence import SMALL, expected_counts, holm, pearson
 from lacunet.missingness.separation.mixed import MixedGraph
-from lacunet.missingness.verdict import Weight, as_table
+from lacunet.missingness.verdict import Weight
 from lacunet.model.network import FloatArray
 from lacunet.model.nodes import Mechanism, Node, named
 from lacunet.statistics.distinct import grouped
 from lacunet.statistics.rows import Rows, distinct_rows
-
-SMALL = 5.0  # expected counts below it call for Pearson's statistic
 
 
 @dataclass(frozen=True)
@@ -134,18 +134,12 @@ def check_implications(
     a row stands for, not how often it was seen: the counts of each test are then scaled to
     the effective size :math:`(\sum w)^2 / \sum w^2` of the rows it uses.
     """
-    table = as_table(data, graph.network, weight)
+    table = read_table(data, graph.network, weight=weight)
     graph.check_data(table)
     tested = [_test(one, table) for one in implications(graph, include_network)]
-    return _holm(sorted(tested, key=lambda result: result.p_value))
-
-
-def _holm(ordered: Sequence[TestedImplication]) -> list[TestedImplication]:
-    adjusted, highest = [], 0.0
-    for at, result in enumerate(ordered):
-        highest = max(highest, min(1.0, result.p_value * (len(ordered) - at)))
-        adjusted.append(replace(result, adjusted=highest))
-    return adjusted
+    tested.sort(key=lambda result: result.p_value)
+    adjusted = holm(np.array([result.p_value for result in tested])).tolist()
+    return [replace(one, adjusted=value) for one, value in zip(tested, adjusted, strict=True)]
 
 
 def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
@@ -187,27 +181,18 @@ def independence(counts: FloatArray) -> tuple[str, float, int, float]:
     .. math::
         G^2 = 2 \sum n \log(n / e), \qquad X^2 = \sum (n - e)^2 / e
 
-    over the strata, the first axis of the counts. Empty rows and columns of a stratum take no
-    degrees of freedom.
+    over the strata, the first axis of the counts.
     """
     from scipy.stats import chi2, gamma
 
-    right, below = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
-    total = counts.sum(axis=(1, 2), keepdims=True)
-    expected = np.divide(right * below, total, out=np.zeros_like(counts), where=total > 0)
-    rows = np.maximum((right[:, :, 0] > 0).sum(axis=1) - 1, 0)
-    columns = np.maximum((below[:, 0, :] > 0).sum(axis=1) - 1, 0)
-    freedom = int((rows * columns).sum())
+    statistic, freedom, least = pearson(counts)
     if not freedom:
         return "G2", 0.0, 0, 1.0
-    if (expected[(rows * columns) > 0][expected[(rows * columns) > 0] > 0] >= SMALL).all():
+    if least >= SMALL:
+        expected = expected_counts(counts)
         ratio = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
         statistic = max(float(2 * (counts * np.log(ratio)).sum()), 0.0)
         return "G2", statistic, freedom, float(chi2.sf(statistic, freedom))
-    gaps = np.divide(
-        (counts - expected) ** 2, expected, out=np.zeros_like(counts), where=expected > 0
-    )
-    statistic = float(gaps.sum())
     mean, variance = (float(moment.sum()) for moment in pearson_moments(counts))
     if variance <= 1e-12 * mean:  # every table with these margins gives this statistic
         return "X2", statistic, freedom, 1.0

@@ -64,7 +64,7 @@ def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
     """
     from scipy.special import gammaincc
 
-    statistic, freedom, least = _pearson(counts)
+    statistic, freedom, least = pearson(counts)
     total = float(counts.sum())
     effect = float(np.sqrt(statistic / total)) if total > 0 else 0.0
     if freedom == 0:
@@ -77,21 +77,27 @@ def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
     return TestResult(statistic, freedom, p_value, min(effect, 1.0), total, by_draws)
 
 
-def _pearson(counts: FloatArray) -> tuple[float, int, float]:
-    """The statistic, its degrees of freedom, and the smallest expected count."""
-    right, below = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
-    total = counts.sum(axis=(1, 2), keepdims=True)
-    expected = np.divide(right * below, total, out=np.zeros_like(counts), where=total > 0)
+def pearson(counts: FloatArray) -> tuple[float, int, float]:
+    """Pearson's statistic over strata, its degrees of freedom, the smallest expected count.
+
+    Empty rows and columns of a stratum take no degrees of freedom.
+    """
+    expected = expected_counts(counts)
     apart = np.square(counts - expected)
     statistic = np.divide(apart, expected, out=np.zeros_like(counts), where=expected > 0).sum()
-    rows = np.maximum((right[:, :, 0] > 0).sum(axis=1) - 1, 0)
-    columns = np.maximum((below[:, 0, :] > 0).sum(axis=1) - 1, 0)
+    rows, columns = (np.maximum((counts.sum(axis=axis) > 0).sum(axis=1) - 1, 0) for axis in (2, 1))
     tells = (rows * columns > 0)[:, None, None] & (expected > 0)
-    return (
-        float(statistic),
-        int((rows * columns).sum()),
-        float(expected[tells].min(initial=np.inf)),
-    )
+    least = float(expected[tells].min(initial=np.inf))
+    return float(statistic), int((rows * columns).sum()), least
+
+
+def expected_counts(counts: FloatArray) -> FloatArray:
+    """The counts that the margins of each stratum, the first axis, give under independence."""
+    right, below = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
+    total = counts.sum(axis=(1, 2), keepdims=True)
+    expected = np.zeros_like(counts)
+    np.divide(right * below, total, out=expected, where=total > 0)
+    return expected
 
 
 def _by_draws(counts: np.ndarray, statistic: float, rng: np.random.Generator) -> float:

@@ -18,12 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.data.read import read_table
 from lacunet.missingness.errors import ShadowError, without_mechanism
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.verdict import Weight, as_table
+from lacunet.missingness.verdict import Weight
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.statistics.rows import distinct_rows
+from lacunet.wording import listed
 
 CONDITION_LIMIT = 100.0
 
@@ -63,7 +65,7 @@ def by_shadow(
         ill-conditioned.
     """
     _check(graph, variable, shadow, given)
-    table = as_table(data, graph.network, weight)
+    table = read_table(data, graph.network, weight=weight)
     names = (*given, shadow, variable)
     gaps = [name for name in names[:-1] if table.missing_of[name]]
     if gaps:
@@ -118,7 +120,7 @@ def _check(graph: MissingnessGraph, variable: str, shadow: str, given: Sequence[
         raise ShadowError.not_a_shadow(shadow, variable, f"{variable!r} has no mechanism")
     partial = [name for name in (shadow, *given) if name in graph.causes]
     if partial:
-        why = f"{', '.join(map(repr, partial))} may be missing itself"
+        why = f"{listed(partial)} may be missing itself"
         raise ShadowError.not_a_shadow(shadow, variable, why)
     states = graph.network.cardinality
     if states(shadow) < states(variable):

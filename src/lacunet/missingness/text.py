@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
 
 from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.model.arrows import Token, Written
 from lacunet.model.nodes import BARE_NAME, Mechanism, Node, named
 
 _TOKEN = re.compile(
@@ -44,13 +44,6 @@ class Statement:
     right: tuple[Node, ...]
 
 
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    at: int
-
-
 def parse_statements(text: str, source: str = "missingness graph") -> Iterator[Statement]:
     """Read the statements of a text, one after the other.
 
@@ -66,26 +59,16 @@ def parse_statements(text: str, source: str = "missingness graph") -> Iterator[S
     ('A', 'b c') -> (Mechanism(variable='D'),)
     (Mechanism(variable='E'),)  ()
     """
-    tokens = list(_tokens(text, source))
-    statement: list[_Token] = []
-    for token in tokens:
+    written = Written(source, text, MissingnessGraphError)
+    statement: list[Token] = []
+    for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
+        if not token.kind:
+            raise written.wrong(_unreadable(text, token.at), token.at)
         if token.kind != "end":
             statement.append(token)
         elif statement:
-            yield from _statements([*statement, token], text, source)
+            yield from _statements([*statement, token], written)
             statement = []
-
-
-def _tokens(text: str, source: str) -> Iterator[_Token]:
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            _fail(_unreadable(text, at), text, at, source)
-        if match.lastgroup != "blank":
-            yield _Token(str(match.lastgroup), match.group(), at)
-        at = match.end()
-    yield _Token("end", "", len(text))
 
 
 def _unreadable(text: str, at: int) -> str:
@@ -96,72 +79,52 @@ def _unreadable(text: str, at: int) -> str:
     return "this cannot be read here (a name with such a character goes in quotes)"
 
 
-def _statements(tokens: list[_Token], text: str, source: str) -> Iterator[Statement]:
+def _statements(tokens: list[Token], written: Written) -> Iterator[Statement]:
     """One edge after the other of a chain, or bare mechanisms."""
-    left, at = _nodes(tokens, 0, text, source)
+    left, at = _nodes(tokens, 0, written)
     if tokens[at].kind == "end":
         if not all(isinstance(node, Mechanism) for node in left):
-            _fail("an arrow is missing after this", text, tokens[at].at - 1, source)
+            raise written.wrong("an arrow is missing after this", tokens[at].at - 1)
         yield from (Statement((node,), "", ()) for node in left)
     while tokens[at].kind != "end":
         if tokens[at].kind != "arrow":
-            _fail("an arrow -> or <-> was expected", text, tokens[at].at, source)
+            raise written.wrong("an arrow -> or <-> was expected", tokens[at].at)
         arrow = ARROWS[tokens[at].text]
-        right, at = _nodes(tokens, at + 1, text, source)
+        right, at = _nodes(tokens, at + 1, written)
         yield Statement(left, arrow, right)
         left = right
 
 
-def _nodes(tokens: list[_Token], at: int, text: str, source: str) -> tuple[tuple[Node, ...], int]:
-    node, at = _node(tokens, at, text, source)
-    nodes = [node]
-    while tokens[at].kind == "comma":
-        node, at = _node(tokens, at + 1, text, source)
-        nodes.append(node)
+def _nodes(tokens: list[Token], at: int, written: Written) -> tuple[tuple[Node, ...], int]:
+    """The nodes of a list, and the position of the token behind it."""
+    nodes: list[Node] = []
+    while not nodes or tokens[at - 1].kind == "comma":
+        if tokens[at].kind == "open":
+            nodes.append(Mechanism(_name(tokens[at + 1], written)))
+            if tokens[at + 2].kind != "close":
+                raise written.wrong("a ] was expected", tokens[at + 2].at)
+            at += 2
+        else:
+            nodes.append(_name(tokens[at], written))
+        at += 2 if tokens[at + 1].kind == "comma" else 1
     return tuple(nodes), at
 
 
-def _node(tokens: list[_Token], at: int, text: str, source: str) -> tuple[Node, int]:
-    token = tokens[at]
-    if token.kind == "open":
-        name = _name(tokens[at + 1], text, source)
-        if tokens[at + 2].kind != "close":
-            _fail("a ] was expected", text, tokens[at + 2].at, source)
-        return Mechanism(name), at + 3
-    return _name(token, text, source), at + 1
-
-
-def _name(token: _Token, text: str, source: str) -> str:
-    if token.kind not in ("bare", "quoted"):
-        _fail("a variable or a mechanism R[...] was expected", text, token.at, source)
+def _name(token: Token, written: Written) -> str:
     if token.kind == "bare":
         return token.text
-    return re.sub(r"\\(.)", lambda match: _ESCAPES[match.group(1)], token.text[1:-1])
-
-
-def _fail(problem: str, text: str, at: int, source: str) -> NoReturn:
-    at = max(at, 0)
-    line = text.count("\n", 0, at) + 1
-    start = text.rfind("\n", 0, at) + 1
-    stop = text.find("\n", start)
-    shown = text[start : len(text) if stop < 0 else stop]
-    column = at - start + 1
-    raise MissingnessGraphError(
-        f"{source}, line {line}, column {column}: {problem}.\n  {shown}\n  {' ' * (column - 1)}^"
-    )
+    if token.kind == "quoted":
+        return re.sub(r"\\(.)", lambda match: _ESCAPES[match[1]], token.text[1:-1])
+    raise written.wrong("a variable or a mechanism R[...] was expected", token.at)
 
 
 def write_statements(statements: list[Statement]) -> str:
     """The text of some statements, one a line."""
     return "\n".join(
-        " ".join(
-            part
-            for part in (
-                ", ".join(map(named, statement.left)),
-                statement.arrow,
-                ", ".join(map(named, statement.right)),
-            )
-            if part
-        )
-        for statement in statements
+        " ".join(filter(None, (_listed(one.left), one.arrow, _listed(one.right))))
+        for one in statements
     )
+
+
+def _listed(nodes: tuple[Node, ...]) -> str:
+    return ", ".join(map(named, nodes))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.data.read import read_table
-from lacunet.data.table import EncodedTable
 from lacunet.estimands.notation import LATEX
 from lacunet.estimands.samples import Run, Unfounded, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, Term
@@ -18,7 +17,6 @@ from lacunet.missingness.errors import (
     NoRowsError,
     NotRecoverableError,
     TooLargeEstimandError,
-    listed,
     without_mechanism,
 )
 from lacunet.missingness.refute.witness import Witness
@@ -26,6 +24,7 @@ from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.wording import listed
 
 Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
@@ -54,14 +53,14 @@ class Estimation:
     given: Scope
     table: FloatArray
     given_share: FloatArray
-    effective_size: float
-    largest_weight: float
-    rows_used: int
     rows_shown: int
-    share_used: float
     unseen: int
     warnings: tuple[str, ...]
     term: Term
+    effective_size: float = 0.0
+    largest_weight: float = 0.0
+    rows_used: int = 0
+    share_used: float = 0.0
     is_founded: bool = True
 
     @property
@@ -135,7 +134,7 @@ class Verdict:
 
     def estimate_with_report(self, data: object, weight: Weight = None) -> Estimation:
         """The estimate together with what it rests on."""
-        table = as_table(data, self.graph.network, weight)
+        table = read_table(data, self.graph.network, weight=weight)
         return estimate(self, distinct_rows(table, columns_needed(self)))
 
 
@@ -143,11 +142,6 @@ def query_words(target: Scope, given: Scope) -> str:
     """``P(target | given)``."""
     bar = f" | {', '.join(given)}" if given else ""
     return f"P({', '.join(target)}{bar})"
-
-
-def as_table(data: object, network: Network, weight: Weight) -> EncodedTable:
-    """The data as an encoded table, whatever they come as."""
-    return read_table(data, network, weight=weight)
 
 
 def columns_needed(verdict: Verdict) -> Scope:
@@ -231,11 +225,7 @@ def _unfounded(verdict: Verdict, term: Term, rows: Rows, why: str) -> Estimation
         given=verdict.given,
         table=np.full(shape, np.nan),
         given_share=share,
-        effective_size=0.0,
-        largest_weight=0.0,
-        rows_used=0,
         rows_shown=_shown(verdict, rows),
-        share_used=0.0,
         unseen=share.size,
         warnings=(f"positivity: {why}: nothing is estimated",),
         term=term,

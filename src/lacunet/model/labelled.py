@@ -7,7 +7,8 @@ a *tidy* frame has a row for each cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import product
 from typing import Any, Literal
@@ -67,21 +68,25 @@ class LabelledArray(np.ndarray[Any, np.dtype[np.float64]]):
     def __repr__(self) -> str:
         return str(self)
 
-    def __str__(self) -> str:
+    def _labelled(self) -> Labelled | None:
         if self.scope is None or self.states is None:
-            return repr(np.asarray(self))
-        return table_as_text(_joint_title(self.scope), self.scope, self.states, np.asarray(self))
+            return None
+        return Labelled(_joint_title(self.scope), self.scope, self.states, np.asarray(self))
+
+    def __str__(self) -> str:
+        own = self._labelled()
+        return repr(np.asarray(self)) if own is None else own.text()
 
     def _repr_html_(self) -> str:
-        if self.scope is None or self.states is None:
-            return f"<pre>{escape(str(self))}</pre>"
-        return table_as_html(_joint_title(self.scope), self.scope, self.states, np.asarray(self))
+        own = self._labelled()
+        return f"<pre>{escape(str(self))}</pre>" if own is None else own.html()
 
     def to_frame(self, library: Library = "pandas", *, tidy: bool = True) -> Any:
         """The probabilities as a dataframe: a row for each cell, or a column for each state."""
-        if self.scope is None or self.states is None:
+        own = self._labelled()
+        if own is None:
             raise LacunetError("this array was computed from another and has no labels.")
-        return table_as_frame(self.scope, self.states, np.asarray(self), library, tidy=tidy)
+        return own.frame(library, tidy=tidy)
 
 
 def _joint_title(scope: Sequence[str]) -> str:
@@ -100,51 +105,85 @@ def probability(value: float) -> str:
     return shown if 0 < float(shown) < 1 else f"{value:.1e}" if value < 0.5 else f"{value:.8g}"
 
 
-def table_as_text(
-    title: str, scope: Sequence[str], states: States, table: NDArray[np.float64]
-) -> str:
-    """A table for people: the title, then aligned columns."""
-    if not scope:
-        return f"{title}\n{probability(float(table))}"
-    header = [*scope[:-1], *states[-1]]
-    rows = [[*names, *map(probability, cells)] for names, cells in _rows(states, table, MOST_ROWS)]
-    lines = [title, text_table(header, rows, left=len(scope) - 1)]
-    if (left := _left(table)) > 0:
-        lines.append(f"... and {counted(left, 'row')} more; to_frame() has all.")
-    return "\n".join(lines)
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A table under a title, with the names of its axes and of the states along each."""
 
+    title: str
+    scope: tuple[str, ...]
+    states: States
+    table: NDArray[np.float64]
 
-def _rows(
-    states: States, table: NDArray[np.float64], most: int | None
-) -> Iterator[tuple[tuple[str, ...], list[float]]]:
-    cells = table.reshape(-1, table.shape[-1])[:most].tolist()
-    yield from zip(product(*states[:-1]), cells, strict=False)
+    def text(self) -> str:
+        """The table for people: the title, then aligned columns."""
+        if not self.scope:
+            return f"{self.title}\n{probability(float(self.table))}"
+        rows = [[*names, *map(probability, cells)] for names, cells in self._rows()]
+        lines = [self.title, text_table(self._header, rows, left=len(self.scope) - 1)]
+        return "\n".join([*lines, f"... {self._more}"] if self._more else lines)
 
+    def html(self) -> str:
+        """The table for notebooks; likelier cells are darker."""
+        if not self.scope:
+            return f"<p>{escape(self.title)} = {probability(float(self.table))}</p>"
+        rows = [
+            "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
+            + "".join(map(_shaded, cells))
+            for names, cells in self._rows()
+        ]
+        more = f"<p>{self._more}</p>" if self._more else ""
+        return _html_table(self._header, rows, self.title) + more
 
-def _left(table: NDArray[np.float64]) -> int:
-    return int(table.size // max(1, table.shape[-1])) - MOST_ROWS
+    @property
+    def _header(self) -> list[str]:
+        return [*self.scope[:-1], *self.states[-1]]
 
+    def _rows(self) -> Iterator[tuple[tuple[str, ...], list[float]]]:
+        cells = self.table.reshape(-1, self.table.shape[-1])[:MOST_ROWS].tolist()
+        return zip(product(*self.states[:-1]), cells, strict=False)
 
-def table_as_html(
-    title: str, scope: Sequence[str], states: States, table: NDArray[np.float64]
-) -> str:
-    """A table for notebooks; likelier cells are darker."""
-    if not scope:
-        return f"<p>{escape(title)} = {probability(float(table))}</p>"
-    head = "".join(f"<th>{escape(name)}</th>" for name in (*scope[:-1], *states[-1]))
-    body = "".join(
-        "<tr>"
-        + "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
-        + "".join(map(_shaded, cells))
-        + "</tr>"
-        for names, cells in _rows(states, table, MOST_ROWS)
-    )
-    left = _left(table)
-    more = f"<p>and {counted(left, 'row')} more; to_frame() has all.</p>" if left > 0 else ""
-    return (
-        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>{more}"
-    )
+    @property
+    def _more(self) -> str:
+        left = int(self.table.size // max(1, self.table.shape[-1])) - MOST_ROWS
+        return f"and {counted(left, 'row')} more; to_frame() has all." if left > 0 else ""
+
+    def frame(self, library: Library = "pandas", *, tidy: bool) -> Any:
+        """The table as a dataframe of pandas, Polars or PyArrow."""
+        if not tidy and library == "pandas":
+            return self._wide_pandas()
+        return frame_of(self._tidy() if tidy else self._wide(), library)
+
+    def _tidy(self) -> dict[str, Any]:
+        cells = list(zip(*product(*self.states), strict=True))
+        value = "probability" if "probability" not in self.scope else _joint_title(self.scope)
+        columns = {name: list(own) for name, own in zip(self.scope, cells, strict=True)}
+        return {**columns, value: self.table.ravel()}
+
+    def _wide(self) -> dict[str, Any]:
+        if both := sorted(set(self.scope[:-1]) & set(self.states[-1])):
+            raise LacunetError(
+                f"{both} are names of parents and of states: a wide frame has no room for both.",
+                "ask for tidy=True, or for a pandas frame.",
+            )
+        given = list(zip(*product(*self.states[:-1]), strict=True))
+        columns: dict[str, Any] = dict(zip(self.scope, map(list, given), strict=False))
+        flat = self.table.reshape(-1, self.table.shape[-1])
+        return columns | {state: flat[:, at] for at, state in enumerate(self.states[-1])}
+
+    def _wide_pandas(self) -> Any:
+        pd = library_named("pandas")
+        *given, child = self.scope
+        index = (
+            pd.MultiIndex.from_product(self.states[:-1], names=given)
+            if len(given) > 1
+            else pd.Index(self.states[0], name=given[0])
+            if given
+            else pd.RangeIndex(1)
+        )
+        columns = pd.Index(self.states[-1], name=child)
+        return pd.DataFrame(
+            self.table.reshape(-1, self.table.shape[-1]), index=index, columns=columns
+        )
 
 
 def _shaded(value: float) -> str:
@@ -153,61 +192,15 @@ def _shaded(value: float) -> str:
 
 def rows_as_html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
     """Any table of texts for notebooks."""
+    cells = ("".join(f'<td style="text-align:left">{escape(c)}</td>' for c in row) for row in rows)
+    return _html_table(header, cells, caption)
+
+
+def _html_table(header: Sequence[str], rows: Iterable[str], caption: str) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join(
-        "<tr>"
-        + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row)
-        + "</tr>"
-        for row in rows
-    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def table_as_frame(
-    scope: Sequence[str],
-    states: States,
-    table: NDArray[np.float64],
-    library: Library = "pandas",
-    *,
-    tidy: bool,
-) -> Any:
-    """A table as a dataframe of pandas, Polars or PyArrow."""
-    if not tidy and library == "pandas":
-        return _wide_pandas(scope, states, table)
-    return frame_of(_tidy(scope, states, table) if tidy else _wide(scope, states, table), library)
-
-
-def _tidy(scope: Sequence[str], states: States, table: NDArray[np.float64]) -> dict[str, Any]:
-    cells = list(zip(*product(*states), strict=True))
-    value = "probability" if "probability" not in scope else _joint_title(scope)
-    columns: dict[str, Any] = {name: list(own) for name, own in zip(scope, cells, strict=True)}
-    return {**columns, value: table.ravel()}
-
-
-def _wide(scope: Sequence[str], states: States, table: NDArray[np.float64]) -> dict[str, Any]:
-    if both := sorted(set(scope[:-1]) & set(states[-1])):
-        raise LacunetError(
-            f"{both} are names of parents and of states: a wide frame has no room for both.",
-            "ask for tidy=True, or for a pandas frame.",
-        )
-    given = list(zip(*product(*states[:-1]), strict=True))
-    columns: dict[str, Any] = {name: list(own) for name, own in zip(scope, given, strict=False)}
-    flat = table.reshape(-1, table.shape[-1])
-    return columns | {state: flat[:, at] for at, state in enumerate(states[-1])}
-
-
-def _wide_pandas(scope: Sequence[str], states: States, table: NDArray[np.float64]) -> Any:
-    pd = library_named("pandas")
-    index = (
-        pd.MultiIndex.from_product(states[:-1], names=list(scope[:-1]))
-        if len(scope) > 2
-        else pd.Index(states[0], name=scope[0])
-        if len(scope) == 2
-        else pd.RangeIndex(1)
-    )
-    columns = pd.Index(states[-1], name=scope[-1])
-    return pd.DataFrame(table.reshape(-1, table.shape[-1]), index=index, columns=columns)
 
 
 def frame_of(columns: Mapping[str, Any], library: Library) -> Any:

@@ -18,14 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.model.errors import NetworkError
-from lacunet.model.labelled import (
-    Library,
-    rows_as_html,
-    table_as_frame,
-    table_as_html,
-    table_as_text,
-)
-from lacunet.wording import counted, text_table
+from lacunet.model.labelled import Labelled, Library, rows_as_html
+from lacunet.wording import counted, did_you_mean, in_quotes, text_table
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -82,13 +76,17 @@ class Cpt:
         >>> coin.to_frame("pyarrow", tidy=True).to_pylist()
         [{'Coin': 'head', 'probability': 0.25}, {'Coin': 'tail', 'probability': 0.75}]
         """
-        return table_as_frame(self.family, self.states, self.table, library, tidy=tidy)
+        return self._labelled.frame(library, tidy=tidy)
+
+    @property
+    def _labelled(self) -> Labelled:
+        return Labelled(self.title, self.family, self.states, self.table)
 
     def __repr__(self) -> str:
-        return table_as_text(self.title, self.family, self.states, self.table)
+        return self._labelled.text()
 
     def _repr_html_(self) -> str:
-        return table_as_html(self.title, self.family, self.states, self.table)
+        return self._labelled.html()
 
     @property
     def family(self) -> Scope:
@@ -207,10 +205,7 @@ class Network:
     def known(self, variable: str) -> str:
         """The variable itself, if the network has it."""
         if variable not in self.states_of:
-            from difflib import get_close_matches
-
-            close = get_close_matches(str(variable), self.variables, 3)
-            hint = f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+            hint = did_you_mean(variable, self.variables)
             raise NetworkError(f"the network has no variable {variable!r}.", hint)
         return variable
 
@@ -251,8 +246,8 @@ class Network:
           "A" -> "B";
         }
         """
-        nodes = [f"  {_in_quotes(name)};" for name in self.variables]
-        arrows = [f"  {_in_quotes(one)} -> {_in_quotes(two)};" for one, two in self.edges]
+        nodes = [f"  {in_quotes(name)};" for name in self.variables]
+        arrows = [f"  {in_quotes(one)} -> {in_quotes(two)};" for one, two in self.edges]
         return "\n".join(["digraph {", *nodes, *arrows, "}"])
 
     def __repr__(self) -> str:
@@ -308,11 +303,6 @@ def _skeleton(network: Network) -> tuple[object, ...]:
         (name, network.states_of[name], network.parents_of[name], network.cuts_of.get(name))
         for name in network.variables
     )
-
-
-def _in_quotes(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 _HEADER = ("variable", "parents", "states")

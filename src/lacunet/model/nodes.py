@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from lacunet.wording import in_quotes
+
 BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-←→↔⟵⟶⟷]|-(?!>))+")
 
 
@@ -30,10 +32,7 @@ def quoted(name: str) -> str:
     """A variable's name as the text format writes it: bare if it can be, else in quotes."""
     if BARE_NAME.fullmatch(name):
         return name
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    for plain, written in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-        escaped = escaped.replace(plain, written)
-    return f'"{escaped}"'
+    return in_quotes(name).replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
 def named(node: Node) -> str:

@@ -44,6 +44,10 @@ class Table:
             tuple(names), Table(left, np.asarray(self.array.sum(axis=gone))).aligned(names)
         )
 
+    def shares(self) -> Table:
+        """The table divided by its sum, if that is not zero."""
+        return Table(self.scope, self.array / (self.array.sum() or 1.0))
+
     def given(self, names: Sequence[str]) -> Table:
         """The table divided by its marginal over ``names``; NaN where that is zero."""
         below = np.broadcast_to(self.marginal(names).aligned(self.scope), self.array.shape)

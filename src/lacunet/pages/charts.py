@@ -15,28 +15,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 460, 260
-LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 64, 24, 12, 40
 MOST_POINTS = 400
 SERIES_STYLES = 6
 
 
 @dataclass(frozen=True)
 class Line:
-    """A series of points; ``low`` and ``high`` give it a band (quartiles, say)."""
+    """A series of points; ``low`` and ``high`` give it a band (quartiles, say).
+
+    ``beside`` are values of somebody else at the same places, NaN where there is none; ``told``
+    is what each point says when it is pointed at.
+    """
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
+    beside: Sequence[float] = ()
+    told: Sequence[str] = ()
 
 
-def lines(series: Sequence[Line], x_label: str, y_label: str, log_x: bool = False) -> str:
+def lines(
+    series: Sequence[Line],
+    x_label: str,
+    y_label: str,
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> str:
     """A line chart; points that are not numbers are left out of their line."""
-    shown = [value for line in series for value in (*line.y, *line.low, *line.high)]
-    places = [math.log10(x) if log_x else x for line in series for x in line.x]
-    x_axis = _Axis.over(places, LEFT, WIDTH - RIGHT)
-    y_axis = _Axis.over(shown, HEIGHT - BOTTOM, TOP)
+    shown = [value for line in series for value in (*line.y, *line.low, *line.high, *line.beside)]
+    x_axis = _Axis.over([x for line in series for x in line.x], LEFT, WIDTH - RIGHT, log_x)
+    y_axis = _Axis.over(shown, HEIGHT - BOTTOM, TOP + 8, log_y)
     parts = [
         f'<svg class="chart" width="{WIDTH}" viewBox="0 0 {WIDTH} {HEIGHT + 18 * len(series)}" '
         f'role="img" aria-label="{escape(y_label)} against {escape(x_label)}">'
@@ -46,10 +58,8 @@ def lines(series: Sequence[Line], x_label: str, y_label: str, log_x: bool = Fals
         parts.append(f'<path class="grid" d="M{LEFT},{y:.1f}H{WIDTH - RIGHT}"/>')
         parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,.6g}</text>')
     for value in x_axis.ticks:
-        label = f"{10**value:,.0f}" if log_x else f"{value:,.6g}"
-        x = x_axis.at(value)
-        y = HEIGHT - BOTTOM + 16
-        parts.append(f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{label}</text>')
+        x, y = x_axis.at(value), HEIGHT - BOTTOM + 16
+        parts.append(f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{value:,.9g}</text>')
     parts.append(f'<path class="axis" d="M{LEFT},{TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(
@@ -57,30 +67,37 @@ def lines(series: Sequence[Line], x_label: str, y_label: str, log_x: bool = Fals
         f'<text x="{LEFT}" y="9" text-anchor="start">{escape(y_label)}</text>'
     )
     for number, line in enumerate(series):
-        parts += _line(number, line, x_axis, y_axis, log_x)
+        parts += _line(number, line, x_axis, y_axis)
     return "".join(parts) + "</svg>"
 
 
-def _line(number: int, line: Line, x_axis: _Axis, y_axis: _Axis, log_x: bool) -> list[str]:
+def _line(number: int, line: Line, x_axis: _Axis, y_axis: _Axis) -> list[str]:
     step = max(1, math.ceil(len(line.x) / MOST_POINTS))
     kept = [*range(0, len(line.x), step)]
     kept += [len(line.x) - 1] if kept and kept[-1] != len(line.x) - 1 else []
-    xs = [x_axis.at(math.log10(line.x[k]) if log_x else line.x[k]) for k in kept]
+    xs = {k: x_axis.at(line.x[k]) for k in kept}
     style = f"s{number % SERIES_STYLES}"
     parts = []
     if line.low:
-        there = [(x, line.low[k], line.high[k]) for x, k in zip(xs, kept, strict=True)]
-        there = [one for one in there if math.isfinite(one[1]) and math.isfinite(one[2])]
-        path = [f"{x:.1f},{y_axis.at(high):.1f}" for x, _, high in there]
-        path += [f"{x:.1f},{y_axis.at(low):.1f}" for x, low, _ in reversed(there)]
+        there = [k for k in kept if y_axis.shows(line.low[k]) and y_axis.shows(line.high[k])]
+        path = [f"{xs[k]:.1f},{y_axis.at(line.high[k]):.1f}" for k in there]
+        path += [f"{xs[k]:.1f},{y_axis.at(line.low[k]):.1f}" for k in reversed(there)]
         parts.append(f'<path class="band {style}" d="M{"L".join(path)}Z"/>' if path else "")
-    points = [(x, y_axis.at(line.y[k])) for x, k in zip(xs, kept, strict=True)
-              if math.isfinite(line.y[k])]  # fmt: skip
-    path = [f"{x:.1f},{y:.1f}" for x, y in points]
+    points = {k: y_axis.at(line.y[k]) for k in kept if y_axis.shows(line.y[k])}
+    path = [f"{xs[k]:.1f},{y:.1f}" for k, y in points.items()]
     if path:
         parts.append(f'<path class="{style} d{number % 4}" d="M{"L".join(path)}"/>')
     if len(points) <= 40:
-        parts += [f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>' for x, y in points]
+        for k, y in points.items():
+            told = f"<title>{escape(line.told[k])}</title>" if line.told else ""
+            parts.append(
+                f'<circle class="{style}" cx="{xs[k]:.1f}" cy="{y:.1f}" r="3">{told}</circle>'
+            )
+    for k in (k for k in kept if line.beside and y_axis.shows(line.beside[k])):
+        x, y = xs[k], y_axis.at(line.beside[k])
+        told = f"<title>{escape(line.label)}, published: {line.beside[k]:.6g}</title>"
+        shape = f"M{x - 5:.1f},{y:.1f}l5,-5l5,5l-5,5z"
+        parts.append(f'<path class="beside {style}" d="{shape}">{told}</path>')
     y = HEIGHT + 18 * number + 8
     parts.append(f'<path class="{style} d{number % 4}" d="M{LEFT},{y}H{LEFT + 30}"/>')
     parts.append(f'<text x="{LEFT + 38}" y="{y + 4}">{escape(line.label)}</text>')
@@ -89,34 +106,104 @@ def _line(number: int, line: Line, x_axis: _Axis, y_axis: _Axis, log_x: bool) ->
 
 @dataclass(frozen=True)
 class _Axis:
-    """A stretch of numbers laid on a stretch of pixels."""
+    """A stretch of numbers laid on a stretch of pixels, in logarithms if ``is_log``."""
 
     low: float
     high: float
     start: float
     end: float
+    is_log: bool = False
 
     @classmethod
-    def over(cls, values: Sequence[float], start: float, end: float) -> _Axis:
-        known = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+    def over(cls, values: Sequence[float], start: float, end: float, is_log: bool = False) -> _Axis:
+        known = [value for value in values if math.isfinite(value) and (value > 0 or not is_log)]
+        known = known or [1.0, 10.0]
         low, high = min(known), max(known)
         if low == high:
-            low, high = low - 0.5, high + 0.5
-        return cls(low, high, start, end)
+            low, high = (low / 3, high * 3) if is_log else (low - 0.5, high + 0.5)
+        return cls(low, high, start, end, is_log)
+
+    def shows(self, value: float) -> bool:
+        """Whether the value has a place."""
+        return math.isfinite(value) and (value > 0 or not self.is_log)
 
     def at(self, value: float) -> float:
-        share = (value - self.low) / (self.high - self.low)
-        return self.start + share * (self.end - self.start)
+        low, high, here = map(math.log10 if self.is_log else float, (self.low, self.high, value))
+        return self.start + (here - low) / (high - low) * (self.end - self.start)
 
     @property
     def ticks(self) -> list[float]:
         """Some four round numbers."""
+        if self.is_log and self.high / self.low >= 10:
+            low = math.ceil(math.log10(self.low) - 1e-9)
+            high = math.floor(math.log10(self.high) + 1e-9)
+            return [10.0**power for power in range(low, high + 1, max(1, (high - low) // 6))]
         rough = (self.high - self.low) / 4
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
-        first = math.ceil(self.low / step - 1e-9)
-        last = math.floor(self.high / step + 1e-9)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def dots(values: Sequence[float], label: str) -> str:
+    """Values on one axis, the first as a ring; those that fall together are stacked."""
+    axis = _Axis.over(values, LEFT, WIDTH - RIGHT)
+    stacked: dict[int, int] = {}
+    discs = []
+    for number, value in enumerate(values):
+        if not axis.shows(value):
+            continue
+        column = round(axis.at(value) / 8)
+        stacked[column] = stacked.get(column, 0) + 1
+        kind = "first" if number == 0 else "s0"
+        discs.append((8 * column, stacked[column], kind, value))
+    base = 14 + 9 * max(stacked.values(), default=1)
+    words = f"{escape(label)} of {len(values)}"
+    parts = [
+        f'<svg class="chart" width="{WIDTH}" viewBox="0 0 {WIDTH} {base + 40}" role="img" '
+        f'aria-label="{words}"><path class="axis" d="M{LEFT},{base}H{WIDTH - RIGHT}"/>'
+    ]
+    for left, height, kind, value in discs:
+        spot = f'cx="{left}" cy="{base - 9 * height + 2}" r="3.5"'
+        parts.append(f'<circle class="{kind}" {spot}><title>{value:.6g}</title></circle>')
+    for value in axis.ticks:
+        x = axis.at(value)
+        parts.append(f'<text x="{x:.1f}" y="{base + 16}" text-anchor="middle">{value:,.6g}</text>')
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts.append(f'<text x="{middle}" y="{base + 34}" text-anchor="middle">{escape(label)}</text>')
+    return "".join(parts) + "</svg>"
+
+
+def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> str:
+    """For each name the lower quartile, median, upper quartile and worst, on one log axis."""
+    values = [value for _, spread in rows for value in spread]
+    left = min(20 + 7 * max((len(name) for name, _ in rows), default=1), 190)
+    axis, step = _Axis.over(values, left, WIDTH - RIGHT, is_log=True), 22
+    base = 8 + step * len(rows)
+    parts = [
+        f'<svg class="chart" width="{WIDTH}" viewBox="0 0 {WIDTH} {base + 40}" role="img" '
+        f'aria-label="{escape(label)}">'
+    ]
+    for value in axis.ticks:
+        x = axis.at(value)
+        parts.append(f'<path class="grid" d="M{x:.1f},4V{base}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{base + 16}" text-anchor="middle">{value:,.6g}</text>')
+    for number, (name, spread) in enumerate(rows):
+        y = 4 + step * number + step / 2
+        parts.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{escape(name)}</text>')
+        if not all(map(axis.shows, spread)):
+            continue
+        low, median, high, worst = map(axis.at, spread)
+        words = "lower quartile {:.4g}, median {:.4g}, upper quartile {:.4g}, worst {:.4g}"
+        told = f"<title>{words.format(*spread)}</title>"
+        parts.append(
+            f'<g>{told}<path class="range s0" d="M{low:.1f},{y}H{high:.1f}"/>'
+            f'<circle class="s0" cx="{median:.1f}" cy="{y}" r="4"/>'
+            f'<path class="axis" d="M{worst:.1f},{y - 5}v10"/></g>'
+        )
+    middle = (left + WIDTH - RIGHT) / 2
+    parts.append(f'<text x="{middle}" y="{base + 34}" text-anchor="middle">{escape(label)}</text>')
+    return "".join(parts) + "</svg>"
 
 
 def patterns(

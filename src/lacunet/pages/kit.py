@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.errors import LacunetError
+from lacunet.output import replacing
 from lacunet.wording import finite
 
 
@@ -39,8 +40,6 @@ def document(
     body: Sequence[str],
     data: Any = None,
     scripts: Sequence[str] = (),
-    *,
-    has_foreign_pictures: bool = False,
 ) -> str:
     """The whole page: its parts, the data they were made from, and what runs in it.
 
@@ -54,15 +53,13 @@ def document(
         What the page was made from; carried in the page as JSON.
     scripts
         The names of the assets that run in the page, in order.
-    has_foreign_pictures
-        Whether the page holds SVG of another program, which carries styles of its own.
     """
     style = asset("page.css")
     programs = [asset(name) for name in scripts]
     policy = "; ".join(
         [
             "default-src 'none'",
-            "style-src 'unsafe-inline'" if has_foreign_pictures else f"style-src {_hash(style)}",
+            f"style-src {_hash(style)}",
             f"script-src {' '.join(map(_hash, programs)) or _NONE}",
             "img-src data:",
             "base-uri 'none'",
@@ -111,9 +108,10 @@ def asset(name: str) -> str:
 
 
 def write_page(path: str | Path, text: str) -> None:
-    """Write a page, or say why it cannot be written."""
+    """Write a page, whole or not at all, or say why it cannot be written."""
     try:
-        Path(path).write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
+        with replacing(path) as file:
+            file.write(text.encode(errors="backslashreplace"))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise LacunetError(

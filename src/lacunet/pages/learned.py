@@ -10,17 +10,17 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import Result
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
-from lacunet.model.nodes import Mechanism, Node
 from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
 from lacunet.pages.mathml import mathml
 from lacunet.pages.numbers import pack, pack_texts, told, trouble_order, withheld_rows
 from lacunet.pages.provenance import Provenance, provenance_section
+from lacunet.pages.recovered import drawn_mechanisms
 from lacunet.pages.sections import complete_section, em_section, missing_section
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.wording import counted
 
 SHOWN_WARNINGS = 12
-SCRIPTS = ("sorting.js", "dagre.min.js", "learned.js")
+SCRIPTS = ("sorting.js", "page.js", "dagre.min.js", "learned.js")
 
 
 def page(
@@ -74,7 +74,7 @@ def page(
         "withheld": int(sum(gone.sum() for gone in withheld.values())),
         "weakest": place[order[0]],
         "variables": facts,
-        **_mechanisms(missingness, place),
+        **drawn_mechanisms(missingness, place),
         "has_intervals": intervals is not None,
         "level": level,
         "digits": packed.digits,
@@ -135,21 +135,6 @@ def _facts(result: Result, summary: MissingSummary, min_count: int) -> list[dict
     return facts
 
 
-def _mechanisms(graph: MissingnessGraph | None, place: Mapping[str, int]) -> dict[str, Any]:
-    def key(node: Node) -> str:
-        return f"r{place[node.variable]}" if isinstance(node, Mechanism) else f"v{place[node]}"
-
-    if graph is None:
-        return {"mechanisms": [], "hidden_causes": []}
-    return {
-        "mechanisms": [
-            {"variable": place[name], "causes": sorted(map(key, causes))}
-            for name, causes in graph.causes.items()
-        ],
-        "hidden_causes": sorted(sorted(map(key, pair)) for pair in graph.hidden),
-    }
-
-
 def _title(result: Result) -> str:
     return (
         f"{counted(len(result.network.variables), 'CPT')} by {named(result.method)} from "
@@ -187,7 +172,9 @@ def _verdict(
         Tile(
             "weakest CPT",
             "",
-            f"{'few' if shown is None else f'{shown:,}'} rows show its family",
+            "few rows show its family"
+            if shown is None
+            else f"shown whole by {counted(int(shown), 'row')}",
             f'<a href="#panel" data-choose="{place[order[0]]}">{named(order[0])}</a>',
         ),
         Tile("warnings", f"{len(result.warnings):,}", "listed below" if result.warnings else ""),

@@ -28,6 +28,7 @@ _MARKUP = {
             (r"\Pr", "Pr"), (r"\arg", "arg"), (r"\max", "max"), (r"\min", "min"), (r"\log", "log"),
             (r"\pi", "π"), (r"\theta", "θ"), (r"\alpha", "α"), (r"\lambda", "λ"), (r"\delta", "δ"),
             (r"\gamma", "γ"), (r"\emptyset", "∅"), (r"\infty", "∞"), (r"\backslash", "\\"),
+            (r"\ldots", "…"), (r"\exp", "exp"),
         )
     },
     **{

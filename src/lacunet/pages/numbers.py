@@ -1,8 +1,9 @@
 """The numbers that a page carries: rounded, packed, and withheld where rows are too few.
 
 A network may have a hundred thousand cells. Probabilities are whole multiples of a power of
-ten, more digits for smaller networks, laid end to end with the support of each parent
-configuration, compressed and written in base64.
+ten, as small a one as there is room for; behind them come the support of each parent
+configuration and the ends of intervals, in hundredths and rounded outwards, as they are shown.
+All of it is compressed and written in base64.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.missing import MissingSummary, rows_of
 
 WITHHELD = -1.0
-# Cells up to which so many digits are kept, the most that a page of 400 kB has room for.
-DIGITS = ((10_000, 9), (40_000, 6))
-FEWEST_DIGITS = 4
+DIGITS = (9, 6, 4, 3)  # the last is what the page shows
+WIDE = 4  # more digits than these take four bytes, others two
+ROOM = 230_000  # characters that a page of 400 kB has for its numbers
 
 Withheld = Mapping[str, NDArray[np.bool_]]
 
@@ -60,7 +61,7 @@ def pack(
     withheld: Withheld,
     intervals: Mapping[str, FloatArray] | None = None,
 ) -> Packed:
-    """All CPTs, then their intervals if there are any, then the support of their rows.
+    """All CPTs, then the support of their rows, then their intervals if there are any.
 
     Parameters
     ----------
@@ -71,21 +72,21 @@ def pack(
     intervals
         For each variable the axes of its CPT, then low and high.
     """
-    tables = [network.cpt(name).table for name in network.variables]
-    cells = sum(table.size for table in tables)
-    digits = next((number for most, number in DIGITS if cells <= most), FEWEST_DIGITS)
     hidden = [withheld[name] for name in network.variables]
-    scaled = [_scaled(table, gone, digits) for table, gone in zip(tables, hidden, strict=True)]
-    if intervals is not None:
-        for name, gone in zip(network.variables, hidden, strict=True):
-            scaled += [_scaled(intervals[name][..., end], gone, digits) for end in (0, 1)]
-    raw = b"".join(scaled)
-    raw += bytes(-len(raw) % 4)
-    rows = [
-        np.where(gone, WITHHELD, support[name]).astype("<f4").tobytes()
-        for name, gone in zip(network.variables, hidden, strict=True)
+    tables = [network.cpt(name).table for name in network.variables]
+    rows = [support[name] for name in network.variables]
+    ends = [intervals[name] for name in network.variables] if intervals is not None else []
+    behind = [
+        np.where(gone, WITHHELD, own).astype("<f4") for own, gone in zip(rows, hidden, strict=True)
     ]
-    return Packed(b64encode(zlib.compress(raw + b"".join(rows), 9)).decode(), digits)
+    behind += [*map(_hundredths, ends, hidden)]
+    for digits in DIGITS:
+        raw = b"".join(_scaled(*both, digits) for both in zip(tables, hidden, strict=True))
+        raw += bytes(-len(raw) % 4) + b"".join(part.tobytes() for part in behind)
+        text = b64encode(zlib.compress(raw, 9)).decode()
+        if len(text) <= ROOM:
+            break
+    return Packed(text, digits)
 
 
 def pack_texts(texts: Sequence[str]) -> str:
@@ -94,9 +95,17 @@ def pack_texts(texts: Sequence[str]) -> str:
 
 
 def _scaled(table: FloatArray, withheld: NDArray[np.bool_], digits: int) -> bytes:
-    kind = np.dtype("<u4") if digits > FEWEST_DIGITS else np.dtype("<u2")
+    kind = np.dtype("<u4") if digits > WIDE else np.dtype("<u2")
     whole = np.rint(table * 10.0**digits)
     return np.where(withheld[..., None], np.iinfo(kind).max, whole).astype(kind).tobytes()
+
+
+def _hundredths(ends: FloatArray, withheld: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """The ends of intervals, rounded outwards; 255 where they are withheld."""
+    outwards = np.stack(
+        [np.floor(100 * ends[..., 0] + 1e-9), np.ceil(100 * ends[..., 1] - 1e-9)], -1
+    )
+    return np.where(withheld[..., None, None], 255, outwards).astype(np.uint8)
 
 
 @dataclass(frozen=True)

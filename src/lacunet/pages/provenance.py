@@ -14,6 +14,11 @@ from pathlib import Path
 from lacunet.pages.kit import section, table
 from lacunet.wording import counted
 
+SAVE = (
+    '<div class="bar scripted" hidden><button type="button" data-save="report.json">save this '
+    "report (JSON)</button></div>"
+)
+
 
 @dataclass(frozen=True)
 class Provenance:

@@ -3,60 +3,224 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import product
+from typing import Any
+
+import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.verdict import Verdict
-from lacunet.pages.kit import Tile, document, named, paragraph, section, tiles
+from lacunet.missingness.implications import Implication, TestedImplication
+from lacunet.missingness.refute.witness import Witness
+from lacunet.missingness.verdict import Estimation, Verdict
+from lacunet.model.nodes import Mechanism, Node
+from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
 from lacunet.pages.mathml import mathml
-from lacunet.pages.provenance import Provenance, provenance_section
+from lacunet.pages.provenance import SAVE, Provenance, provenance_section
 from lacunet.wording import counted
 
+SCRIPTS = ("page.js", "dagre.min.js", "recovered.js")
+SHOWN_CELLS = 64
+LEVEL = 0.05
+TEST_HEADER = ("implication", "test", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
 
-def page(graph: MissingnessGraph, verdicts: Sequence[Verdict], source: Provenance) -> str:
+Rows = list[list[str]]
+
+
+def page(
+    graph: MissingnessGraph,
+    verdicts: Sequence[Verdict],
+    estimates: Sequence[Estimation | str | None],
+    data: Mapping[str, Any],
+    source: Provenance,
+) -> str:
     """The verdicts on a graph, as one HTML text.
 
     Parameters
     ----------
     verdicts
         The answers to the queries, in the order in which they are shown.
+    estimates
+        For each of them what the data say, or why they say nothing; None without data.
+    data
+        The same, plain; the page carries it.
     source
         What made the verdicts.
     """
     found = Counter(verdict.status for verdict in verdicts)
-    facts = [
-        Tile("category", graph.category()),
-        Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
-        *(Tile(status, f"{number:,}", "queries") for status, number in found.most_common()),
-    ]
+    answers = [Tile(status, f"{number:,}", "queries") for status, number in found.most_common()]
     title = f"{counted(len(verdicts), 'query', 'queries')} to a missingness graph"
-    data = {
+    sections = [
+        _verdict(graph, *both, number)
+        for number, both in enumerate(zip(verdicts, estimates, strict=True))
+    ]
+    return _page(graph, title, answers, [_contents(verdicts), *sections], data, source)
+
+
+def implications_page(
+    graph: MissingnessGraph,
+    listed: Sequence[Implication],
+    tested: Sequence[TestedImplication] | None,
+    silent: Sequence[str],
+    data: Mapping[str, Any],
+    source: Provenance,
+) -> str:
+    """What a graph implies about the data and, where it was tested, what they answer."""
+    refuted = [one for one in tested or () if one.adjusted < LEVEL]
+    facts = [Tile("testable implications", f"{len(listed):,}")]
+    facts += [] if tested is None else [Tile("refuted", f"{len(refuted):,}", "at 5%, after Holm")]
+    rows = [[str(one)] for one in listed] if tested is None else tested_rows(tested)
+    header = ["implication"] if tested is None else TEST_HEADER
+    parts = [table(header, rows, identifier="tests")]
+    if silent:
+        items = "".join(f"<li>{named(text)}</li>" for text in silent)
+        parts.append(f"<h3>Never testable by any data</h3><ul>{items}</ul>")
+    title = "What a missingness graph implies"
+    sections = [section("implications", "What the graph implies about data", *parts)]
+    return _page(graph, title, facts, sections, data, source)
+
+
+def _page(
+    graph: MissingnessGraph,
+    title: str,
+    facts: Sequence[Tile],
+    sections: Sequence[str],
+    data: Mapping[str, Any],
+    source: Provenance,
+) -> str:
+    place = {name: number for number, name in enumerate(graph.network.variables)}
+    drawn = {
         "format": "lacunet page",
         "kind": "recovered",
-        "category": graph.category(),
-        "graph": str(graph),
-        "verdicts": [
-            {"query": v.query, "status": v.status, "why": v.why, "estimand": v.estimand}
-            for v in verdicts
+        **data,
+        "provenance": asdict(source),
+        "variables": [
+            {"name": name, "parents": [place[parent] for parent in graph.network.parents(name)]}
+            for name in graph.network.variables
         ],
+        **drawn_mechanisms(graph, place),
     }
+    legend = "Shaded: may be missing. Dashed: what hides a value, and what that depends on."
     body = [
         f"<header><h1>{title}</h1>",
-        tiles(facts),
+        tiles(
+            [
+                Tile("category", graph.category(), graph.why()),
+                Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
+                *facts,
+            ]
+        ),
         "</header><main>",
-        section("graph", "The graph", f"<pre>{named(str(graph))}</pre>"),
-        *(_verdict(number, verdict) for number, verdict in enumerate(verdicts)),
-        provenance_section(source),
+        section(
+            "graph",
+            "The graph",
+            '<div class="scripted" hidden><div id="drawing"></div>'
+            f'<p class="soft">{legend}</p></div>',
+            f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>",
+        ),
+        *sections,
+        provenance_section(source, SAVE),
         "</main>",
     ]
-    return document(title, body, data)
+    return document(title, body, drawn, ("sorting.js", *SCRIPTS))
 
 
-def _verdict(number: int, verdict: Verdict) -> str:
-    formula = f'<div class="formula" tabindex="0">{mathml(verdict.latex)}</div>'
-    return section(
-        f"query-{number}",
-        f"{verdict.query}: {verdict.status}",
-        *([formula] if verdict.is_recoverable else []),
-        *([paragraph(verdict.why)] if verdict.why else []),
+def drawn_mechanisms(graph: MissingnessGraph | None, place: Mapping[str, int]) -> dict[str, Any]:
+    """The mechanisms and the hidden causes of a graph, as the drawing wants them."""
+
+    def key(node: Node) -> str:
+        return f"r{place[node.variable]}" if isinstance(node, Mechanism) else f"v{place[node]}"
+
+    if graph is None:
+        return {"mechanisms": [], "hidden_causes": []}
+    return {
+        "mechanisms": [
+            {"variable": place[name], "causes": sorted(map(key, causes))}
+            for name, causes in graph.causes.items()
+        ],
+        "hidden_causes": sorted(sorted(map(key, pair)) for pair in graph.hidden),
+    }
+
+
+def _contents(verdicts: Sequence[Verdict]) -> str:
+    rows: list[list[Cell | str]] = [
+        [Cell(markup=f'<a href="#query-{number}">{named(one.query)}</a>', kind="label"), one.status]
+        for number, one in enumerate(verdicts)
+    ]
+    return section("queries", "The queries", table(["query", "verdict"], rows, 2, "verdicts"))
+
+
+def _verdict(
+    graph: MissingnessGraph, verdict: Verdict, found: Estimation | str | None, number: int
+) -> str:
+    chosen = found if isinstance(found, Estimation) else verdict
+    parts = [paragraph(verdict.why)] if verdict.why else []
+    if verdict.is_recoverable:
+        parts.append(f'<div class="formula" tabindex="0">{mathml(chosen.latex)}</div>')
+    if verdict.witness is not None:
+        rows = two_models(verdict.witness)
+        words = "Two models that give the same data and different answers"
+        parts.append(
+            f"<details><summary>{words}</summary>"
+            f"{table(['', 'model 1', 'model 2'], rows)}</details>"
+        )
+    if isinstance(found, str):
+        parts.append(paragraph(found))
+    elif found is not None:
+        header = [*found.given, *found.target, "P"]
+        rows = estimate_rows(graph, found)
+        parts.append(table(header, rows[:SHOWN_CELLS], len(header) - 1))
+        more = len(rows) - SHOWN_CELLS
+        parts += [paragraph(f"and {more:,} more cells, in what can be saved")] if more > 0 else []
+        parts += [paragraph(text, "soft") for text in (rests_on(found), *found.warnings)]
+    return section(f"query-{number}", f"{verdict.query}: {verdict.status}", *parts)
+
+
+def two_models(witness: Witness) -> Rows:
+    """The CPTs of both models: an entry, what it is in the one and in the other."""
+    rows = []
+    for node, cpt in witness.one.items():
+        names = [*map(str, witness.submodel.parents(node)), str(node)]
+        for cell in np.ndindex(*cpt.shape):
+            states = ", ".join(f"{n}={k}" for n, k in zip(names[:-1], cell, strict=False))
+            given = f" | {states}" if states else ""
+            values = [f"{one[node][cell]:.6f}" for one in (witness.one, witness.two)]
+            rows.append([f"P({node}={cell[-1]}{given})", *values])
+    return rows
+
+
+def estimate_rows(graph: MissingnessGraph, found: Estimation) -> Rows:
+    """The states of each cell, then its probability."""
+    scope = (*found.given, *found.target)
+    states = [graph.network.states(name) for name in scope]
+    return [
+        [*cell, "unseen" if np.isnan(value) else f"{value:.4f}"]
+        for cell, value in zip(product(*states), found.table.ravel().tolist(), strict=True)
+    ]
+
+
+def rests_on(found: Estimation) -> str:
+    """What an estimate rests on, in words."""
+    return (
+        f"{found.rows_used:,} rows used ({found.share_used:.1%}), effective size "
+        f"{found.effective_size:,.0f}, largest weight {found.largest_weight:.3g}"
     )
+
+
+def tested_rows(tested: Sequence[TestedImplication]) -> Rows:
+    """An implication, its test, and whether the data refute it."""
+    return [
+        [
+            str(one.implication),
+            one.test,
+            f"{one.statistic:.2f}",
+            f"{one.degrees_of_freedom}",
+            f"{one.p_value:.3g}",
+            f"{one.adjusted:.3g}",
+            f"{one.effect:.3f}",
+            f"{one.rows:,}",
+            "REFUTED" if one.adjusted < LEVEL else "-",
+        ]
+        for one in tested
+    ]

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from lacunet.estimate.method import Ended
+from lacunet.estimate.method import AGREEMENT, Ended, agreed
 from lacunet.model.network import Network
-from lacunet.pages.charts import Line, dumbbell, lines, patterns
+from lacunet.pages.charts import Line, dots, dumbbell, lines, patterns
 from lacunet.pages.kit import Cell, figure, named, paragraph, section, table
 from lacunet.pages.numbers import largest_moves, told
 from lacunet.statistics.missing import MissingSummary
@@ -97,8 +97,17 @@ def em_section(ended: Ended | None) -> str:
         )
     if len(ended.heldout) > 1:
         curve = Line("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
-        words = "Held-out rows: steps are kept while their likelihood rises."
-        figures.append(figure(lines([curve], "step", "log-likelihood"), words))
+        words = "Held-out rows at the start, after 1, 2, 4, 8 and 16 steps, and at convergence."
+        figures.append(figure(lines([curve], "stop", "log-likelihood"), words))
+    if len(ended.starts) > 1:
+        best = max(ended.starts)
+        words = (
+            f"{counted(len(ended.starts), 'start')}: {agreed(ended.starts)} ended within "
+            f"{AGREEMENT:g} nats of the best; the ring is the first, from which EM starts if there "
+            "is no other."
+        )
+        picture = dots([one - best for one in ended.starts], "log-posterior, from the best [nats]")
+        figures.append(figure(picture, words))
     words = (
         f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "
         f"{ended.seconds:.2f} s."

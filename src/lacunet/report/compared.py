@@ -9,7 +9,15 @@ from typing import Any
 from lacunet.evaluate.evaluation import Evaluation
 from lacunet.experiments.referee import YARDSTICK, Comparison, Standing
 from lacunet.experiments.report.summary import Difference, Summary
+from lacunet.pages.charts import ranges
+from lacunet.pages.kit import Tile, document, figure, named, paragraph, section, table, tiles
+from lacunet.pages.provenance import SAVE, Provenance, provenance_section
 from lacunet.wording import counted, finite, text_table
+
+HEADER = (
+    *("method", "KL divergence", "median", "worst", "behind the best [95% interval]"),
+    *("test log-likelihood per row", "seconds"),
+)
 
 
 def comparison_as_text(found: Comparison) -> str:
@@ -47,8 +55,11 @@ def _cost(one: Standing) -> str:
 
 
 def _table(found: Comparison) -> str:
-    header = ["method", "KL divergence", "median", "worst", "behind the best [95% interval]"]
-    rows = [
+    return text_table(HEADER, _rows(found))
+
+
+def _rows(found: Comparison) -> list[list[str]]:
+    return [
         [
             one.method,
             _number(one.divergence, 4),
@@ -59,7 +70,6 @@ def _table(found: Comparison) -> str:
         ]
         for one in found.standings
     ]
-    return text_table([*header, "test log-likelihood per row", "seconds"], rows)
 
 
 def _number(found: Summary | None, digits: int) -> str:
@@ -104,6 +114,61 @@ def _standing_as_data(one: Standing) -> dict[str, Any]:
         for name, part in parts.items()
     }
     return {"method": one.method, **finite(numbers), "message": one.message}
+
+
+def _low_to_worst(found: Summary) -> tuple[float, float, float, float]:
+    return found.quartiles[0], found.median, found.quartiles[1], found.worst
+
+
+def comparison_page(found: Comparison, source: Provenance) -> str:
+    """The same as one HTML page; ``source`` is what made the comparison."""
+    best = found.best
+    title = "Methods compared on data like these"
+    facts = [
+        Tile("most accurate", best.method if best else "all level", _cost(best) if best else ""),
+        Tile("rows", f"{found.case.rows:,}", "simulated from the learned network"),
+        Tile("hidden", f"{found.hidden:.1%}", "by mechanisms fitted to the data"),
+        Tile("draws", f"{found.repetitions:,}"),
+    ]
+    spreads = [
+        (one.method, _low_to_worst(one.divergence))
+        for one in found.standings
+        if one.divergence is not None
+    ]
+    words = (
+        "KL divergence from the network that the rows were drawn from, on a log axis: the disc is "
+        "the median over the draws, the bar spans the quartiles, the tick is the worst draw. "
+        "'complete' is what the rows would give if nothing were missing."
+    )
+    chart = ranges(spreads, "KL divergence [nats]")
+    messages = [f"{one.method}: {one.message}" for one in found.standings if one.message]
+    body = [
+        f"<header><h1>{title}</h1>",
+        tiles(facts),
+        "</header><main>",
+        section("verdict", "In words", *map(paragraph, _verdict(found))),
+        section("accuracy", "How far each ends from the truth", figure(chart, words)),
+        section(
+            "methods",
+            "Method by method",
+            table(HEADER, _rows(found), identifier="standings"),
+            *map(paragraph, messages),
+        ),
+        section(
+            "mechanisms",
+            "What hid the values",
+            f"<pre>{named(str(found.case.missingness.graph))}</pre>",
+        ),
+        provenance_section(source, SAVE),
+        "</main>",
+    ]
+    data = {
+        "format": "lacunet page",
+        "kind": "compared",
+        **comparison_as_data(found),
+        "provenance": asdict(source),
+    }
+    return document(title, body, data, ("sorting.js", "page.js"))
 
 
 def evaluation_as_text(found: Evaluation) -> str:

@@ -29,8 +29,14 @@ def explanation_as_text(told: Explanation) -> str:
     lines += ["", f"one pass over the rows will count {counted(len(told.tables), 'table')}"]
     lines += [f"rows will be grouped by {_names(grouping)}" for grouping in told.groupings]
     lines.append(f"the largest family needs {gibibytes(told.bytes_needed)}")
+    if told.scratch is not None:
+        files = (
+            f"scratch files of {gibibytes(told.scratch)}" if told.scratch else "no scratch files"
+        )
+        lines.append(f"the rows do not fit in memory: they are read as they are counted, {files}")
     if told.expectation is not None:
         lines += ["", "an exact expectation step:", told.expectation.text]
+    lines += ["", told.intervals]
     return "\n".join(lines)
 
 
@@ -76,7 +82,9 @@ def explanation_as_data(told: Explanation) -> dict[str, Any]:
         "tables": [list(union) for union in told.tables],
         "groupings": [list(grouping) for grouping in told.groupings],
         "bytes_needed": told.bytes_needed,
+        "scratch_bytes": told.scratch,
         "expectation": None if told.expectation is None else asdict(told.expectation),
+        "intervals": told.intervals,
     }
 
 

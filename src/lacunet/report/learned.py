@@ -70,7 +70,6 @@ def _sure(result: Result, level: float) -> list[str]:
         found.append((float(width[place]), words, cpt.table[place], both[place]))
     for _, words, value, (low, high) in sorted(found, key=lambda each: -each[0])[:SMALL]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
-    lines += [f"not identified by the data: {one}" for one in uncertainty.unidentified[:3]]
     return lines
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
-
-import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import NoRowsError, TooLargeEstimandError
@@ -14,38 +11,23 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
+from lacunet.pages.recovered import (
+    SHOWN_CELLS,
+    TEST_HEADER,
+    estimate_rows,
+    rests_on,
+    tested_rows,
+    two_models,
+)
 from lacunet.statistics.rows import distinct_rows
 from lacunet.wording import finite, text_table
 
-SHOWN_CELLS = 64
+Estimate = Estimation | str | None
 
 
-def verdicts_as_text(
-    graph: MissingnessGraph, verdicts: Sequence[Verdict], table: EncodedTable | None
-) -> str:
-    """The graph and its category, then each query with its verdict, estimand and estimate."""
-    lines = [*str(graph).splitlines(), *(f"{name} is latent" for name in graph.latent)]
-    lines += ["", graph.why()]
-    for verdict in verdicts:
-        too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
-        lines += ["", f"{verdict.query}: {verdict.status.upper()}{too_large}", f"  {verdict.why}"]
-        found = None if table is None else _estimated(verdict, table)
-        chosen = found if isinstance(found, Estimation) else verdict
-        lines += [f"  {line}" for line in chosen.estimand.splitlines()]
-        if verdict.witness is not None:
-            lines += [f"  {line}" for line in _two_models(verdict.witness)]
-        if isinstance(found, str):
-            lines += [f"  ! {found}"]
-        elif found is not None:
-            lines += [f"  {line}" for line in _estimate(graph, found)]
-    count = sum(verdict.term is not None for verdict in verdicts)
-    lines += ["", f"{count} of {len(verdicts)} are recoverable"]
-    return "\n".join(lines)
-
-
-def _estimated(verdict: Verdict, table: EncodedTable) -> Estimation | str | None:
-    """The estimate, or why there is none; None for what is not recoverable."""
-    if verdict.term is None:
+def estimated(verdict: Verdict, table: EncodedTable | None) -> Estimate:
+    """The estimate, or why there is none; None without data and for what is not recoverable."""
+    if table is None or verdict.term is None:
         return None
     try:
         return estimate(verdict, distinct_rows(table, columns_needed(verdict)))
@@ -53,20 +35,37 @@ def _estimated(verdict: Verdict, table: EncodedTable) -> Estimation | str | None
         return error.message
 
 
-def _two_models(witness: Witness) -> list[str]:
-    """The CPTs of both models, one row for each state of a node given each of its parents'."""
-    rows = []
-    for node, table in witness.one.items():
-        names = [*map(str, witness.submodel.parents(node)), str(node)]
-        for cell in np.ndindex(*table.shape):
-            states = ", ".join(f"{n}={k}" for n, k in zip(names[:-1], cell, strict=False))
-            given = f" | {states}" if states else ""
-            values = [f"{one[node][cell]:.6f}" for one in (witness.one, witness.two)]
-            rows.append([f"P({node}={cell[-1]}{given})", *values])
-    lines = text_table(["", "model 1", "model 2"], rows[:SHOWN_CELLS]).splitlines()
+def verdicts_as_text(
+    graph: MissingnessGraph, verdicts: Sequence[Verdict], estimates: Sequence[Estimate]
+) -> str:
+    """The graph and its category, then each query with its verdict, estimand and estimate."""
+    lines = [*str(graph).splitlines(), *(f"{name} is latent" for name in graph.latent)]
+    lines += ["", graph.why()]
+    for verdict, found in zip(verdicts, estimates, strict=True):
+        too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
+        lines += ["", f"{verdict.query}: {verdict.status.upper()}{too_large}", f"  {verdict.why}"]
+        chosen = found if isinstance(found, Estimation) else verdict
+        lines += [f"  {line}" for line in chosen.estimand.splitlines()]
+        if verdict.witness is not None:
+            lines += _table(["", "model 1", "model 2"], two_models(verdict.witness), "rows")
+        if isinstance(found, str):
+            lines += [f"  ! {found}"]
+        elif found is not None:
+            lines += _table([*found.given, *found.target, "P"], estimate_rows(graph, found))
+            lines += [f"  {rests_on(found)}", *(f"  ! {warning}" for warning in found.warnings)]
+    count = sum(verdict.term is not None for verdict in verdicts)
+    lines += ["", f"{count} of {len(verdicts)} are recoverable"]
+    return "\n".join(lines)
+
+
+def _table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], things: str = "cells"
+) -> list[str]:
+    left = 1 if things == "rows" else len(header) - 1
+    lines = text_table(header, rows[:SHOWN_CELLS], left=left).splitlines()
     if len(rows) > SHOWN_CELLS:
-        lines.append(f"and {len(rows) - SHOWN_CELLS:,} more rows (--json has all)")
-    return lines
+        lines.append(f"and {len(rows) - SHOWN_CELLS:,} more {things} (--json has all)")
+    return [f"  {line}" for line in lines]
 
 
 def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
@@ -83,31 +82,8 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
     }
 
 
-def _estimate(graph: MissingnessGraph, found: Estimation) -> list[str]:
-    network = graph.network
-    scope = (*found.given, *found.target)
-    rows = [
-        [*(network.states(name)[at] for name, at in zip(scope, cell, strict=True)), _share(value)]
-        for cell, value in zip(
-            product(*map(range, found.table.shape)), found.table.ravel().tolist(), strict=True
-        )
-    ]
-    lines = text_table([*scope, "P"], rows[:SHOWN_CELLS], left=len(scope)).splitlines()
-    if len(rows) > SHOWN_CELLS:
-        lines.append(f"and {len(rows) - SHOWN_CELLS:,} more cells (--json has all)")
-    lines.append(
-        f"{found.rows_used:,} rows used ({found.share_used:.1%}), effective size "
-        f"{found.effective_size:,.0f}, largest weight {found.largest_weight:.3g}"
-    )
-    return [*lines, *(f"! {warning}" for warning in found.warnings)]
-
-
-def _share(value: float) -> str:
-    return "unseen" if np.isnan(value) else f"{value:.4f}"
-
-
 def verdicts_as_data(
-    graph: MissingnessGraph, verdicts: Sequence[Verdict], table: EncodedTable | None
+    graph: MissingnessGraph, verdicts: Sequence[Verdict], estimates: Sequence[Estimate]
 ) -> dict[str, Any]:
     """The same in plain lists and dictionaries; a cell that the data never show is None."""
     return {
@@ -115,12 +91,11 @@ def verdicts_as_data(
         "latent": list(graph.latent),
         "category": graph.category(),
         "why": graph.why(),
-        "queries": [_verdict_as_data(verdict, table) for verdict in verdicts],
+        "queries": [*map(_verdict_as_data, verdicts, estimates)],
     }
 
 
-def _verdict_as_data(verdict: Verdict, table: EncodedTable | None) -> dict[str, Any]:
-    found = None if table is None else _estimated(verdict, table)
+def _verdict_as_data(verdict: Verdict, found: Estimate) -> dict[str, Any]:
     chosen = found if isinstance(found, Estimation) else verdict
     return {
         "target": list(verdict.target),
@@ -159,22 +134,7 @@ def implications_as_text(
     if tested is None:
         lines = [f"{len(listed)} testable implications:", *(f"  {one}" for one in listed)]
     else:
-        rows = [
-            [
-                str(one.implication),
-                one.test,
-                f"{one.statistic:.2f}",
-                f"{one.degrees_of_freedom}",
-                f"{one.p_value:.3g}",
-                f"{one.adjusted:.3g}",
-                f"{one.effect:.3f}",
-                f"{one.rows:,}",
-                "REFUTED" if one.adjusted < 0.05 else "-",
-            ]
-            for one in tested
-        ]
-        header = ["implication", "test", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%"]
-        lines = text_table(header, rows).splitlines()
+        lines = text_table(TEST_HEADER, tested_rows(tested)).splitlines()
         if any(one.test == "X2" for one in tested):
             lines += ["X2: some expected counts are below 5, so Pearson's test replaces G2"]
     if silent:

@@ -7,6 +7,8 @@ from typing import Any
 from lacunet.structure.learn import LearnedStructure
 from lacunet.wording import counted, finite, text_table
 
+NO_EDGES = "no edges: the variables look independent"
+
 
 def structure_as_text(found: LearnedStructure) -> str:
     """The edges with their strengths, how they were found, and how values go missing."""
@@ -43,7 +45,8 @@ def _edges(found: LearnedStructure) -> str:
                 ]
             rows.append(row)
     if not rows:
-        return "no edges: the variables look independent"
+        is_cut_short = found.ended in ("interrupted", "time limit", "memory limit")
+        return "no edges: the search ended before it found one" if is_cut_short else NO_EDGES
     header = ["from", "", "to", *(["adjacent", "directed"] if found.strengths else [])]
     return text_table(header, rows, left=3)
 

@@ -12,6 +12,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
+from lacunet.model.labelled import library_named
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
@@ -63,21 +64,13 @@ class Simulation:
         rows = to_arrow(self.complete if complete else self.table, self.network)
         if library == "arrow":
             return rows
-        try:
-            if library == "pandas":
-                return rows.to_pandas()
-            if library == "polars":
-                from polars import from_arrow
-
-                return from_arrow(rows)
-        except ImportError:
+        if library not in ("pandas", "polars"):
             raise SimulationError(
-                f"{library} is not installed.", f"pip install {library}, or ask for 'arrow'."
-            ) from None
-        raise SimulationError(
-            f"there is no kind of dataframe called {library!r}.",
-            "choose among 'pandas', 'polars' and 'arrow'.",
-        )
+                f"there is no kind of dataframe called {library!r}.",
+                "choose among 'pandas', 'polars' and 'arrow'.",
+            )
+        module = library_named(library)
+        return rows.to_pandas() if library == "pandas" else module.from_arrow(rows)
 
 
 def simulate(

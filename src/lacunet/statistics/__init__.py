@@ -3,5 +3,6 @@
 `distinct` packs configurations into keys, `counts` are the result, `count` the in-memory engine;
 `groups` are rows that agree on some variables, `rows` distinct rows, `split` divides weights
 between parts, `missing` sums up what is missing; `problems/` compiles rows for EM. `gather` makes
-what a plan needs of all of these: `Needs` in, `Statistics` out.
+what a plan needs of all of these: `Needs` in, `Statistics` out. `observations` are the rows to
+gather from, wherever they are.
 """

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.counts import Counts, Tally, added_up
-from lacunet.statistics.distinct import distinct, pack, unpack
+from lacunet.statistics.counts import Counts, Tally, added_by_key, added_up
+from lacunet.statistics.distinct import pack, unpack
 
 # Rows are taken in blocks whose keys and columns stay in the processor's cache.
 BLOCK_ROWS = 2**15
@@ -78,11 +78,13 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
         for column, radix in zip(columns[1:], radices[1:], strict=True):
             np.multiply(keys, key_type(radix), out=keys)
             np.add(keys, column[block], out=keys)
-        sums[0] += added_up(keys, None, cells)
+        copies = None if table.copies is None else table.copies.take(block)
+        sums[0] += added_up(keys, None if copies is None else copies.rows, cells)
         if table.weights is not None:
             weights = table.weights[block]
             sums[1] += added_up(keys, weights, cells)
-            sums[2] += added_up(keys, weights * weights, cells)
+            squares = weights * weights if copies is None else copies.squares
+            sums[2] += added_up(keys, squares, cells)
     if table.weights is None:
         return Tally(sums[0], sums[0], sums[0])
     return Tally(sums[1], sums[0], sums[2])
@@ -107,9 +109,14 @@ def _sparse_block(
 ) -> Counts:
     columns = [table.columns[name][block] for name in union]
     keys = pack(columns, [size + 1 for size in cardinalities], len(columns[0]))
-    found, place = distinct(keys, prod(size + 1 for size in cardinalities))
     weights = None if table.weights is None else table.weights[block]
-    return Counts(union, cardinalities, found, Tally.of(place, weights, len(found)))
+    copies = None if table.copies is None else table.copies.take(block)
+    found, tally = added_by_key(
+        keys,
+        prod(size + 1 for size in cardinalities),
+        lambda place, places: Tally.of(place, weights, places, copies),
+    )
+    return Counts(union, cardinalities, found, tally)
 
 
 UNION_CELLS = 2**14

@@ -8,15 +8,16 @@ factored deletion ask for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.table import Copies
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.distinct import Keys, distinct, pack, unpack
+from lacunet.statistics.distinct import Index, Keys, are_places, distinct, pack, unpack
 from lacunet.statistics.errors import ScopeError
 
 
@@ -38,12 +39,19 @@ class Tally:
     squares: FloatArray
 
     @classmethod
-    def of(cls, place: NDArray[np.intp], weights: FloatArray | None, size: int) -> Tally:
+    def of(
+        cls,
+        place: NDArray[np.intp],
+        weights: FloatArray | None,
+        size: int,
+        copies: Copies | None = None,
+    ) -> Tally:
         """Add up rows, each at its place."""
-        rows = added_up(place, None, size)
+        rows = added_up(place, None if copies is None else copies.rows, size)
         if weights is None:
             return cls(rows, rows, rows)
-        return cls(added_up(place, weights, size), rows, added_up(place, weights * weights, size))
+        squares = weights * weights if copies is None else copies.squares
+        return cls(added_up(place, weights, size), rows, added_up(place, squares, size))
 
     def gathered(self, place: NDArray[np.intp], size: int) -> Tally:
         """Add up again what belongs to one place."""
@@ -136,5 +144,15 @@ class Counts:
 
 def gathered(scope: Scope, cardinalities: tuple[int, ...], keys: Keys, tally: Tally) -> Counts:
     """Counts from keys that may repeat."""
-    found, place = distinct(keys, prod(size + 1 for size in cardinalities))
-    return Counts(scope, cardinalities, found, tally.gathered(place, len(found)))
+    found, tally = added_by_key(keys, prod(size + 1 for size in cardinalities), tally.gathered)
+    return Counts(scope, cardinalities, found, tally)
+
+
+def added_by_key(keys: Keys, bound: int, add: Callable[[Index, int], Tally]) -> tuple[Keys, Tally]:
+    """The distinct keys, ascending, and the tally of each; ``add`` adds up at places."""
+    if are_places(bound, len(keys)):
+        tally = add(keys, bound)
+        found = np.flatnonzero(tally.rows > 0)
+        return found, tally.take(found)
+    found, place = distinct(keys, bound)
+    return found, add(place, len(found))

@@ -4,15 +4,19 @@
 all that an estimate ever sees of the data. Statistics of two parts add up with ``+``. Family
 counts and problems do so for any parts. What was reduced within groups does so as long as no
 group of rows is split between two parts: parts are made by the values that rows are grouped by.
+Where groups are few they may be split: their counts are kept until all parts are added
+(``shared``), and reduced by `finished`.
+
+All of it can be pickled: `of_part` may run in any process, on any machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
-from math import inf
-from operator import add
+from itertools import groupby
+from math import inf, prod
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,11 +27,12 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts
+from lacunet.statistics.counts import Counts, added_up
 from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.split import split_weights
+from lacunet.wording import counted
 
 
 @dataclass(frozen=True)
@@ -55,19 +60,47 @@ class Reduced:
 
 
 @dataclass(frozen=True)
+class Solved:
+    r"""What each group says about the hidden part of families, :math:`Y_m`.
+
+    The weights of ``inside`` are :math:`n_g P_g(y_m)`, those of ``reached`` :math:`n_g` for each
+    cell that a group can estimate; None where a group with any cell can estimate all.
+    """
+
+    inside: GroupedCounts
+    reached: GroupedCounts | None
+
+    def about(self, family: Scope, sizes: tuple[int, ...]) -> Reduced:
+        """What the groups add up to for one family that has this hidden part."""
+        cells, groups = self.inside, self.inside.groups
+        has_rows = np.zeros(len(groups.weights), dtype=bool)
+        has_rows[cells.group] = True
+        shape = [1 if name in cells.scope else n for name, n in zip(family, sizes, strict=True)]
+        place = groups.place([name for name in family if name not in cells.scope])
+        shown = added_up(place, np.where(has_rows, groups.weights, 0.0), prod(shape))
+        shown = shown.reshape(shape)
+        return Reduced(
+            cells.tabled(family, sizes),
+            added_up(place, groups.weights, prod(shape)).reshape(shape),
+            shown if self.reached is None else self.reached.tabled(family, sizes),
+            shown,
+        )
+
+
+@dataclass(frozen=True)
 class Grouping:
     """What is asked of the groups of rows for one family.
 
     Rows are grouped by ``given``; ``hidden`` is the partially observed part of the ``family``;
-    ``whole`` if only rows that show all of it matter. ``within`` turns the counts within groups
-    into their sum.
+    ``whole`` if only rows that show all of it matter. ``within`` estimates it from the counts
+    within groups.
     """
 
     family: Scope
     hidden: Scope
     given: Scope
     whole: bool
-    within: Callable[[GroupedCounts, Scope, tuple[int, ...]], Reduced]
+    within: Callable[[GroupedCounts], Solved]
 
 
 @dataclass(frozen=True)
@@ -88,13 +121,15 @@ class Needs:
     heldout: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statistics:
     """What was counted; see `Needs`.
 
     ``learning`` are those of what is learned from, where a share is put aside; the problems
     then have two weights, of what is learned from and of what is put aside. ``cut`` says why
-    problems were not compiled, where they should have been.
+    problems were not compiled, where they should have been. ``grouped`` waits to be reduced,
+    once all parts are added. ``notes`` is what the user should know of how the rows were read.
+    ``network`` and ``method`` say what they were counted for, if `lacunet.count` made them.
     """
 
     rows: int
@@ -108,8 +143,33 @@ class Statistics:
     distinct: Mapping[Scope, Rows] = field(default_factory=dict)
     learning: Statistics | None = None
     cut: str = ""
+    grouped: Mapping[Scope, GroupedCounts] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    network: Network | None = None
+    method: str = ""
+
+    def __repr__(self) -> str:
+        counted_for = f" for {self.method}" if self.method else ""
+        return f"<Statistics of {counted(self.rows, 'row')}{counted_for}>"
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Statistics:
+        """The statistics in a file that `write` or ``lacunet count`` wrote."""
+        from lacunet.statistics.saved import read_statistics
+
+        return read_statistics(path)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the statistics to a file, whole or not at all; its name ends in ``.stats``."""
+        from lacunet.statistics.saved import write_statistics
+
+        write_statistics(self, path)
 
     def __add__(self, other: Statistics) -> Statistics:
+        if self.network is not None and other.network is not None:
+            from lacunet.statistics.saved import check_summands
+
+            check_summands(self, other)
         return Statistics(
             rows=self.rows + other.rows,
             total=self.total + other.total,
@@ -122,6 +182,10 @@ class Statistics:
             problems=_both(self.problems, other.problems),
             learning=_both(self.learning, other.learning),
             cut=self.cut or other.cut,
+            grouped=_added(self.grouped, other.grouped),
+            notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
+            network=self.network,
+            method=self.method if self.method == other.method else "",
         )
 
     @property
@@ -140,7 +204,7 @@ def gather(
     memory: float = inf,
     seed: int = 0,
 ) -> Statistics:
-    """Count what is needed, part by part, and add it up.
+    """Count what is needed, part by part, and add it up; no part splits a group of rows.
 
     Parameters
     ----------
@@ -151,44 +215,56 @@ def gather(
     seed
         Chooses what is put aside.
     """
-    count_part = partial(_of_part, needs, network, progress, deadline, memory, seed)
-    return reduce(add, map(count_part, parts))
+    how = Gathering(needs, network, deadline=deadline, memory=memory, seed=seed)
+    return finished(summed(of_part(how, part, progress) for part in parts), how)
 
 
-def _of_part(
-    needs: Needs,
-    network: Network,
-    progress: Progress,
-    deadline: Deadline,
-    memory: float,
-    seed: int,
-    table: EncodedTable,
-) -> Statistics:
+@dataclass(frozen=True)
+class Gathering:
+    """What is asked of every part; see `gather`.
+
+    ``shared`` are the families whose groups of rows may be split between parts.
+    """
+
+    needs: Needs
+    network: Network
+    shared: frozenset[Scope] = frozenset()
+    deadline: Deadline = NEVER
+    memory: float = inf
+    seed: int = 0
+
+
+def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
+    """What one part of the rows says; to be added to that of the other parts, and `finished`."""
+    needs, network = how.needs, how.network
     whole = table.take(table.is_shown(table.variables)) if needs.complete else None
+    reduced, grouped = _in_groups(how, table, progress)
     found = Statistics(
-        rows=table.rows,
+        rows=table.stand_for,
         total=table.total,
         missing_of=table.missing_of,
         counts=count(table, needs.families, progress),
         complete={} if whole is None else count(whole, needs.families, progress),
-        complete_rows=0 if whole is None else whole.rows,
-        reduced=_reduced(needs, network, table, progress),
+        complete_rows=0 if whole is None else whole.stand_for,
+        reduced=reduced,
         distinct={columns: distinct_rows(table, columns) for columns in needs.rows},
+        grouped=grouped,
+        notes=table.notes,
     )
     if not needs.problems:
         return found
     try:
-        deadline.check()
+        how.deadline.check()
         weights = None
         if needs.heldout is not None:
             shares = np.array([1 - needs.heldout, needs.heldout])
-            weights = split_weights(network, table, shares, seed)
-            if weights.any(axis=0).all():
-                rest = replace(table, weights=weights[:, 0]).take(weights[:, 0] > 0)
-                without = replace(needs, problems=False, heldout=None)
-                learning = _of_part(without, network, silent, deadline, memory, seed, rest)
-                found = replace(found, learning=learning)
-        problems = compile_problems(network, table, weights, memory=memory, deadline=deadline)
+            weights = split_weights(network, table, shares, how.seed)
+            rest = replace(table, weights=weights[:, 0], copies=None).take(weights[:, 0] > 0)
+            without = replace(how, needs=replace(needs, problems=False, heldout=None))
+            found = replace(found, learning=of_part(without, rest))
+        problems = compile_problems(
+            network, table, weights, memory=how.memory, deadline=how.deadline
+        )
         return replace(found, problems=problems)
     except OutOfTimeError:
         return replace(found, cut="time limit")
@@ -196,18 +272,72 @@ def _of_part(
         return replace(found, cut="interrupted")
 
 
-def _reduced(
-    needs: Needs, network: Network, table: EncodedTable, progress: Progress
-) -> dict[Scope, Reduced]:
+def summed(parts: Iterable[Statistics]) -> Statistics:
+    """All parts added up, two by two, so that none is merged more than log times."""
+    held: list[tuple[int, Statistics]] = []
+    for part in parts:
+        level, whole = 0, part
+        while held and held[-1][0] == level:
+            whole = held.pop()[1] + whole
+            level += 1
+        held.append((level, whole))
+    *earlier, whole = [statistics for _, statistics in held]
+    for one in reversed(earlier):
+        whole = one + whole
+    return whole
+
+
+def finished(statistics: Statistics, how: Gathering) -> Statistics:
+    """The statistics of all parts, with the groups that they share reduced."""
+    whole = with_reduced(statistics, how)
+    if whole.learning is not None and not 0 < whole.learning.total < whole.total:
+        whole = replace(whole, learning=None)  # there is nothing on one of the two sides
+    return whole
+
+
+def with_reduced(
+    statistics: Statistics, how: Gathering, shared: frozenset[Scope] = frozenset()
+) -> Statistics:
+    """The statistics with all groups reduced but those that other parts share still."""
+    ready = {
+        asked.family: asked.within(cells).about(asked.family, how.network.shape(asked.family))
+        for asked in how.needs.groupings
+        if asked.family not in shared
+        if (cells := statistics.grouped.get(asked.family)) is not None
+    }
+    learning = statistics.learning
+    return replace(
+        statistics,
+        reduced={**statistics.reduced, **ready},
+        grouped={scope: own for scope, own in statistics.grouped.items() if scope not in ready},
+        learning=None if learning is None else with_reduced(learning, how, shared),
+    )
+
+
+def _in_groups(
+    how: Gathering, table: EncodedTable, progress: Progress
+) -> tuple[dict[Scope, Reduced], dict[Scope, GroupedCounts]]:
     groups: dict[Scope, tuple[Groups, NDArray[np.intp]]] = {}
     reduced: dict[Scope, Reduced] = {}
-    for done, asked in enumerate(needs.groupings):
-        progress("grouping", done, len(needs.groupings), asked.family[-1])
-        if asked.given not in groups:
-            groups[asked.given] = group_rows(table, asked.given)
-        cells = count_in_groups(table, *groups[asked.given], asked.hidden, asked.whole)
-        reduced[asked.family] = asked.within(cells, asked.family, network.shape(asked.family))
-    return reduced
+    grouped: dict[Scope, GroupedCounts] = {}
+    hidden_parts = sorted(how.needs.groupings, key=_hidden_part)
+    for (given, hidden, whole), alike in groupby(hidden_parts, key=_hidden_part):
+        if given not in groups:
+            groups[given] = group_rows(table, given)
+        cells = count_in_groups(table, *groups[given], hidden, whole)
+        solved: Solved | None = None  # the same for all families with this hidden part
+        for asked in alike:
+            progress("grouping", len(reduced) + len(grouped), len(hidden_parts), asked.family[-1])
+            if asked.family in how.shared:
+                grouped[asked.family] = cells
+            else:
+                solved = solved or asked.within(cells)
+                reduced[asked.family] = solved.about(asked.family, how.network.shape(asked.family))
+    return reduced, grouped
+
+
+def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:
+    return asked.given, asked.hidden, asked.whole
 
 
 def _added(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:

@@ -10,7 +10,7 @@ proportional to the rows, never to groups times cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import Tally, added_up
-from lacunet.statistics.distinct import LARGEST_KEY, Index, Keys, distinct, pack, unpack
+from lacunet.statistics.counts import Tally, added_by_key, added_up
+from lacunet.statistics.distinct import LARGEST_KEY, Index, Keys, distinct, grouped, pack, unpack
 from lacunet.statistics.errors import ScopeError
 
 
@@ -64,6 +64,11 @@ class GroupedCounts:
         """The value of each variable in each configuration."""
         return unpack(self.cells, [size + 1 for size in self.cardinalities])
 
+    def tabled(self, family: Scope, sizes: Sequence[int]) -> FloatArray:
+        """The weights of the cells in the table of a family, all groups added up."""
+        place = self.in_family(family, sizes)
+        return added_up(place, self.tally.weights, prod(sizes)).reshape(sizes)
+
     def in_family(self, family: Scope, sizes: Sequence[int]) -> Keys:
         """Where each (group, cell) lies in the table of a family; the cells show all of it."""
         hidden = dict(zip(self.scope, self.columns(), strict=True))
@@ -74,18 +79,17 @@ class GroupedCounts:
         ]
         return pack(columns, sizes, len(self.cells))
 
+    def weighing(self, weights: FloatArray) -> GroupedCounts:
+        """The same cells with other weights."""
+        return replace(self, tally=Tally(weights, weights, weights))
+
     def showing_all(self) -> GroupedCounts:
         """The counts of the rows that show the whole scope."""
         shown = np.ones(len(self.cells), dtype=bool)
         for column, size in zip(self.columns(), self.cardinalities, strict=True):
             shown &= column < size
-        return GroupedCounts(
-            self.groups,
-            self.scope,
-            self.cardinalities,
-            self.group[shown],
-            self.cells[shown],
-            self.tally.take(shown),
+        return replace(
+            self, group=self.group[shown], cells=self.cells[shown], tally=self.tally.take(shown)
         )
 
     def __add__(self, other: GroupedCounts) -> GroupedCounts:
@@ -132,13 +136,16 @@ def count_in_groups(
     )
     size = prod(size + 1 for size in cardinalities)
     weights = None if table.weights is None else table.weights[rows]
+    copies = None if table.copies is None else table.copies.take(rows)
     if len(groups.weights) * size < LARGEST_KEY:
-        found, place = distinct(group[rows] * size + cells, len(groups.weights) * size)
-        tally = Tally.of(place, weights, len(found))
+        found, tally = added_by_key(
+            group[rows] * size + cells,
+            len(groups.weights) * size,
+            lambda place, places: Tally.of(place, weights, places, copies),
+        )
         in_group, in_cell = np.divmod(found, size)
         return GroupedCounts(groups, scope, cardinalities, in_group, in_cell, tally)
-    ones = np.ones(len(rows))
-    single = Tally(ones, ones, ones) if weights is None else Tally(weights, ones, weights**2)
+    single = Tally.of(np.arange(len(rows)), weights, len(rows), copies)
     return _gathered(groups, scope, cardinalities, group[rows], cells, single)
 
 
@@ -149,19 +156,9 @@ def _groups(
     weights: FloatArray | None,
     length: int,
 ) -> tuple[Groups, Index]:
-    keys, bound = np.zeros(length, dtype=np.int64), 1
-    for column, radix in zip(columns, cardinalities, strict=True):
-        if bound * radix >= LARGEST_KEY:  # number the configurations so far, then go on
-            found, keys = distinct(keys, bound)
-            bound = len(found)
-        keys *= radix
-        keys += column
-        bound *= radix
-    found, group = distinct(keys, bound)
-    member = np.empty(len(found), dtype=np.intp)
-    member[group] = np.arange(length)
+    group, member = grouped(columns, cardinalities, length)
     configs = tuple(column[member] for column in columns)
-    return Groups(scope, cardinalities, configs, added_up(group, weights, len(found))), group
+    return Groups(scope, cardinalities, configs, added_up(group, weights, len(member))), group
 
 
 def _merged(one: Groups, two: Groups) -> tuple[Groups, Index]:
@@ -179,7 +176,7 @@ def _gathered(
     tally: Tally,
 ) -> GroupedCounts:
     found, cell = distinct(cells, prod(size + 1 for size in cardinalities))
-    pairs, place = distinct(group * len(found) + cell, len(groups.weights) * len(found))
+    bound = len(groups.weights) * len(found)
+    pairs, tally = added_by_key(group * len(found) + cell, bound, tally.gathered)
     in_group, in_cell = np.divmod(pairs, max(len(found), 1))
-    tally = tally.gathered(place, len(pairs))
     return GroupedCounts(groups, scope, cardinalities, in_group, found[in_cell], tally)

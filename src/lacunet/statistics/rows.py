@@ -6,13 +6,16 @@ of the data, added, are the rows of both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
@@ -51,6 +54,16 @@ class Rows:
             tally.gathered(group, len(member)),
         )
 
+    def table(self) -> EncodedTable:
+        """The distinct rows as a table, each standing for its copies."""
+        sizes = dict(zip(self.scope, self.cardinalities, strict=True))
+        columns: dict[str, Any] = {
+            name: column.astype(code_type(sizes[name]))
+            for name, column in zip(self.scope, self.columns, strict=True)
+        }
+        copies = Copies(self.tally.rows, self.tally.squares)
+        return EncodedTable.of(sizes, columns, self.tally.weights, copies=copies)
+
     @property
     def weights(self) -> FloatArray:
         """The weight of each distinct row."""
@@ -61,13 +74,19 @@ class Rows:
         """How many rows each distinct row stands for."""
         return self.tally.rows
 
+    @property
+    def size_in_bytes(self) -> int:
+        """What the rows take in memory."""
+        each = sum(column.itemsize for column in self.columns) + 24  # and the tally
+        return each * len(self.weights)
+
     def size(self, name: str) -> int:
         """The number of states of a variable."""
         return self.cardinalities[self.scope.index(name)]
 
     def column(self, name: str) -> NDArray[np.integer]:
         """The code of a variable in each row."""
-        return self.columns[self.scope.index(name)]
+        return self.columns[self.scope.index(name)].astype(np.int64, copy=False)
 
     def is_shown(self, names: Sequence[str]) -> Where:
         """Whether each row shows all the variables."""
@@ -97,10 +116,32 @@ class Rows:
         return Table(scope, sums.reshape(shape))
 
 
+def rows_in_parts(
+    tables: Iterable[EncodedTable], names: Sequence[str], most_bytes: float
+) -> Iterator[Rows]:
+    """The distinct rows of many tables, made one where they are held together.
+
+    They are added up two by two, and handed on whenever they take so many bytes.
+    """
+    held: list[tuple[int, Rows]] = []
+    for table in tables:
+        level, whole = 0, distinct_rows(table, names)
+        while held and held[-1][0] <= level:
+            whole = held.pop()[1] + whole
+            level += 1
+        held.append((level, whole))
+        if sum(rows.size_in_bytes for _, rows in held) > most_bytes:
+            yield reduce(add, (rows for _, rows in held))
+            held = []
+    if held:
+        yield reduce(add, (rows for _, rows in held))
+
+
 def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
     """The distinct rows of a table over ``names``, with their weights added up."""
     columns = [table.columns[name] for name in names]
     sizes = tuple(table.cardinality_of[name] for name in names)
     group, member = grouped(columns, [size + 1 for size in sizes], table.rows)
-    chosen = tuple(column[member].astype(np.int64) for column in columns)
-    return Rows(tuple(names), sizes, chosen, Tally.of(group, table.weights, len(member)))
+    chosen = tuple(column[member] for column in columns)
+    tally = Tally.of(group, table.weights, len(member), table.copies)
+    return Rows(tuple(names), sizes, chosen, tally)

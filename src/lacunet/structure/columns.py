@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
 from lacunet.building.states import Seen, StatesError, seen_in, states_of
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
@@ -16,75 +17,96 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted
+from lacunet.wording import counted, listed
 
 MOST_NAMED = 10
 
 
+@dataclass(frozen=True)
+class Columns:
+    """The variables with their states, as a network without arcs, and what was left out."""
+
+    network: Network
+    notes: tuple[str, ...] = ()
+
+
+def find_columns(
+    data: Any,
+    states: Mapping[str, Sequence[object]] | None = None,
+    bins: Mapping[str, Bins] | None = None,
+    weight: Any = None,
+    missing: Sequence[str] = (),
+    without: Collection[str] = (),
+) -> Columns:
+    """A variable for every column but the weights: its states as given, as cut, or those seen.
+
+    Columns ``without`` which to learn are left out, and those without any value, unless their
+    states are given.
+    """
+    source = source_from(data)
+    given = {name: tuple(map(str, own)) for name, own in (states or {}).items()}
+    if strangers := [name for name in (*given, *without) if name not in source.columns]:
+        raise LacunetError(
+            f"{source.label} has no column {listed(strangers)}.",
+            f"its columns are {', '.join(source.columns)}.",
+        )
+    cuts = cuts_found(source, bins or {}, missing, getattr(data, "decimal", "."))
+    if both := [name for name in cuts if name in given]:
+        raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
+    given |= {name: labels_of(own) for name, own in cuts.items()}
+    left_out = {*without, weight if isinstance(weight, str) else None}
+    columns = [name for name in source.columns if name not in left_out]
+    seen = _found(seen_in(source, [name for name in columns if name not in given], missing))
+    found = {name: given.get(name) or seen[name] for name in columns}
+    empty = [name for name, own in found.items() if not own]
+    network = Network({name: own for name, own in found.items() if own}, cuts=cuts)
+    if not empty:
+        return Columns(network)
+    keep = "it" if len(empty) == 1 else "them"
+    return Columns(
+        network,
+        (f"left out {listed(empty)}: every cell is missing; give states to keep {keep}.",),
+    )
+
+
 def read_columns(
     data: Any,
-    states: Mapping[str, Sequence[object]] | None,
+    states: Network | Mapping[str, Sequence[object]] | None,
+    bins: Mapping[str, Bins] | None = None,
     weight: Any = None,
     missing: Sequence[str] = (),
     progress: Progress = silent,
-) -> tuple[Network, EncodedTable, tuple[str, ...]]:
-    """The variables with their states, as a network without arcs; the rows; and notes.
-
-    Columns without any value are left out, unless their states are given.
-    """
-    if isinstance(data, EncodedTable):
-        own = states or {
-            name: [str(state) for state in range(size)]
-            for name, size in data.cardinality_of.items()
-        }
-        network = Network({name: list(map(str, own[name])) for name in data.variables})
-        return network, read_table(data, network), ()
-    found = states_in(data, states or {}, weight, missing)
-    empty = [name for name, own in found.items() if not own]
-    network = Network({name: own for name, own in found.items() if own})
-    table = read_table(data, network, weight=weight, missing=missing, progress=progress)
+) -> tuple[Columns, EncodedTable]:
+    """The variables, and the rows; ``states`` may be the network that `find_columns` gave."""
+    if isinstance(states, Network):
+        columns = Columns(states)
+    elif isinstance(data, EncodedTable):
+        own = states or {name: range(size) for name, size in data.cardinality_of.items()}
+        columns = Columns(Network({name: list(map(str, own[name])) for name in data.variables}))
+    else:
+        columns = find_columns(data, states, bins, weight, missing)
+    table = read_table(data, columns.network, weight=weight, missing=missing, progress=progress)
     notes = [note for note in table.notes if not note.startswith("ignored the columns")]
-    if empty:
-        notes.append(
-            f"left out {', '.join(map(repr, empty))}: every cell is missing; give states to keep "
-            + ("it." if len(empty) == 1 else "them.")
-        )
-    return network, replace(table, notes=()), tuple(notes)
+    return replace(columns, notes=(*notes, *columns.notes)), replace(table, notes=())
 
 
-def states_in(
-    data: Any,
-    given: Mapping[str, Sequence[object]],
-    weight: Any = None,
-    missing: Sequence[str] = (),
-) -> dict[str, tuple[str, ...]]:
-    """The states of every column but the weights: those given, else those that occur."""
-    source = source_from(data)
-    if strangers := [name for name in given if name not in source.columns]:
+def _found(seen: Mapping[str, Seen]) -> dict[str, tuple[str, ...]]:
+    """The states that occur in each column, none or one among them."""
+    found: dict[str, tuple[str, ...]] = {}
+    refused: dict[str, str] = {}
+    for name, own in seen.items():
+        try:
+            is_plain = len(own.cells) >= 2 or own.order
+            found[name] = states_of(name, own) if is_plain else tuple(own.cells)
+        except StatesError as error:
+            refused[name] = error.message
+    if refused:
         raise LacunetError(
-            f"states are given for {_listed(strangers)}, but {source.label} has no such column.",
-            f"its columns are {', '.join(source.columns)}.",
+            "\n".join(refused.values()),
+            "leave the columns out (--without), give their states, or cut numbers into intervals: "
+            + ", ".join(f"bins={{{name!r}: 5}} (--bins {name}=5)" for name in refused),
         )
-    columns = [name for name in source.columns if not (isinstance(weight, str) and name == weight)]
-    seen = seen_in(source, [name for name in columns if name not in given], missing)
-    return {
-        name: tuple(map(str, given[name])) if name in given else _found(name, seen[name])
-        for name in columns
-    }
-
-
-def _found(name: str, seen: Seen) -> tuple[str, ...]:
-    """The states that occur, none or one among them."""
-    if len(seen.cells) < 2 and not seen.order:
-        return tuple(seen.cells)
-    try:
-        return states_of(name, seen)
-    except StatesError as error:
-        raise LacunetError(
-            error.message,
-            "leave the column out of the data, cut numbers into intervals with "
-            "lacunet.discretise, or give its states.",
-        ) from None
+    return found
 
 
 def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
@@ -101,7 +123,7 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
     seen = [np.count_nonzero(np.diagonal(pairs)[start:stop]) for start, stop in pairwise(starts)]
     if constant := [name for name, number in zip(names, seen, strict=True) if number <= 1]:
         yield (
-            f"{_listed(constant)}: no row shows more than one state, so there is nothing to learn; "
+            f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
             "left without arcs."
         )
     held = pairs > 0
@@ -128,10 +150,6 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
         )
     if one:
         yield f"determined in every row that shows both: {_some(one)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 def _some(texts: Sequence[str]) -> str:

@@ -31,6 +31,12 @@ SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
 
 
+def nlogn(counts: FloatArray) -> FloatArray:
+    r""":math:`n \log n` of each count, zero at zero."""
+    products: FloatArray = counts * np.log(np.maximum(counts, SMALLEST))
+    return products
+
+
 def xlogx(counts: FloatArray) -> float:
     r"""The sum of :math:`n \log n`, zero at zero."""
     flat = counts.ravel()
@@ -51,13 +57,16 @@ def information(table: FloatArray) -> float:
     return xlogx(table) - xlogx(one) - xlogx(two) + xlogx(one.sum(axis=0))
 
 
-def gain_of(table: FloatArray, effective: float) -> float:
-    """The paired gain of a table with axes Y, X, S..., of so many effective rows."""
+def gain_of(table: FloatArray, effective: float, share: float = 1.0) -> float:
+    """The paired gain of a table with axes Y, X, S..., of so many effective rows.
+
+    ``share`` of the penalty is counted.
+    """
     whole = float(table.sum())
     if effective < 2 or not whole:
         return -np.inf
     free = (table.shape[0] - 1) * (table.shape[1] - 1) * int(np.prod(table.shape[2:]))
-    return float(effective * information(table) / whole - log(effective) / 2 * free)
+    return float(effective * information(table) / whole - share * log(effective) / 2 * free)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +74,7 @@ class Gains:
     """The gains of some rows, each counted once."""
 
     rows: Rows
+    share: float = 1.0  # of the penalty
     known: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict)
 
     def gain(self, one: int, two: int, given: frozenset[int]) -> float:
@@ -78,7 +88,7 @@ class Gains:
         scope = [key[0], key[1], *sorted(key[2])]
         if np.prod([float(self.rows.sizes[node] + 1) for node in scope]) > MOST_CELLS:
             return -np.inf
-        return gain_of(*self.rows.count(scope))
+        return gain_of(*self.rows.count(scope), self.share)
 
 
 def pair_gains(rows: Rows) -> FloatArray:

@@ -6,6 +6,11 @@ r"""The judge: the BIC of the *observed* data, by exact EM.
 
 Completions guide the search; what they suggest is taken only if this score rises. It is the
 one place of the room that calls EM.
+
+Where a mechanism looks at values that are missing themselves, leaving it out would bias both the
+score and the completions. Then the mechanisms are observed nodes of the network
+(`lacunet.missingness.augmented`): the score is that of the cells and of which of them are shown,
+and completions are drawn given both.
 """
 
 from __future__ import annotations
@@ -15,10 +20,13 @@ from math import log
 
 import numpy as np
 
+from lacunet.completion.complete import draw_completions
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import Limits, climb
 from lacunet.inference.engine import engine_of
+from lacunet.missingness.augmented import augmented, mechanism_start
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.structure.rows import Rows
@@ -31,18 +39,35 @@ SMOOTHING = 0.5  # added to the counts that EM starts from: it never leaves a ze
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A network with its maximum likelihood CPTs, and its exact score."""
+    """A network with its maximum likelihood CPTs, and its exact score.
+
+    ``whole`` has the mechanisms that cannot be left out as further nodes, and ``rows`` show them.
+    """
 
     network: Network
     score: float
-    log_likelihood: float
+    whole: Network
+    rows: EncodedTable
+
+    def draw(self, number: int, rng: np.random.Generator, memory: int) -> list[EncodedTable]:
+        """Completions of the rows from their posterior, without the mechanisms."""
+        drawn = draw_completions(self.whole, self.rows, number, rng, memory)
+        names = self.network.variables
+        return [
+            EncodedTable.of(
+                {name: one.cardinality_of[name] for name in names},
+                {name: one.columns[name] for name in names},
+                one.weights,
+            )
+            for one in drawn
+        ]
 
 
-def network_of(states: dict[str, tuple[str, ...]], dag: Dag) -> Network:
-    """The network of a DAG, parents in the order of the variables."""
-    names = tuple(states)
+def network_of(columns: Network, dag: Dag) -> Network:
+    """The network of a DAG over these variables, parents in their order."""
+    names = columns.variables
     parents = {names[y]: [names[x] for x in sorted(own)] for y, own in enumerate(dag)}
-    return Network(states, parents)
+    return Network(columns.states_of, parents, cuts=columns.cuts_of)
 
 
 def free_parameters(network: Network) -> int:
@@ -59,6 +84,7 @@ def judge(
     start: dict[str, FloatArray],
     memory: int,
     deadline: Deadline = NEVER,
+    graph: MissingnessGraph | None = None,
 ) -> Judged:
     """The exact score of a structure on the observed cells, and its CPTs.
 
@@ -66,8 +92,15 @@ def judge(
     ----------
     start
         Where EM starts: a table for each family, every cell positive.
+    graph
+        The mechanisms, over any network of these variables; None if they can be left out.
     """
-    problems = compile_problems(network, table)
+    if graph is not None:
+        made = augmented(MissingnessGraph(network, graph.causes, graph.hidden), table)
+        whole, table, start = made.network, made.table, start | mechanism_start(made)
+    else:
+        whole = network
+    problems = compile_problems(whole, table)
     engine = engine_of(problems, memory, deadline=deadline)
     layout = problems.layout
     limits = Limits(TOLERANCE, MOST_ITERATIONS, deadline=deadline)
@@ -76,10 +109,11 @@ def judge(
         raise KeyboardInterrupt
     if reached.reason == "time limit":
         raise OutOfTimeError
-    penalty = log(max(table.total, 2.0)) / 2 * free_parameters(network)
-    found = network.with_tables(layout.tables(reached.cells))
-    likelihood = float(reached.log_likelihoods.sum())
-    return Judged(found, likelihood - penalty, likelihood)
+    penalty = log(max(table.total, 2.0)) / 2 * free_parameters(whole)
+    tables = layout.tables(reached.cells)
+    found = network.with_tables({name: tables[name] for name in network.variables})
+    score = float(reached.log_likelihoods.sum()) - penalty
+    return Judged(found, score, whole.with_tables(tables), table)
 
 
 def tables_from(rows: Rows, network: Network) -> dict[str, FloatArray]:

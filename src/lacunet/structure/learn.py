@@ -2,10 +2,10 @@
 
 1. Mechanisms of missing values are learned, or given; they weigh rows.
 2. The seed: greedy equivalence search on paired gains (`lacunet.structure.ges`).
-3. Up to six rounds: draw completions of the rows from the best network so far, search orders for
-   the DAG that scores best on them, and accept it only if the exact BIC of the observed cells
-   rises. A round without success is tried again with fresh draws, a second ends the search (with
-   50,000 rows or more, the first).
+3. Up to eight rounds: draw completions of the rows, search orders for the DAG that scores best on
+   them, and accept it only if the exact BIC of the observed cells rises. They are drawn from a
+   network somewhat wider than the best so far or, if that leads to a worse one, from the best so
+   far. The search ends when fresh draws lead to the same class again, or either way to a worse.
 4. CPTs by `lacunet.learn`, arc strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
@@ -21,12 +21,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.completion.complete import draw_completions
+from lacunet.building.bins import Bins
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.learn import learn
+from lacunet.estimate.em.method import EM
+from lacunet.estimate.learn import Interrupted, learn
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -42,17 +43,18 @@ from lacunet.structure.mechanisms import Mechanisms, mechanisms_of
 from lacunet.structure.order import Ordered
 from lacunet.structure.parents import MOST_CELLS, Score
 from lacunet.structure.rows import Rows, in_order_of_content
-from lacunet.structure.search import Constraints, Dag, best_dag
+from lacunet.structure.search import Constraints, Dag, best_dag, widened
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
-MOST_ROUNDS = 6
-FAILURES = 2  # rounds in a row that do not raise the score; one for many rows
-MANY_ROWS = 50_000
+MOST_ROUNDS = 8
+MANY_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
+WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
 STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
 REPLICATES = 20
+Result = Literal["rises", "same", "falls"]
 EM_SECONDS = 600.0  # that the CPTs of the result may take
 
 
@@ -101,13 +103,14 @@ class Job:
     """What every stage needs."""
 
     table: EncodedTable
-    states: dict[str, tuple[str, ...]]
+    columns: Network  # without arcs
     constraints: Constraints
     score: Score
     rng: np.random.Generator
     memory: int
     deadline: Deadline
     progress: Progress
+    graph: MissingnessGraph | None  # the mechanisms that the judge must not leave out
 
 
 @dataclass(eq=False)
@@ -130,7 +133,7 @@ class Search:
 
 def learn_structure(
     data: Any,
-    states: Mapping[str, Sequence[object]] | None = None,
+    states: Network | Mapping[str, Sequence[object]] | None = None,
     required: Iterable[tuple[str, str]] | str = (),
     forbidden: Iterable[tuple[str, str]] | str = (),
     tiers: Sequence[Sequence[str]] | None = None,
@@ -143,6 +146,7 @@ def learn_structure(
     score: Literal["bic", "bdeu"] = "bic",
     equivalent_size: float = 10.0,
     strengths: int | None = None,
+    bins: Mapping[str, Bins] | None = None,
     prior: float = 2.0,
     weight: Any = None,
     missing: Sequence[str] = (),
@@ -156,7 +160,8 @@ def learn_structure(
     data
         A path or several, or a dataframe of any library; every column is a variable.
     states
-        The states of some or all columns, in order; by default those that occur.
+        The states of some or all columns, in order; by default those that occur. A network
+        gives the states of all, and its own cut points.
     required, forbidden
         Arcs that the network must have, and that it must not have: pairs ``(parent, child)``, or
         a text such as ``"A -> B; A, C -> D"``.
@@ -179,6 +184,9 @@ def learn_structure(
     strengths
         The number of bootstrap replicates for arc strengths; by default 20, and none for more
         than 200,000 rows.
+    bins
+        How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
+        points. The network keeps them.
     prior
         The concentration of the Dirichlet prior of the CPTs.
     weight
@@ -205,56 +213,65 @@ def learn_structure(
     """
     _check(method, score, equivalent_size, time_limit)
     began = monotonic()
-    network, table, notes = read_columns(data, states, weight, missing, progress)
-    table = in_order_of_content(table)
+    columns, table = read_columns(data, states, bins, weight, missing, progress)
+    network, table = columns.network, in_order_of_content(table)
     pairs = pair_tables(Rows.of(table))
     constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
+    mechanisms = mechanisms_of(network, table, missingness)
     job = Job(
         table,
-        dict(network.states_of),
+        network,
         _without_constants(constraints, table, pairs),
         Score(table.total, equivalent_size if score == "bdeu" else None),
         rng or np.random.default_rng(0),
         memory_budget(memory),
         Deadline.within(time_limit),
         progress,
+        mechanisms.to_judge,
     )
-    mechanisms = mechanisms_of(network, table, missingness)
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, mechanisms, method)
-    structure = network_of(job.states, search.dag)
+    structure = network_of(job.columns, search.dag)
     return LearnedStructure(
         network=_with_cpts(job, search, structure, prior),
         cpdag=to_cpdag(structure),
         score=_score(search),
         trace=tuple(search.trace),
         strengths=_strengths(job, search, strengths),
-        missingness=mechanisms.graph
-        and MissingnessGraph(structure, mechanisms.graph.causes, mechanisms.graph.hidden),
+        missingness=mechanisms.over(structure),
         ended=search.ended,
         rows=table.rows,
         seconds=monotonic() - began,
-        notes=(*notes, *remarks(table, pairs), *mechanisms.notes),
+        notes=(*columns.notes, *remarks(table, pairs), *mechanisms.notes),
         why=_why(job, search, mechanisms),
     )
 
 
 def _with_cpts(job: Job, search: Search, structure: Network, prior: float) -> Network:
-    """The structure with learned CPTs."""
-    method: Auto | str = "factored-mar"
-    if search.ended != "closed form":
-        left = 1.0 if search.ended == "interrupted" else job.deadline.left
-        method = Auto(time_limit=min(max(left, 1.0), EM_SECONDS))
-    found = learn(
-        structure,
-        job.table,
-        method,
-        prior,
-        rng=job.rng,
-        memory=job.memory,
-        progress=job.progress,
-    )
-    return found.network
+    """The structure with learned CPTs; mechanisms that cannot be left out are learned along."""
+    left = 1.0 if search.ended == "interrupted" else job.deadline.left
+    limit = min(max(left, 1.0), EM_SECONDS)
+    whole, table = structure, job.table
+    method: Auto | EM | str = Auto(time_limit=limit)
+    if search.ended == "closed form":
+        method = "factored-mar"
+    elif job.graph is not None and search.judged is not None:
+        whole, table = search.judged.whole.with_tables(None), search.judged.rows
+        method = EM(start=search.judged.whole, restarts=1, time_limit=limit)
+    try:
+        found = learn(
+            whole,
+            table,
+            method,
+            prior,
+            rng=job.rng,
+            memory=job.memory,
+            progress=job.progress,
+        )
+    except Interrupted as stopped:
+        search.ended, found = "interrupted", stopped.result
+    tables = {name: found.network.cpt(name).table for name in structure.variables}
+    return structure.with_tables(tables)
 
 
 def _check(method: str, score: str, equivalent_size: float, time_limit: float | None) -> None:
@@ -336,20 +353,29 @@ def _search_complete(job: Job, search: Search) -> None:
 
 def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None:
     rows = Rows.of(job.table, mechanisms.inverse)
-    seed = _seed(job, rows.thinned(SEED_ROWS))
-    search.dag = seed
-    network = network_of(job.states, seed)
-    search.judged = judge(network, job.table, tables_from(rows, network), job.memory, job.deadline)
-    search.note("seed", search.judged.score, seed, is_accepted=True)
+    seed_rows = rows.thinned(SEED_ROWS)
+    search.dag = _seed(job, seed_rows)
+    search.judged = _judged(job, search.dag, rows)
+    search.note("seed", search.judged.score, search.dag, is_accepted=True)
+    wide = Gains(seed_rows, WIDE_SHARE)
+    ways: list[Gains | None] = [wide, None] if job.table.rows < MANY_ROWS else [None]
     failures = 0
     for at in range(MOST_ROUNDS):
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
-        rises = _round(job, search, at)
-        failures = 0 if rises else failures + 1
-        if failures == (FAILURES if job.table.rows < MANY_ROWS else 1):
+        result = _round(job, search, at, ways[failures])
+        if result == "rises":
+            ways, failures = [*ways[failures:], *ways[:failures]], 0
+        failures += result == "falls"
+        if result == "same" or failures == len(ways):
             search.ended = "converged"
             return
     search.ended = "round limit"
+
+
+def _judged(job: Job, dag: Dag, rows: Rows) -> Judged:
+    network = network_of(job.columns, dag)
+    start = tables_from(rows, network)
+    return judge(network, job.table, start, job.memory, job.deadline, job.graph)
 
 
 def _forecast(search: Search, at: int) -> str:
@@ -361,27 +387,37 @@ def _forecast(search: Search, at: int) -> str:
     return text
 
 
-def _round(job: Job, search: Search, at: int) -> bool:
-    """Draw, search, judge; whether the exact score rises."""
+def _round(job: Job, search: Search, at: int, wide: Gains | None) -> Result:
+    """Draw, search, judge: whether the exact score rises, or the class is the same again.
+
+    Completions are drawn from the network so far or, given gains, from a wider one.
+    """
     assert search.judged is not None
-    draws = _draws(job.table.rows)
-    drawn = draw_completions(search.judged.network, job.table, draws, job.rng, job.memory)
+    source = search.judged
+    if wide is not None:
+        source = _judged(job, widened(search.dag, wide, job.constraints), wide.rows)
+    drawn = source.draw(_draws(job.table.rows), job.rng, job.memory)
     job.deadline.check()
     rows = Rows.stacked(drawn)
-    found = best_dag(rows, search.dag, job.constraints, job.score, job.rng, job.deadline)
-    network = network_of(job.states, found.best.parents)
+    found = best_dag(
+        rows,
+        search.dag,
+        job.constraints,
+        job.score,
+        job.rng,
+        job.deadline,
+        screened=Rows.of(drawn[0]),
+    )
+    network = network_of(job.columns, found.best.parents)
     is_same = to_cpdag(network) == to_cpdag(search.judged.network)
-    judged = search.judged
-    if not is_same:
-        start = tables_from(rows, network)
-        judged = judge(network, job.table, start, job.memory, job.deadline)
+    judged = search.judged if is_same else _judged(job, found.best.parents, rows)
     rises = judged.score > search.judged.score + LEAST_RISE
     search.note(f"round {at + 1}", judged.score, found.best.parents, is_accepted=rises)
     if rises:
         search.judged, search.dag = judged, found.best.parents
     if rises or is_same:
         search.ordered, search.completions = found.best, [Rows.of(one) for one in drawn]
-    return rises
+    return "rises" if rises else "same" if is_same else "falls"
 
 
 def _draws(rows: int) -> int:
@@ -428,4 +464,6 @@ def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
     text += "of completions and search over orders that raised the exact BIC of the observed cells"
     if weighed:
         text += f"; the rows were weighed for {counted(weighed, 'mechanism')} in the seed"
+    if mechanisms.not_ignorable:
+        text += "; mechanisms that look at missing values are nodes in the score"
     return text

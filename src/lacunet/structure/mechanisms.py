@@ -8,11 +8,12 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.missingness.fitted import fitted_mechanisms
+from lacunet.missingness.fitted import LearnedGraph, learn_missingness
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Node
 
+LEARNING_ROWS = 20_000  # what mechanisms look at is learned from these many rows
 LARGEST_INVERSE = 20.0  # extreme weights ruin a weighted score
 
 
@@ -20,12 +21,25 @@ LARGEST_INVERSE = 20.0  # extreme weights ruin a weighted score
 class Mechanisms:
     """The missingness graph, if there is one, and the inverse probability of being shown.
 
-    ``inverse`` has an entry for each variable, None where all rows are alike.
+    ``inverse`` has an entry for each variable, None where all rows are alike. ``not_ignorable``
+    are the variables whose mechanisms look at values that are missing themselves.
     """
 
     graph: MissingnessGraph | None
     inverse: tuple[FloatArray | None, ...]
+    not_ignorable: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def over(self, network: Network) -> MissingnessGraph | None:
+        """The same mechanisms over a network with arcs."""
+        if isinstance(self.graph, LearnedGraph):
+            return LearnedGraph(network, self.graph.causes, self.graph.origin_of)
+        return self.graph and MissingnessGraph(network, self.graph.causes, self.graph.hidden)
+
+    @property
+    def to_judge(self) -> MissingnessGraph | None:
+        """The graph, if the judge must not leave its mechanisms out."""
+        return self.graph if self.not_ignorable else None
 
 
 def mechanisms_of(
@@ -41,12 +55,14 @@ def mechanisms_of(
     nothing = (None,) * len(table.variables)
     if missingness is None or not table.partially_observed:
         return Mechanisms(None, nothing)
+    graph: MissingnessGraph
+    notes: tuple[str, ...] = ()
     if missingness == "learn":
-        graph = fitted_mechanisms(network, table).graph
-    elif isinstance(missingness, str):
-        graph = MissingnessGraph.parse(missingness, network)
-    elif isinstance(missingness, MissingnessGraph):
+        step = -(-table.rows // LEARNING_ROWS)
+        graph = learn_missingness(network, table.take(slice(None, None, step)))
+    elif isinstance(missingness, str | MissingnessGraph):
         graph = MissingnessGraph.parse(str(missingness), network)
+        notes = graph.check_data(table)
     else:
         raise LacunetError(
             f"missingness is a {type(missingness).__name__}.",
@@ -57,14 +73,15 @@ def mechanisms_of(
         for name, causes in graph.causes.items()
         if any(isinstance(node, str) for node in causes)
     }
-    unseen = [name for name, weights in inverse.items() if weights is None]
-    notes: tuple[str, ...] = ()
+    unseen = tuple(name for name, weights in inverse.items() if weights is None)
+    bidirected = tuple(map(str, sum(graph.hidden, ())))
     if unseen:
-        notes = (
+        notes += (
             f"the mechanisms of {', '.join(unseen)} look at values that are missing themselves: "
-            "the seed does not weigh rows for them.",
+            "the score takes them in as nodes, the seed does not weigh rows for them.",
         )
-    return Mechanisms(graph, tuple(inverse.get(name) for name in table.variables), notes)
+    weights = tuple(inverse.get(name) for name in table.variables)
+    return Mechanisms(graph, weights, unseen or bidirected, notes)
 
 
 def _inverse(name: str, causes: tuple[Node, ...], table: EncodedTable) -> FloatArray | None:

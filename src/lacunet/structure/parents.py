@@ -21,18 +21,20 @@ what the search over orders asks for thousands of times is one look-up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import lgamma, log, prod
+from itertools import pairwise
+from math import inf, lgamma, log, prod
 
 import numpy as np
 
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
-from lacunet.structure.gains import xlogx
+from lacunet.structure.gains import nlogn, xlogx
 from lacunet.structure.rows import Integers, Rows
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
+BATCH = 2**19  # keys that are counted at once
 ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
 
 
@@ -90,11 +92,6 @@ class ParentSets:
         return {node for bit, node in enumerate(self.candidates) if chosen >> bit & 1}
 
 
-def likelihood(table: FloatArray) -> float:
-    """The log-likelihood of the second axis given the first."""
-    return xlogx(table.ravel()) - xlogx(table.sum(axis=1))
-
-
 def parent_sets(
     child: int,
     candidates: Sequence[int],
@@ -115,10 +112,12 @@ def parent_sets(
     columns, weights = rows.configurations([child, *candidates])
     weights = weights * (score.total / weights.sum())
     radix = [rows.sizes[node] for node in candidates]
-    family = _Family(columns[0], columns[1:], rows.sizes[child], radix, weights)
+    family = _Family(
+        columns[0], columns[1:], np.array(columns, float), rows.sizes[child], radix, weights
+    )
     size = 1 << len(candidates)
-    scores, within = np.full(size, -np.inf), np.full(size, -np.inf)
-    bound = np.full(size, family.ceiling())  # of the likelihood
+    scores, within = [-inf] * size, [-inf] * size
+    bound = [family.ceiling()] * size  # of the likelihood
     must = sum(1 << candidates.index(node) for node in required)
     entropy = [
         _entropy(np.bincount(column, weights).astype(np.float64)) for column in family.others
@@ -126,21 +125,18 @@ def parent_sets(
     scored = 0
     level = [0]
     for _ in range(max_parents + 1):
+        counted = [
+            (mask, members)
+            for mask in level
+            for members in [[bit for bit in range(len(candidates)) if mask >> bit & 1]]
+            if _can_win(mask, members, family, score, entropy, bound, within)
+        ]
+        scored += len(counted)
         kept = []
-        for mask in level:
-            members = [bit for bit in range(len(candidates)) if mask >> bit & 1]
-            for bit in members:
-                smaller = mask ^ (1 << bit)
-                bound[mask] = min(bound[mask], bound[smaller] + entropy[bit])
-                within[mask] = max(within[mask], within[smaller])
-            cells = family.cells(members)
-            penalty = score.penalty(family.states, cells // family.states)
-            if cells > MOST_CELLS or bound[mask] - penalty <= within[mask]:
-                continue
-            table = family.counted(members, cells)
-            scored += 1
-            bound[mask] = likelihood(table)
-            reached = score.of(table, bound[mask])
+        tables = family.tables([members for _, members in counted])
+        for (mask, members), (table, fit) in zip(counted, tables, strict=True):
+            bound[mask] = fit
+            reached = score.of(table, fit)
             if mask & must == must:
                 scores[mask] = reached
             if reached > within[mask] or len(members) < ALL_SETS_UP_TO:
@@ -149,8 +145,27 @@ def parent_sets(
         level = sorted(
             {mask | 1 << bit for mask in kept for bit in range(len(candidates))} - {*kept}
         )
-    best, chosen = _best_subsets(scores)
+    best, chosen = _best_subsets(np.array(scores))
     return ParentSets(tuple(candidates), best, chosen, scored)
+
+
+def _can_win(
+    mask: int,
+    members: Sequence[int],
+    family: _Family,
+    score: Score,
+    entropy: Sequence[float],
+    bound: list[float],
+    within: list[float],
+) -> bool:
+    """Whether a set may score more than its subsets; its bounds follow from theirs."""
+    for bit in members:
+        smaller = mask ^ (1 << bit)
+        bound[mask] = min(bound[mask], bound[smaller] + entropy[bit])
+        within[mask] = max(within[mask], within[smaller])
+    cells = family.cells(members)
+    penalty = score.penalty(family.states, cells // family.states)
+    return cells <= MOST_CELLS and bound[mask] - penalty > within[mask]
 
 
 @dataclass(frozen=True)
@@ -159,6 +174,7 @@ class _Family:
 
     own: Integers
     others: list[Integers]
+    codes: FloatArray  # the same, one row for each: whole numbers far below 2^53
     states: int
     radix: list[int]
     weights: FloatArray
@@ -167,15 +183,32 @@ class _Family:
         """The cells of the table of the child and some candidates."""
         return self.states * prod(self.radix[bit] for bit in members)
 
-    def counted(self, members: Sequence[int], cells: int) -> FloatArray:
-        """The table of the child given some candidates: their configurations, its states."""
-        keys = self.own
-        stride = self.states
-        for bit in members:
-            keys = keys + self.others[bit] * stride
-            stride *= self.radix[bit]
-        counts: FloatArray = np.bincount(keys, self.weights, cells)  # type: ignore[assignment]
-        return counts.reshape(-1, self.states)
+    def tables(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
+        """For each set of candidates the child's counts given it, and its log-likelihood.
+
+        Many sets are counted at once, side by side: most tables are small.
+        """
+        most = max(1, BATCH // len(self.own))
+        for some in (sets[at : at + most] for at in range(0, len(sets), most)):
+            strides = np.zeros((len(some), 1 + len(self.others)))
+            strides[:, 0] = 1
+            ends = [0]
+            for row, members in enumerate(some):
+                cells = self.states
+                for bit in members:
+                    strides[row, 1 + bit] = cells
+                    cells *= self.radix[bit]
+                ends.append(ends[-1] + cells)
+            keys = (strides @ self.codes).astype(np.int64) + np.array(ends[:-1])[:, None]
+            weights = np.broadcast_to(self.weights, keys.shape)
+            counts = np.bincount(keys.ravel(), weights.ravel(), ends[-1]).astype(np.float64)
+            counts = counts.reshape(-1, self.states)
+            fits = np.add.reduceat(
+                nlogn(counts).sum(axis=1) - nlogn(counts.sum(axis=1)),
+                np.array(ends[:-1]) // self.states,
+            )
+            for (begin, end), fit in zip(pairwise(ends), fits.tolist(), strict=True):
+                yield counts[begin // self.states : end // self.states], fit
 
     def ceiling(self) -> float:
         """The log-likelihood of the child given all candidates: no set of them has more."""

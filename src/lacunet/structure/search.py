@@ -9,14 +9,14 @@ settle both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
-from lacunet.structure.gains import gain_of, pair_gains
+from lacunet.structure.gains import Gains, gain_of, pair_gains
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
 from lacunet.structure.parents import ParentSets, Score, parent_sets
 from lacunet.structure.rows import Rows
@@ -82,6 +82,27 @@ def _topological(dag: Sequence[set[int]] | Dag) -> list[int]:
     return topological([set(one) for one in dag])
 
 
+def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
+    """The DAG with further arcs that gain something, the largest gains first.
+
+    Completions drawn from a network know nothing of the dependences that it lacks, and so dilute
+    what the rows show of them: the more is missing, the more. Drawn from a wider network they
+    leave it to the search what to keep.
+    """
+    order = constraints.order(dag)
+    found = [set(own) for own in dag]
+
+    def gain(x: int, y: int) -> float:
+        is_allowed = len(found[y]) < constraints.max_parents and not constraints.forbidden[x, y]
+        return gains.gain(x, y, frozenset(found[y])) if is_allowed else -np.inf
+
+    pairs = [(x, y) for at, y in enumerate(order) for x in order[:at] if x not in dag[y]]
+    for _, x, y in sorted(((-gain(x, y), x, y) for x, y in pairs)):
+        if gain(x, y) > 0:
+            found[y].add(x)
+    return tuple(map(frozenset, found))
+
+
 @dataclass(frozen=True, eq=False)
 class Searched:
     """The best DAG found, with the scored parent sets that it was chosen from."""
@@ -97,15 +118,21 @@ def best_dag(
     score: Score,
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
+    screened: Rows | None = None,
 ) -> Searched:
-    """The best DAG found for complete rows, from another DAG on."""
-    screened = rows.thinned(SCREENING_ROWS)
-    pairs = pair_gains(screened)
+    """The best DAG found for complete rows, from another DAG on.
+
+    Parameters
+    ----------
+    screened
+        The rows that candidates are chosen from, where not all: one of several completions.
+    """
+    screen = Screen.of(screened or rows)
     dag, order = start, constraints.order(start)
     found: Searched | None = None
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
     for at in range(MOST_ROUNDS):
-        keys = [(y, _candidates(y, dag, pairs, screened, constraints)) for y in range(len(rows))]
+        keys = [(y, screen.candidates(y, dag, constraints)) for y in range(len(rows))]
         if found and all(key in known for key in keys):
             break
         for y, candidates in keys:
@@ -125,32 +152,35 @@ def best_dag(
     return found
 
 
-def candidates_of(
-    rows: Rows, dag: Dag, constraints: Constraints, most: int
-) -> list[tuple[int, ...]]:
-    """For each variable, at most so many that may become its parents, given a DAG."""
-    screened = rows.thinned(SCREENING_ROWS)
-    pairs = pair_gains(screened)
-    return [_candidates(y, dag, pairs, screened, constraints, most) for y in range(len(rows))]
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """What candidates are chosen by: gains of some rows, each computed once."""
 
+    rows: Rows
+    pairs: FloatArray
+    known: dict[tuple[int, frozenset[int]], FloatArray] = field(default_factory=dict)
 
-def _candidates(
-    y: int,
-    dag: Dag,
-    pairs: FloatArray,
-    rows: Rows,
-    constraints: Constraints,
-    most: int = MOST_CANDIDATES,
-) -> tuple[int, ...]:
-    """The variables that may become parents of y, those that promise most."""
-    children = [node for node, own in enumerate(dag) if y in own]
-    near = sorted(dag[y] | set(children))
-    spouses = sorted({x for child in children for x in dag[child]} - {y})
-    added = _ranked(_conditional_gains(y, dag[y], rows), -np.inf)[:BY_CONDITIONAL_GAIN]
-    alone = _ranked(pairs[y], 0.0)[:BY_PAIR_GAIN]
-    ordered = dict.fromkeys([*sorted(constraints.required[y]), *near, *added, *spouses, *alone])
-    allowed = [x for x in ordered if not constraints.forbidden[x, y]]
-    return tuple(sorted(allowed[: max(most, len(constraints.required[y]))]))
+    @classmethod
+    def of(cls, rows: Rows) -> Screen:
+        """The screen of complete rows."""
+        some = rows.thinned(SCREENING_ROWS)
+        return cls(some, pair_gains(some))
+
+    def candidates(
+        self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES
+    ) -> tuple[int, ...]:
+        """The variables that may become parents of y, those that promise most."""
+        key = (y, dag[y])
+        if key not in self.known:
+            self.known[key] = _conditional_gains(y, dag[y], self.rows)
+        children = [node for node, own in enumerate(dag) if y in own]
+        near = sorted(dag[y] | set(children))
+        spouses = sorted({x for child in children for x in dag[child]} - {y})
+        added = _ranked(self.known[key], -np.inf)[:BY_CONDITIONAL_GAIN]
+        alone = _ranked(self.pairs[y], 0.0)[:BY_PAIR_GAIN]
+        ordered = dict.fromkeys([*sorted(constraints.required[y]), *near, *added, *spouses, *alone])
+        allowed = [x for x in ordered if not constraints.forbidden[x, y]]
+        return tuple(sorted(allowed[: max(most, len(constraints.required[y]))]))
 
 
 def _ranked(gains: FloatArray, above: float) -> list[int]:

@@ -19,7 +19,7 @@ from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.order import Ordered, Scores, search
 from lacunet.structure.parents import Score, parent_sets
 from lacunet.structure.rows import Rows
-from lacunet.structure.search import Constraints, candidates_of
+from lacunet.structure.search import Constraints, Screen
 
 KICKS = 5
 CANDIDATES = 8
@@ -47,7 +47,8 @@ def strengths_of(
     progress: Progress = silent,
 ) -> dict[tuple[int, int], Strength]:
     """The strength of each arc that a replicate has; fewer replicates if time is up."""
-    candidates = candidates_of(completions[0], best.parents, constraints, CANDIDATES)
+    screen, dag = Screen.of(completions[0]), best.parents
+    candidates = [screen.candidates(y, dag, constraints, CANDIDATES) for y in range(len(dag))]
     halved = replace(score, total=score.total / 2)
     adjacent: defaultdict[tuple[int, int], float] = defaultdict(float)
     directed: defaultdict[tuple[int, int], float] = defaultdict(float)

@@ -2,6 +2,7 @@
 
 Read `spread` first: the one value that everything here ends in. Then where a variance comes
 from: `influence` (direct deletion, one pass over the grouped counts), `rate_matrix` (EM,
-without rows), `jackknife` (everything else). `bounds` assume nothing about why values are
-missing; `tilt` and `sensitivity` let hidden values differ from shown ones by a stated amount.
+without rows), `jackknife` (everything else). `delta` carries variances over to the answers of
+queries, for direct deletion by way of `row_influence`. `bounds` assume nothing about why values are
+missing; `tilt` lets hidden values differ from shown ones by a stated amount.
 """

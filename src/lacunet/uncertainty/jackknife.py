@@ -7,9 +7,9 @@ learned again without each of them:
     \mathrm{Var}(\theta) = \frac{G - 1}{G} \sum_g
     \bigl( \theta_{(-g)} - \bar\theta_{(\cdot)} \bigr)^2
 
-Rows are weighted, never problems or cells: what is compiled from one row stays together. A row
-with a whole weight stands for as many rows, each of which falls by itself; any other weight
-says how much a row stands for, and falls as one.
+Rows are weighted, never problems or cells: what is compiled from one row stays together. Where
+all weights are whole, a row stands for as many, each of which falls by itself; other weights say
+how much a row counts for, and it falls as one.
 
 *Bayesian bootstrap* (D. B. Rubin, 1981), for what is not smooth: every row gets a weight
 drawn from the exponential distribution, scaled to the rows' total; the variance over the
@@ -18,17 +18,19 @@ draws is that of the estimate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.inference.query import NOTHING, family_marginals, query
+from lacunet.inference.query import family_marginals, query
 from lacunet.model.network import FloatArray, Network
+from lacunet.progress import Progress, silent
 from lacunet.statistics.rows import distinct_rows
-from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
+from lacunet.uncertainty.spread import Spread, are_rows, rows_per_weight
 
 GROUPS = 30
 ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
@@ -45,33 +47,39 @@ def distinct_table(table: EncodedTable) -> EncodedTable:
     return EncodedTable.of(table.cardinality_of, columns, rows.weights)  # type: ignore[arg-type]
 
 
-def split_weights(table: EncodedTable, groups: int, seed: int) -> FloatArray:
-    """The weight of each distinct row in each group, one line for each group.
-
-    The table is that of the distinct rows (`distinct_table`): so the split depends on what
-    the rows hold, not on their order.
+def split_weights(weights: FloatArray, groups: int, seed: int) -> FloatArray:
+    """The weight of each row in each group, one line for each group.
 
     Examples
     --------
-    >>> rows = EncodedTable.of({"A": 2}, {"A": np.array([0, 1], np.uint8)}, np.array([6.0, 0.5]))
-    >>> split_weights(rows, 3, 0).sum(axis=0).tolist()
-    [6.0, 0.5]
+    >>> split_weights(np.array([6.0, 3.0]), 3, 0).sum(axis=0).tolist()
+    [6.0, 3.0]
+    >>> np.count_nonzero(split_weights(np.array([6.5, 3.5]), 3, 0), axis=0).tolist()
+    [1, 1]
     """
-    assert table.weights is not None
-    rng = np.random.default_rng([seed, table.rows])
+    rng = np.random.default_rng([seed, len(weights)])
     even = np.full(groups, 1 / groups)
-    if (table.weights == np.floor(table.weights)).all():
-        return np.asarray(rng.multinomial(table.weights.astype(np.int64), even).T, np.float64)
-    return np.asarray(rng.multinomial(1, even, table.rows).T * table.weights)
+    if are_rows(weights):
+        return np.asarray(rng.multinomial(weights.astype(np.int64), even).T, np.float64)
+    return np.asarray(rng.multinomial(1, even, len(weights)).T * weights)
 
 
 def without_each_group(
     table: EncodedTable, groups: int = GROUPS, seed: int = 0
 ) -> Iterator[EncodedTable]:
-    """The rows without each group in turn."""
-    rows = distinct_table(table)
-    for gone in split_weights(rows, groups, seed):
-        yield _weighted(rows, np.asarray(rows.weights) - gone)
+    """The rows without each group in turn.
+
+    The split depends on what the rows hold, not on their order: equal rows are taken together
+    if they weigh whole numbers, and are otherwise put in the order of what they hold and weigh.
+    """
+    if are_rows(table.weights):
+        rows = distinct_table(table)
+    else:
+        columns = [np.asarray(table.weights), *map(np.asarray, table.columns.values())]
+        rows = table.take(np.lexsort(columns))
+    weights = np.asarray(rows.weights)
+    for gone in split_weights(weights, groups, seed):
+        yield _weighted(rows, weights - gone)
 
 
 def bootstrapped(
@@ -97,13 +105,15 @@ class Replicates:
 
     ``factor`` times the sum of the squared distances from the replicates' mean is the
     variance: :math:`(G - 1) / G` for the jackknife, :math:`1 / (B - 1)` for the bootstrap.
-    ``total`` is the weight of all rows; ``prior`` the concentration they were learned with.
+    ``total`` is the weight of all rows, ``worth`` how many rows a unit of it is worth;
+    ``prior`` the concentration they were learned with.
     """
 
     network: Network
     networks: tuple[Network, ...]
     factor: float
     total: float
+    worth: float
     prior: float
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
@@ -129,18 +139,18 @@ class Replicates:
             held = np.divide(expected + pseudo, expected, out=ones, where=expected > 0)
             rates = np.clip(table * held - (self.prior - 1) / np.maximum(expected, 1e-9), 0, 1)
             rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
-            whole = Spread.of_variance(table, rates, variance * held**2, expected)
-            found[name] = Spread(table, rates, np.minimum(whole.sizes, expected))
+            rows = expected * self.worth
+            whole = Spread.of_variance(table, rates, variance * held**2, rows)
+            found[name] = Spread(table, rates, np.minimum(whole.sizes, rows))
         return found
 
-    def query(self, target: str | Sequence[str], evidence: Mapping[str, str] = NOTHING) -> Spread:
-        """The spread of a query's answer: every replicate is asked."""
-        variance = self.variance(lambda network: query(network, target, evidence))
-        answer = query(self.network, target, evidence)
-        flat = answer.reshape(-1)
-        whole = Spread.of_variance(flat, flat, variance.reshape(-1), self.total)
-        sizes = np.minimum(whole.sizes, self.total).reshape(answer.shape)
-        return Spread(answer, answer, sizes)
+    def variances(self, asked: Asked) -> FloatArray:
+        """The variance of each cell of an answer: every replicate is asked."""
+        variance = self.variance(lambda network: query(network, asked.scope, asked.evidence))
+        joint_of = family_marginals(self.network)
+        rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, variance, rows_of, self.prior)
 
 
 def jackknife(
@@ -150,6 +160,7 @@ def jackknife(
     prior: float,
     groups: int = GROUPS,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Replicates:
     """Learn without each of some groups of rows.
 
@@ -164,8 +175,13 @@ def jackknife(
     prior
         The concentration that both are learned with.
     """
-    networks = tuple(refit(part) for part in without_each_group(table, groups, seed))
-    return Replicates(network, networks, (groups - 1) / groups, table.total, prior)
+    networks = []
+    for done, part in enumerate(without_each_group(table, groups, seed)):
+        progress("intervals", done, groups, "fits")
+        networks.append(refit(part))
+    progress("intervals", groups, groups, "fits")
+    factor, worth = (groups - 1) / groups, rows_per_weight(table.weights)
+    return Replicates(network, tuple(networks), factor, table.total, worth, prior)
 
 
 def bootstrap(
@@ -178,4 +194,5 @@ def bootstrap(
 ) -> Replicates:
     """Learn from many weightings of the rows."""
     networks = tuple(refit(rows) for rows in bootstrapped(table, draws, rng))
-    return Replicates(network, networks, 1 / (draws - 1), table.total, prior)
+    worth = rows_per_weight(table.weights)
+    return Replicates(network, networks, 1 / (draws - 1), table.total, worth, prior)

@@ -19,15 +19,17 @@ one that the data do not identify: these are named.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
+from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.layout import Layout
+from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 Step = Callable[[FloatArray], FloatArray]
@@ -159,7 +161,7 @@ class Curvature:
         return np.divide(change, scale, out=np.zeros_like(change), where=scale > 0)
 
 
-def information(curvature: Curvature, parts: Integers) -> FloatArray:
+def information(curvature: Curvature, parts: Integers, progress: Progress = silent) -> FloatArray:
     """The observed information of the free parameters, prior included.
 
     Parameters
@@ -171,7 +173,9 @@ def information(curvature: Curvature, parts: Integers) -> FloatArray:
     number = len(parts)
     rates = np.zeros((number, number))
     members = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
-    for turn in range(max(map(len, members), default=0)):
+    turns = max(map(len, members), default=0)
+    for turn in range(turns):
+        progress("intervals", turn, turns, "EM steps there and back")
         chosen = np.array([own[turn] for own in members if turn < len(own)])
         direction = np.zeros(number)
         direction[chosen] = 1.0
@@ -208,21 +212,65 @@ def parts_of(problems: Problems, free: Free, layout: Layout) -> Integers:
 
 @dataclass(frozen=True)
 class EmSpreads:
-    """The spread of every CPT that EM gave, and the directions that the data do not identify."""
+    """The spread of every CPT that EM gave, and the directions that the data do not identify.
+
+    ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
+    each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
+    those expected in its CPT row; without a prior, infinite if anything in it is free.
+    """
 
     spread_of: Mapping[str, Spread]
     covariance: FloatArray
+    lost: FloatArray
+    rows: FloatArray
     free: Free
+    layout: Layout
+    prior: float
     unidentified: tuple[Direction, ...]
 
+    def worth(self, rows: float) -> EmSpreads:
+        """The same where a unit of weight is worth so many rows."""
+        return replace(
+            self,
+            spread_of={
+                name: Spread(one.table, one.rates, one.sizes * rows)
+                for name, one in self.spread_of.items()
+            },
+            covariance=self.covariance / rows,
+        )
 
-def em_spreads(curvature: Curvature, parts: Integers, layout: Layout, prior: float) -> EmSpreads:
+    def variances(self, asked: Asked) -> FloatArray:
+        """The variance of each cell of an answer; infinite if a lost direction moves it.
+
+        Without a prior, only CPT rows that have nothing free count pseudo-rows.
+        """
+        nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
+        found = np.zeros(len(asked.gradients))
+        for at, gradient_of in enumerate(asked.gradients):
+            cells = self.layout.flat({**nothing, **gradient_of})
+            moved = cells[self.free.cell] - cells[self.free.reference]
+            found[at] = moved @ self.covariance @ moved
+            if (np.abs(moved @ self.lost) > SINGULAR).any():
+                found[at] = np.inf
+        rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
+        if self.prior == 1:
+            found = found + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, found, rows_of, self.prior)
+
+
+def em_spreads(
+    curvature: Curvature,
+    parts: Integers,
+    layout: Layout,
+    prior: float,
+    progress: Progress = silent,
+) -> EmSpreads:
     r"""The spread of every CPT from the whole rate matrix.
 
     The prior's pseudo-counts, :math:`k (\alpha - 1)` for a variable of :math:`k` states, are
     taken off the effective size, so that it tells what the rows know.
     """
-    observed = information(curvature, parts)
+    observed = information(curvature, parts, progress)
     root = np.sqrt(np.maximum(np.diag(observed), 1e-300))
     values, vectors = np.linalg.eigh(observed / root / root[:, None])
     known = values > SINGULAR
@@ -232,7 +280,19 @@ def em_spreads(curvature: Curvature, parts: Integers, layout: Layout, prior: flo
     variance = _cell_variances(covariance, curvature, lost)
     spread_of = _spreads(variance, curvature, layout, prior)
     unidentified = _unidentified(observed, curvature, layout, prior)
-    return EmSpreads(spread_of, covariance, curvature.free, unidentified)
+    rows = curvature.row_totals - curvature.lengths * (prior - 1)
+    if prior == 1:
+        rows[np.unique(curvature.free.row)] = np.inf
+    return EmSpreads(
+        spread_of,
+        covariance,
+        vectors[:, ~known] / root[:, None],
+        np.repeat(np.maximum(rows, 0.0), curvature.lengths),
+        curvature.free,
+        layout,
+        prior,
+        unidentified,
+    )
 
 
 def family_spread(curvature: Curvature, variable: str, layout: Layout, prior: float) -> Spread:

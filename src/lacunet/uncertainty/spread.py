@@ -31,12 +31,30 @@ FEW_ROWS = 30.0  # entries known from fewer rows are flagged
 WIDE = 1.3  # and those whose interval is wider than this times the entry
 
 
+def are_rows(weights: FloatArray | None) -> bool:
+    """Whether weights are whole: then each says how many rows it stands for."""
+    return weights is None or bool((weights == np.floor(weights)).all())
+
+
+def rows_per_weight(weights: FloatArray | None) -> float:
+    """How many rows a unit of weight is worth; weights that are not whole have any unit.
+
+    Examples
+    --------
+    >>> rows_per_weight(np.array([3.0, 2.0])), rows_per_weight(np.array([2.5, 2.5]))
+    (1.0, 0.4)
+    """
+    if weights is None or are_rows(weights):
+        return 1.0
+    return float(weights.sum() / np.square(weights).sum())
+
+
 @dataclass(frozen=True)
 class Spread:
     """A table of probabilities, what the rows alone say, and the effective size of each.
 
     ``table`` is as learned, prior included; ``rates`` are the rows' own; ``sizes`` are zero
-    where the rows say nothing.
+    where the rows say nothing, infinite where nothing is uncertain.
     """
 
     table: FloatArray
@@ -102,8 +120,13 @@ class Spread:
 
         if not 0 < level < 1:
             raise LacunetError(f"the level {level!r} is not between 0 and 1.", "try level=0.95.")
-        yes, no = self.sizes * self.rates + 0.5, self.sizes * (1 - self.rates) + 0.5
-        low, high = (betaincinv(yes, no, tail) for tail in ((1 - level) / 2, (1 + level) / 2))
+        is_known = np.isinf(self.sizes)
+        sizes = np.where(is_known, 0.0, self.sizes)
+        yes, no = sizes * self.rates + 0.5, sizes * (1 - self.rates) + 0.5
+        low, high = (
+            np.where(is_known, self.table, betaincinv(yes, no, tail))
+            for tail in ((1 - level) / 2, (1 + level) / 2)
+        )
         return np.stack([np.minimum(low, self.table), np.maximum(high, self.table)], axis=-1)
 
     def is_vague(self, level: float = 0.95) -> NDArray[np.bool_]:

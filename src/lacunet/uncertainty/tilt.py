@@ -20,9 +20,10 @@ answer crosses a threshold: how different hidden values would have to be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,19 @@ class Question:
     def __str__(self) -> str:
         given = ", ".join(f"{name}={state}" for name, state in self.evidence.items())
         return f"P({self.target}={self.state}{' | ' if given else ''}{given})"
+
+
+class Tilted(Protocol):
+    """What can be asked at any tilt; ``lost`` is the share of rows that nothing is known of."""
+
+    @property
+    def lost(self) -> float:
+        """The share of the rows that were left out."""
+        ...
+
+    def answer(self, delta: float) -> float:
+        """The answer if hidden values are tilted by ``delta``; it may be infinite."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -149,16 +163,26 @@ def tilted_shares(
     )
 
 
-def tipping_point(shares: TiltedShares, threshold: float) -> float | None:
-    """The tilt at which the answer is the threshold; the one nearest to none, if any."""
+def tipping_point(
+    shares: Tilted, threshold: float, deltas: Sequence[float], answers: FloatArray
+) -> float | None:
+    """The tilt at which the answer is the threshold; the one nearest to none, if any.
+
+    Parameters
+    ----------
+    deltas, answers
+        Tilts in ascending order and the answers there, between which it is sought.
+    """
     from scipy.optimize import brentq
 
     def apart(delta: float) -> float:
         return shares.answer(delta) - threshold
 
-    start = apart(0.0)
+    ends = [min(max(delta, -FARTHEST), FARTHEST) for delta in deltas]
     found = []
-    for end in (FARTHEST, -FARTHEST):
-        if start * apart(end) <= 0:
-            found.append(float(brentq(apart, 0.0, end, xtol=1e-10)))
+    for at in range(1, len(ends)):
+        if (answers[at - 1] - threshold) * (answers[at] - threshold) <= 0:
+            two = ends[at - 1], ends[at]
+            crosses = apart(two[0]) * apart(two[1]) <= 0  # iterated answers are not exact
+            found.append(float(brentq(apart, *two, xtol=1e-8)) if crosses else two[0])
     return min(found, key=abs, default=None)

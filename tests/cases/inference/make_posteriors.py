@@ -52,7 +52,7 @@ def cases(name: str) -> list[dict[str, object]]:
     network = example(name)
     other = converted(network)
     rng = np.random.default_rng(11)
-    found = []
+    found: list[dict[str, object]] = []
     for size in EVIDENCE_SIZES:
         evidence = likely_evidence(network, size, rng)
         engine = pyagrum.LazyPropagation(other)

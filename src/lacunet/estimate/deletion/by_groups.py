@@ -12,15 +12,11 @@ without groups, :math:`F`, stands in:
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import added_up
+from lacunet.model.network import FloatArray
 from lacunet.statistics.gather import Reduced
-from lacunet.statistics.groups import GroupedCounts
 
 ROUNDING = 1e-12  # real weights summed in another order differ in their last digits
 
@@ -45,18 +41,3 @@ def over_groups(
     in_part = (share - of_empty).clip(0.0) * stand_in
     fallback_mass = float(empty.sum() / total) + float(in_part.sum())
     return groups.inside / total + stand_in * share, fallback_mass
-
-
-def by_observed(
-    cells: GroupedCounts, family: Scope, sizes: tuple[int, ...], chosen: NDArray[np.bool_] | None
-) -> FloatArray:
-    """The weight of the groups (of those chosen), summed over the family's observed part.
-
-    The table has an axis of length one for each partially observed variable, so that it
-    multiplies the family's table.
-    """
-    weights = cells.groups.weights
-    shape = [1 if name in cells.scope else size for name, size in zip(family, sizes, strict=True)]
-    place = cells.groups.place([name for name in family if name not in cells.scope])
-    chosen_weights = weights if chosen is None else np.where(chosen, weights, 0.0)
-    return added_up(place, chosen_weights, prod(shape)).reshape(shape)

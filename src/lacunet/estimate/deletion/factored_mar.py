@@ -18,21 +18,15 @@ from math import prod
 
 import numpy as np
 
-from lacunet.estimate.deletion.by_groups import by_observed
 from lacunet.estimate.deletion.lattice import Aggregation, Axes, lattice
-from lacunet.model.network import FloatArray, Scope
+from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Tally, added_up
-from lacunet.statistics.distinct import Index, Keys, distinct, pack
-from lacunet.statistics.gather import Reduced
+from lacunet.statistics.distinct import Index, Keys, distinct, pack, placed
+from lacunet.statistics.gather import Solved
 from lacunet.statistics.groups import GroupedCounts
 
 
-def factored_mar(
-    cells: GroupedCounts,
-    family: Scope,
-    sizes: tuple[int, ...],
-    aggregation: Aggregation = "inverse-variance",
-) -> Reduced:
+def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-variance") -> Solved:
     r"""What the groups say about a family, by all factorisations of its hidden part.
 
     .. math::
@@ -43,24 +37,14 @@ def factored_mar(
     ----------
     cells
         Counts of :math:`Y_m` within each group, among the rows that show any of it.
-    family, sizes
-        The variables of :math:`Y`, child last, and their numbers of states.
     """
     shown = cells.showing_all()  # the cells of all K_g
-    mass = cells.groups.weights  # n_g
     number = partial(_number, cells, cells.columns(), {})
     joint = lattice(cells.cardinalities, number, aggregation)  # P_g(y_m) on K_g
-    inside = added_up(shown.in_family(family, sizes), mass[shown.group] * joint, prod(sizes))
-    estimable = _estimable(shown)
-    weights = mass[estimable.group]
-    reached = added_up(estimable.in_family(family, sizes), weights, prod(sizes))
-    has_rows = np.bincount(shown.group, minlength=len(mass)) > 0
-    return Reduced(
-        inside.reshape(sizes),
-        by_observed(cells, family, sizes, None),
-        reached.reshape(sizes),
-        by_observed(cells, family, sizes, has_rows),
-    )
+    inside = shown.weighing(cells.groups.weights[shown.group] * joint)
+    if len(cells.scope) == 1:  # a group with any cell can estimate all
+        return Solved(inside, reached=None)
+    return Solved(inside, _estimable(shown))
 
 
 def _number(
@@ -84,7 +68,7 @@ def _number(
 def _sub_cells(
     cells: GroupedCounts, columns: list[Keys], axes: tuple[int, ...], rows: Index
 ) -> tuple[Index, int]:
-    """Number the (group, values on some axes) among some rows of the counts."""
+    """A place for each (group, values on some axes) among some rows of the counts."""
     sizes = [cells.cardinalities[axis] for axis in axes]
     keys = pack([columns[axis][rows] for axis in axes], sizes, len(rows))
     return _within_group(cells.group[rows], keys, len(cells.groups.weights), prod(sizes))
@@ -94,8 +78,7 @@ def _within_group(group: Index, keys: Keys, groups: int, size: int) -> tuple[Ind
     if groups * size >= 2**62:
         occurring, keys = distinct(keys, size)
         size = len(occurring)
-    found, place = distinct(group * size + keys, groups * size)
-    return place, len(found)
+    return placed(group * size + keys, groups * size)
 
 
 def _estimable(shown: GroupedCounts) -> GroupedCounts:
@@ -116,18 +99,17 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
         others = tuple(other for other in range(len(sizes)) if other != axis)
         keep &= _is_projection_of(shown, columns, group, reached, others)
     cells = pack([column[keep] for column in reached], [size + 1 for size in sizes], keep.sum())
-    ones = np.ones(len(cells))
-    return GroupedCounts(
-        shown.groups, shown.scope, sizes, group[keep], cells, Tally(ones, ones, ones)
-    )
+    weights = shown.groups.weights[group[keep]]
+    tally = Tally(weights, weights, weights)
+    return GroupedCounts(shown.groups, shown.scope, sizes, group[keep], cells, tally)
 
 
 def _first_of_each(shown: GroupedCounts, columns: list[Keys], axes: tuple[int, ...]) -> Index:
     every = np.arange(len(shown.cells))
     place, number = _sub_cells(shown, columns, axes, every)
-    first = np.zeros(number, dtype=np.intp)
+    first = np.full(number, -1, dtype=np.intp)
     first[place] = every
-    return first
+    return first[first >= 0]
 
 
 def _is_projection_of(

@@ -7,7 +7,7 @@ to the CPT.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -46,7 +46,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.distinct import LARGEST_KEY
 from lacunet.statistics.errors import TooLargeError
-from lacunet.statistics.gather import Grouping, Needs, Reduced, Statistics
+from lacunet.statistics.gather import Grouping, Needs, Solved, Statistics
 
 # What is alive at once for each cell of the largest family, measured at 8 million cells:
 # the joint, its weighted copy and the CPT; for factored methods also the estimates of the
@@ -73,7 +73,7 @@ class Form:
     name: str
     estimand: Callable[[Scope, Scope, Scope], Estimand]
     joint: Callable[..., FloatArray]
-    within: Callable[..., Reduced] | None
+    within: Callable[..., Solved] | None
     bytes_per_cell: int
     consistent_under: str
     direct: Form | None = None
@@ -333,7 +333,8 @@ class FactoredMAR(Deletion):
 class Informed(Deletion):
     r"""Deletion under MAR that knows what separates values from their mechanisms.
 
-    Rows are grouped by :math:`Y_o \cup W`: W as given, or the smallest that the graph allows.
+    Rows are grouped by :math:`Y_o \cup W`: W as given, or the smallest that the graph allows,
+    which may be given or learned from the data.
     """
 
     separator: Scope = option(
@@ -344,7 +345,6 @@ class Informed(Deletion):
     missingness: MissingnessGraph | None = option(
         None, "the missingness graph: a file, or its text", metavar="GRAPH"
     )
-    separators: Mapping[str, Scope] | None = None  # by variable, as learned from the data
 
     def __post_init__(self) -> None:
         names = (self.separator,) if isinstance(self.separator, str) else tuple(self.separator)
@@ -362,8 +362,6 @@ class Informed(Deletion):
     def grouped_by(self, left: Scope, observed: Scope) -> Scope:
         """The family's observed part and W."""
         separator: Scope = self.separator
-        if self.separators is not None:
-            separator = self.separators.get(left[-1], ())
         if self.missingness is not None:
             separator = smallest_separator(self.missingness, left, observed)
         return tuple(name for name in observed if name in left or name in separator)

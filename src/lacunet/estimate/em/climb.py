@@ -73,6 +73,13 @@ class Climb:
         """Before the first expectation."""
         return cls(cells, None, None, reason, 0, np.full(1, nan), ())
 
+    def followed_by(self, later: Climb) -> Climb:
+        """Both climbs as one; the other began where this one ended."""
+        if not later.trace:
+            return replace(self, reason=later.reason)
+        done, trace = self.iterations + later.iterations, (*self.trace[:-1], *later.trace)
+        return replace(later, iterations=done, trace=trace)
+
     @property
     def log_posterior(self) -> float:
         """The log-posterior of ``cells``."""

@@ -1,8 +1,8 @@
 r"""EM on compiled problems: from where, how far, and which of several starts.
 
 Nothing here sees a row. The data come as problems whose weights are in one part, or in two: what
-is learned from, and what is put aside to judge the number of steps. One plan serves both parts
-and every start.
+is learned from, and what is put aside to judge how to run EM. One plan serves both parts and
+every start.
 
 EM ends in the optimum that its start leads to, and not all are good ones. Where an iteration is
 cheap, several starts are made (the closed form, then perturbed closed forms and random CPTs in
@@ -21,19 +21,26 @@ of 358 problems.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from math import inf
+from math import nan
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.deadline import NEVER, Deadline
+from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
-from lacunet.estimate.em.heldout import is_settled, steps_supported
-from lacunet.estimate.em.start import Rows, perturbed_cells, random_cells
+from lacunet.estimate.em.heldout import (
+    SHARES,
+    Way,
+    clearly_best,
+    ended,
+    lighter,
+    visit_stops,
+)
+from lacunet.estimate.em.start import Rows, log_prior, perturbed_cells, random_cells
+from lacunet.estimate.method import AGREEMENT, agreed
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -43,8 +50,8 @@ Stop = Literal["converge", "heldout"] | int
 # The starts made by themselves, by the cells that an iteration multiplies: up to 2e4 it takes about
 # a millisecond, up to 2e5 some milliseconds.
 STARTS_UP_TO = ((2e4, 10), (2e5, 3))
-AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum
-SHARE_TO_FOLLOW = 0.45  # of the time left, to find the number of steps
+ENOUGH_AGREE = 3  # starts that found the same optimum, the best so far
+SHARE_TO_JUDGE = 0.45  # of the time left, for what is learned without the weight put aside
 LEARNING = np.array([1.0, 0.0])  # the part that is put aside does not count
 
 
@@ -71,32 +78,27 @@ class Seeds:
     learning: FloatArray
     redrawn: NDArray[np.bool_] | None = None
 
-    def with_redrawn(self, cells: FloatArray) -> Seeds:
-        """The same with other cells where hidden variables have a part."""
-        if self.redrawn is None:
-            return self
-        whole, learning = (
-            np.where(self.redrawn, cells, own) for own in (self.whole, self.learning)
-        )
-        return Seeds(whole, learning, self.redrawn)
+    def without(self, start: FloatArray) -> FloatArray:
+        """A start on all rows as it is without those put aside."""
+        return start if self.redrawn is None else np.where(self.redrawn, start, self.learning)
 
 
 @dataclass(frozen=True)
 class Fit:
     """What EM found.
 
-    ``heldout`` is the log-likelihood of what was put aside, at the seed and after each step.
-    ``agreed`` counts the starts that ended at the posterior of the best, which is ``gain`` nats
-    above that of the seed. ``is_of_a_part`` if time was up before anything was learned from all
-    rows.
+    ``heldout`` is the log-likelihood of what was put aside, at each stop
+    (`lacunet.estimate.em.heldout`), and ``way`` what it clearly spoke for, if anything, by
+    ``margin`` nats. ``starts`` are the log-posteriors in which the starts ended, the seed's first;
+    that of the best is ``gain`` nats above the seed's.
     """
 
     climb: Climb
     heldout: tuple[float, ...] = ()
-    starts: int = 1
-    agreed: int = 1
+    way: Way | None = None
+    margin: float = 0.0
+    starts: tuple[float, ...] = ()
     gain: float = 0.0
-    is_of_a_part: bool = False
 
 
 def fit(
@@ -126,7 +128,7 @@ def fit(
     if options.stop == "heldout":
         return run.as_supported(seeds)
     limits = run.limits(options.stop)
-    return run.best(seeds.whole, seeds.redrawn, limits, np.ones(run.parts))[0]
+    return run.best(run.climb(seeds.whole, limits), seeds, limits)[0]
 
 
 @dataclass(frozen=True)
@@ -138,12 +140,11 @@ class _Run:
     deadline: Deadline
     progress: Progress
 
-    @property
-    def parts(self) -> int:
-        return self.engine.problems.parts
-
-    def limits(self, stop: Stop, deadline: Deadline | None = None) -> Limits:
-        options, deadline = self.options, deadline or self.deadline
+    def limits(self, stop: Stop, share: float | None = None) -> Limits:
+        """When to stop; ``share`` is how much of the time left it may take at most."""
+        options, deadline = self.options, self.deadline
+        if share is not None:
+            deadline = Deadline.within(share * deadline.left)
         if isinstance(stop, int):
             return Limits(options.tolerance, stop, exactly=True, deadline=deadline)
         return Limits(
@@ -153,8 +154,9 @@ class _Run:
             deadline=deadline,
         )
 
-    def climb(self, start: FloatArray, limits: Limits, parts: FloatArray) -> Climb:
-        return climb(self.engine, start, self.prior, limits, parts=parts, progress=self.progress)
+    def climb(self, start: FloatArray, limits: Limits, prior: float | None = None) -> Climb:
+        prior = self.prior if prior is None else prior
+        return climb(self.engine, start, prior, limits, progress=self.progress)
 
     def number_of_starts(self, exactly: bool) -> int:
         if self.options.restarts is not None:
@@ -163,135 +165,107 @@ class _Run:
             return 1
         return next((most for reads, most in STARTS_UP_TO if self.engine.reads <= reads), 1)
 
-    def within(self, share: float) -> Deadline:
-        """The moment when a share of the time left is over."""
-        return Deadline.within(share * self.deadline.left)
-
-    def best(
-        self,
-        seed: FloatArray,
-        redrawn: NDArray[np.bool_] | None,
-        limits: Limits,
-        parts: FloatArray,
-    ) -> tuple[Fit, FloatArray]:
+    def best(self, first: Climb, seeds: Seeds, limits: Limits) -> tuple[Fit, FloatArray]:
         """The climb of highest posterior among all starts, and its start.
 
-        That of the seed is kept unless another is clearly better.
+        That of the seed, which is made already, is kept unless another is clearly better. Unless
+        a number of starts is asked for, no more are made once enough of them agree.
         """
-        best, best_start = self.climb(seed, limits, parts), seed
+        best, best_start = first, seeds.whole
         found = [best.log_posterior]
         number = self.number_of_starts(limits.exactly)
-        starts = _starts(seed, redrawn, Rows.of(self.engine.problems.layout), self.rng)
-        for start in islice(starts, number - 1):
-            if best.reason in CUT_SHORT:
+        enough = ENOUGH_AGREE if self.options.restarts is None else number
+        starts = _starts(seeds, Rows.of(self.engine.problems.layout), self.rng)
+        while len(found) < number and agreed(found) < enough and best.reason not in CUT_SHORT:
+            start = next(starts)
+            other = self.climb(start, limits)
+            if not other.trace:
+                best = replace(best, reason=other.reason)
                 break
-            other = self.climb(start, limits, parts)
-            if other.trace:
-                found.append(other.log_posterior)
+            found.append(other.log_posterior)
             if other.log_posterior > best.log_posterior + AGREEMENT:
                 best, best_start = other, start
             if other.reason in CUT_SHORT:
                 best = replace(best, reason=other.reason)
-        agreed = sum(one >= max(found) - AGREEMENT for one in found)
         gain = best.log_posterior - found[0]
-        return Fit(best, starts=len(found), agreed=agreed, gain=gain), best_start
+        return Fit(best, starts=tuple(found), gain=gain), best_start
 
     def as_supported(self, seeds: Seeds) -> Fit:
-        """As many steps on all rows as the weight put aside supports.
+        """EM to convergence, unless weight put aside clearly speaks for another way."""
+        limits = self.limits("converge", 1 - SHARE_TO_JUDGE)
+        usual, start = self.best(self.climb(seeds.whole, limits), seeds, limits)
+        if usual.climb.reason == "interrupted":
+            return usual
+        ways, reason = self.judged(seeds.learning, SHARES)
+        curve = tuple(way.value for way in ways if way.share == 1)
+        usual, value = replace(usual, heldout=curve), curve[-1] if curve else nan
+        if reason == "done" and start is not seeds.whole:  # another start led to a better optimum
+            others, reason = self.judged(seeds.without(start), (1.0,))
+            value = others[-1].value if reason == "done" else value
+        chosen = clearly_best(ways, value) if curve and reason != "interrupted" else None
+        if chosen is not None:
+            found = self.by(chosen, seeds.whole)
+            if found.reason not in CUT_SHORT:
+                curve = tuple(way.value for way in ways if way.share == chosen.share)
+                return Fit(found, curve, chosen, chosen.value - value)
+            reason = found.reason
+        if reason == "interrupted":
+            return replace(usual, climb=replace(usual.climb, reason=reason))
+        if usual.climb.reason == "time limit":  # of its share of the time
+            more = self.climb(usual.climb.cells, self.limits("converge"))
+            usual = replace(usual, climb=usual.climb.followed_by(more))
+        return usual
 
-        Where hidden variables have a part in some CPTs, these are first learned to convergence
-        without what is put aside: from chance, a few steps lead nowhere. Where several starts
-        are cheap and one of them leads to a better optimum than the closed form, that which
-        foretells the rows put aside better is taken.
-        """
-        one = Fit(Climb.at_start(seeds.whole))
-        if seeds.redrawn is not None:
-            limits = self.limits("converge", self.within(SHARE_TO_FOLLOW))
-            one, _ = self.best(seeds.learning, seeds.redrawn, limits, LEARNING)
-            if one.climb.reason == "interrupted":
-                return replace(one, is_of_a_part=True)
-            seeds = seeds.with_redrawn(one.climb.cells)
-        followed, start = self.followed(seeds.learning), seeds.whole
-        if seeds.redrawn is None and self.number_of_starts(exactly=False) > 1:
-            limits = self.limits("converge", self.within(SHARE_TO_FOLLOW))
-            one, other = self.best(seeds.learning, None, limits, LEARNING)
-            if other is not seeds.learning and one.climb.reason != "interrupted":
-                rival = self.followed(other)
-                if rival.value > followed.value + AGREEMENT:
-                    followed, start = rival, other
-                else:
-                    one = replace(one, gain=0.0)
-        part = replace(one, climb=followed.climb, heldout=followed.curve, is_of_a_part=True)
-        if "interrupted" in (one.climb.reason, followed.climb.reason):
-            return replace(part, climb=replace(part.climb, reason="interrupted"))
-        steps = followed.steps if seeds.redrawn is None else max(followed.steps, 1)
-        found = self.climb(start, self.limits(steps), np.ones(self.parts))
-        if found.reason in CUT_SHORT and not found.iterations:
-            return replace(part, climb=replace(part.climb, reason=found.reason))
-        if found.reason == "steps done":
-            ended = followed.climb.reason
-            reason = "time limit" if ended == "time limit" else "held-out peak"
-            found = replace(found, reason=reason)
-        return replace(one, climb=found, heldout=followed.curve)
+    def judged(self, start: FloatArray, shares: Sequence[float]) -> tuple[list[Way], str]:
+        """How likely is what is put aside, learned without it, in each way; "done" or why not."""
+        ways: list[Way] = []
+        for share in shares:
+            limits = self.limits("converge", SHARE_TO_JUDGE)
 
-    def followed(self, start: FloatArray) -> Followed:
-        """Learn without what is put aside, and follow the likelihood of both parts."""
-        totals = self.engine.problems.totals
-        curves: list[FloatArray] = []
+            def judge(at: Climb, share: float = share, limits: Limits = limits) -> None:
+                value = float(self.engine.log_likelihoods(at.cells, limits.deadline)[1])
+                ways.append(Way(None if at.reason else at.iterations, share, value))
 
-        def goes_on(at: Climb) -> bool:
-            curves.append(at.log_likelihoods / totals)
-            return not is_settled(*_both(curves), totals[1], totals.sum())
+            try:
+                reason = visit_stops(
+                    self.engine,
+                    start,
+                    self.prior,
+                    share,
+                    limits,
+                    judge,
+                    parts=LEARNING,
+                    progress=self.progress,
+                )
+            except OutOfTimeError:
+                reason = "time limit"
+            except KeyboardInterrupt:
+                reason = "interrupted"
+            if reason in CUT_SHORT:
+                return ways, reason
+        return ways, "done"
 
-        limits = Limits(
-            0.0,
-            self.options.max_iterations,
-            accelerate=False,
-            deadline=self.within(SHARE_TO_FOLLOW),
-        )
-        found = climb(
-            self.engine,
-            start,
-            self.prior,
-            limits,
-            parts=LEARNING,
-            progress=self.progress,
-            goes_on=goes_on,
-        )
-        heldout, learned = _both(curves)
-        steps = steps_supported(heldout, learned, totals[1], totals.sum())
-        return Followed(found, tuple(value * totals[1] for value in heldout), steps)
-
-
-@dataclass(frozen=True)
-class Followed:
-    """A climb without what is put aside, whose log-likelihood on the way is ``curve``."""
-
-    climb: Climb
-    curve: tuple[float, ...]
-    steps: int
-
-    @property
-    def value(self) -> float:
-        """The log-likelihood of what is put aside after the steps it supports."""
-        return self.curve[min(self.steps, len(self.curve) - 1)] if self.curve else -inf
+    def by(self, way: Way, start: FloatArray) -> Climb:
+        """What EM gives on all rows in that way, unless it was cut short."""
+        limits = self.limits("converge" if way.steps is None else way.steps)
+        at = self.climb(start, limits, lighter(self.prior, way.share))
+        if at.reason in CUT_SHORT:
+            return at
+        at = ended(at, Rows.of(self.engine.problems.layout), self.prior)
+        try:
+            logs = self.engine.log_likelihoods(at.cells, self.deadline)
+        except (OutOfTimeError, KeyboardInterrupt):
+            logs = np.full(1, nan)
+        posterior = float(logs.sum()) + log_prior(at.cells, self.prior)
+        trace = (*at.trace, posterior)
+        return replace(at, log_likelihoods=logs, trace=trace, reason="held-out peak")
 
 
-def _both(curves: list[FloatArray]) -> tuple[list[float], list[float]]:
-    """The means of what is put aside, and of what is learned from."""
-    return [float(means[1]) for means in curves], [float(means[0]) for means in curves]
-
-
-def _starts(
-    seed: FloatArray,
-    redrawn: NDArray[np.bool_] | None,
-    rows: Rows,
-    rng: np.random.Generator,
-) -> Iterator[FloatArray]:
+def _starts(seeds: Seeds, rows: Rows, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Further starts: those that redraw what hidden variables touch, or perturbed and random."""
     while True:
-        if redrawn is not None:
-            yield np.where(redrawn, random_cells(rows, rng), seed)
+        if seeds.redrawn is not None:
+            yield np.where(seeds.redrawn, random_cells(rows, rng), seeds.whole)
         else:
-            yield perturbed_cells(seed, rows, rng)
+            yield perturbed_cells(seeds.whole, rows, rng)
             yield random_cells(rows, rng)

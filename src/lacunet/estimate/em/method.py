@@ -16,7 +16,6 @@ problems is in `lacunet.estimate.em.fit`; here the data are brought to it.
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, replace
-from math import nan
 from operator import index
 from time import monotonic
 from typing import ClassVar
@@ -26,8 +25,8 @@ import numpy as np
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import effective_size, shows_any
-from lacunet.estimate.em.climb import Climb
-from lacunet.estimate.em.fit import AGREEMENT, Fit, Options, Seeds, Stop, fit
+from lacunet.estimate.em.climb import CUT_SHORT, Climb
+from lacunet.estimate.em.fit import Fit, Options, Seeds, Stop, fit
 from lacunet.estimate.em.start import (
     START_PRIOR,
     Rows,
@@ -37,12 +36,14 @@ from lacunet.estimate.em.start import (
     starting_form,
 )
 from lacunet.estimate.method import (
+    AGREEMENT,
     Ended,
     FamilyReport,
     Learned,
     MethodError,
     Plan,
     Setting,
+    agreed,
     check_options,
     option,
 )
@@ -88,7 +89,8 @@ class EM:
         is accepted for it.
     stop
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
-        steps; "heldout" makes as many as rows put aside support, then starts anew on all rows.
+        steps; "heldout" converges unless rows put aside clearly speak for fewer steps, or for
+        less of the prior until the last step.
     restarts
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
@@ -129,7 +131,7 @@ class EM:
         "exact", "exact where memory allows, or loopy belief propagation", choices=("exact", "bp")
     )
     heldout_share: float = option(
-        0.2,
+        0.3,
         "share of the rows held out when --stop is 'heldout'",
         kind=float,
         least=0.01,
@@ -189,20 +191,22 @@ class EM:
             whole = np.where(redrawn, random_cells(Rows.of(layout), setting.rng), whole)
             notes += (f"no row shows {_listed(hidden)}: EM starts there at random",)
         loopy: frozenset[str] = frozenset()
+        reads = 0.0
         try:
             if statistics.problems is None:  # cut short while they were compiled
                 raise KeyboardInterrupt if statistics.cut == "interrupted" else OutOfTimeError
             learning = whole
             if self.stop == "heldout":
                 learning = self._without_held_out(plan, statistics, setting)
+                learning = learning if redrawn is None else np.where(redrawn, whole, learning)
             deadline, progress = setting.deadline, setting.progress
             engine = engine_of(
                 statistics.problems, setting.memory, self.inference, progress, deadline
             )
-            loopy = engine.loopy_families
+            loopy, reads = engine.loopy_families, engine.reads
             found = fit(
                 engine,
-                Seeds(whole, learning, redrawn).with_redrawn(whole),
+                Seeds(whole, learning, redrawn),
                 setting.prior,
                 Options(
                     self.stop, self.tolerance, self.max_iterations, self.restarts, self.accelerate
@@ -217,7 +221,8 @@ class EM:
             found = Fit(Climb.at_start(whole, "interrupted"))
         ended = _ended(self, found, monotonic() - began, notes, loopy)
         reports = _reports(plan, statistics, setting, _unseen(layout, found.climb.counts), loopy)
-        return Learned(layout.tables(found.climb.cells), reports, ended)
+        why = _why(self, found, hidden, reads) if self.stop == "heldout" else ""
+        return Learned(layout.tables(found.climb.cells), reports, ended, why)
 
     def _without_held_out(self, plan: Plan, statistics: Statistics, setting: Setting) -> FloatArray:
         """The cells to start from where held-out rows have no part."""
@@ -226,7 +231,14 @@ class EM:
                 f"{counted(statistics.rows, 'row')}: too few to hold some out.",
                 'choose stop="converge" or a number of steps.',
             )
-        return start_cells(self.start, plan, statistics.learning, setting)
+
+        def checked(stage: str, done: float, total: float | None, note: str = "") -> None:
+            setting.deadline.check()
+            setting.progress(stage, done, total, note)
+
+        return start_cells(
+            self.start, plan, statistics.learning, replace(setting, progress=checked)
+        )
 
 
 @dataclass(frozen=True)
@@ -253,26 +265,44 @@ def _ended(
     method: EM, found: Fit, seconds: float, notes: tuple[str, ...], loopy: frozenset[str]
 ) -> Ended:
     at = found.climb
-    if found.is_of_a_part:
-        notes += ("stopped early: the held-out rows were not used",)
     if loopy:
         notes += (f"loopy belief propagation touched {counted(len(loopy), 'family', 'families')}",)
     return Ended(
         at.reason,
         at.iterations,
         seconds,
-        nan if found.is_of_a_part else float(at.log_likelihoods.sum()),
-        nan if found.is_of_a_part else at.log_posterior,
+        float(at.log_likelihoods.sum()),
+        at.log_posterior,
         at.trace,
         (*notes, *_starts_in_words(method, found)),
         found.heldout,
+        found.starts,
     )
 
 
+def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
+    """What was done and why, with the forecast that it rests on; no full stop."""
+    start = method.start if isinstance(method.start, str) else "the given network"
+    at, way = found.climb, found.way
+    steps = counted(at.iterations, "EM step")
+    done = f"{start} and {steps} of {reads:,.0f} cells each" if at.iterations else f"{start} alone"
+    if way is not None:
+        if way.share < 1:
+            done += f", all but the last with {way.share:.0%} of the prior"
+        margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
+        return f"{done}, since held-out rows are {margin}"
+    if at.reason in CUT_SHORT:
+        cut = "time was up" if at.reason == "time limit" else "it was interrupted"
+        return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
+    if hidden:
+        done += f", at random where no row shows {_listed(hidden)}"
+    return f"{done}, to convergence, since held-out rows do not clearly speak for another way"
+
+
 def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
-    if found.starts > 1:
+    if len(found.starts) > 1:
         words = (
-            f"{found.starts} starts were made, {found.agreed} of them ended within "
+            f"{len(found.starts)} starts were made, {agreed(found.starts)} of them ended within "
             f"{AGREEMENT:g} nats of the best posterior"
         )
         if found.gain > AGREEMENT:

@@ -1,68 +1,178 @@
-r"""EM under a tilt: hidden values of one variable are more, or less, likely than MAR says.
+r"""EM under a tilt: hidden values of one variable differ from shown ones by a stated amount.
 
-In every row that hides the variable, its states get the soft evidence :math:`e^{\delta a(x)}`.
-It enters as an observed child whose CPT is kept as it is: in rows that show the variable the
-child says nothing, in the others it says :math:`e^{\delta a(x)}`. At :math:`\delta = 0` this is
-plain EM. The tilt is relative to the learned law, that of `lacunet.uncertainty.tilt` to the
-shown values.
+The tilt of `lacunet.uncertainty.tilt`, :math:`\Pr(x \mid \text{hidden}, \cdot) \propto \Pr(x \mid
+\text{shown}, \cdot) \, e^{\delta a(x)}`, is a mechanism whose dependence on the variable itself
+is given,
+
+.. math::
+    \Pr(\text{hidden} \mid x, w) = \frac{t_w e^{\delta a(x)}}{1 + t_w e^{\delta a(x)}},
+
+:math:`w` being the fully observed variables it looks at besides. So the mechanism becomes an
+observed node of the network, with parents :math:`x, w`, and EM runs as ever; only that node's CPT
+is maximised over :math:`t_w` alone. With :math:`n_1, n_0` the expected rows with :math:`a = 1, 0`
+and :math:`h` those that hide the variable, :math:`t_w` is the positive root of
+
+.. math::
+    k (n - h) t^2 + (k n_1 + n_0 - (1 + k) h) t - h = 0, \qquad k = e^\delta.
+
+At :math:`\delta = 0` the mechanism looks at :math:`w` alone, and this is plain EM.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import exp
+
 import numpy as np
 
 from lacunet.data.table import EncodedTable
+from lacunet.estimate.em.climb import extrapolated
 from lacunet.estimate.em.start import Rows, maximise
-from lacunet.inference.engine import engine_of
-from lacunet.memory import memory_budget
-from lacunet.model.network import FloatArray, Network
+from lacunet.inference.engine import Engine, engine_of
+from lacunet.inference.query import query
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.problems.compile import compile_problems
+from lacunet.uncertainty.tilt import FARTHEST, Question
+
+TOLERANCE = 1e-6
+MOST_STEPS = 2_000
+LONGEST = 8.0  # extrapolation
 
 
-def tilted_em(
+@dataclass(frozen=True)
+class TiltedRows:
+    """Rows compiled for EM with the mechanism of the question's variable as a node, ``hides``.
+
+    ``start`` is the network as plain EM learned it; ``near`` are cells to start from at some
+    tilts, where they are known to be close.
+    """
+
+    engine: Engine
+    start: Network
+    question: Question
+    hides: str
+    prior: float
+    near: Mapping[float, FloatArray] = field(default_factory=dict)
+    lost: float = 0.0  # no row is left out
+
+    def answer(self, delta: float) -> float:
+        """The answer if hidden values are tilted by ``delta``; it may be infinite."""
+        question = self.question
+        found = query(self.network(self.cells(delta)), question.target, question.evidence)
+        return float(found[self.start.state_index(question.target, question.state)])
+
+    def network(self, cells: FloatArray) -> Network:
+        """The network with these cells, the mechanism left out."""
+        tables = self.engine.problems.layout.tables(cells)
+        return self.start.with_tables({name: tables[name] for name in self.start.variables})
+
+    def cells(
+        self, delta: float, tolerance: float = TOLERANCE, max_iterations: int = MOST_STEPS
+    ) -> FloatArray:
+        """The cells of highest posterior if hidden values are tilted.
+
+        Two plain steps point at where EM goes; it is tried if it leaves less to go.
+        """
+        layout = self.engine.problems.layout
+        rows = Rows.of(layout)
+        shape = layout.network.shape(layout.network.family(self.hides))
+        size = int(np.prod(shape))  # the mechanism comes last
+        own = Rows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
+        ratio = exp(min(max(delta, -FARTHEST), FARTHEST))
+        state = self.start.state_index(self.question.mechanism, self.question.tilted_state)
+
+        def step(cells: FloatArray) -> FloatArray:
+            counts = self.engine.expect(cells).counts
+            after = maximise(counts, rows, self.prior)
+            after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio))
+            return after
+
+        first = self.near.get(delta)
+        if first is None:
+            first = layout.flat({**(self.start.tables_of or {}), self.hides: np.full(shape, 0.5)})
+        second, change = step(first), np.inf
+        for _ in range(max_iterations // 2):
+            third = step(second)
+            before, change = change, float(np.abs(third - second).max())
+            if change < tolerance:
+                return third
+            length = LONGEST if change < before else 1.0
+            jump, _ = extrapolated(first[:-size], second[:-size], third[:-size], own, length)
+            first = np.concatenate([jump, third[-size:]])
+            second = step(first)
+        return second
+
+
+def tilted_rows(
     start: Network,
     table: EncodedTable,
-    variable: str,
-    tilt: FloatArray,
-    prior: float = 2.0,
-    tolerance: float = 1e-6,
-    max_iterations: int = 5000,
-) -> Network:
-    r"""The network of highest posterior if hidden values are tilted.
+    question: Question,
+    given: Scope,
+    prior: float,
+    memory: int,
+    near: Mapping[float, FloatArray] | None = None,
+) -> TiltedRows:
+    """Compile rows for EM under any tilt.
 
     Parameters
     ----------
     start
-        Where to start: the network as plain EM learned it.
-    variable
-        The variable whose hidden values are tilted.
-    tilt
-        :math:`\delta a(x)` for each of its states.
+        The network as plain EM learned it.
+    given
+        The fully observed variables that the mechanism looks at.
     """
-    child = "hidden"
-    while child in start.states_of:
-        child += "'"
+    hides = f"hides {question.mechanism}"
+    while hides in start.states_of:
+        hides += "'"
     network = Network(
-        dict(start.states_of) | {child: ("no", "yes")},
-        dict(start.parents_of) | {child: (variable,)},
+        dict(start.states_of) | {hides: ("no", "yes")},
+        dict(start.parents_of) | {hides: (question.mechanism, *_others(given, question))},
     )
-    is_hidden = (table.columns[variable] == table.cardinality_of[variable]).astype(np.uint8)
+    is_hidden = ~table.is_shown((question.mechanism,))
     rows = EncodedTable.of(
-        dict(table.cardinality_of) | {child: 2},
-        dict(table.columns) | {child: is_hidden},
+        dict(table.cardinality_of) | {hides: 2},
+        dict(table.columns) | {hides: is_hidden.astype(np.uint8)},
         table.weights,
     )
-    engine = engine_of(compile_problems(network, rows), memory_budget())
-    layout = engine.problems.layout
-    evidence = np.stack([np.ones_like(tilt), np.exp(tilt - tilt.max())], axis=-1).reshape(-1)
-    cells = layout.flat({**(start.tables_of or {}), child: evidence})
-    kept = slice(len(cells) - len(evidence), None)  # the child comes last
-    for _ in range(max_iterations):
-        after = maximise(engine.expect(cells).counts, Rows.of(layout), prior)
-        after[kept] = evidence
-        change = float(np.abs(after - cells).max())
-        cells = after
-        if change < tolerance:
-            break
-    tables = layout.tables(cells)
-    return start.with_tables({name: tables[name] for name in start.variables})
+    engine = engine_of(compile_problems(network, rows), memory)
+    return TiltedRows(engine, start, question, hides, prior, near or {})
+
+
+def _others(given: Scope, question: Question) -> Scope:
+    return tuple(name for name in given if name != question.mechanism)
+
+
+def mechanism(counts: FloatArray, state: int, ratio: float) -> FloatArray:
+    """The CPT of a mechanism that hides one state with ``ratio`` times the odds of the others.
+
+    Parameters
+    ----------
+    counts
+        The expected rows by the variable, what the mechanism looks at besides, and whether the
+        variable is shown or hidden.
+
+    Examples
+    --------
+    Ten of forty say yes; of the twenty who hide it half do, if the odds are three times as high.
+
+    >>> counts = np.array([[30.0, 10.0], [10.0, 10.0]])
+    >>> mechanism(counts, 1, 3.0)[:, 1].tolist()
+    [0.25, 0.5]
+    """
+    hidden = counts[..., 1].sum(axis=0).clip(0)  # h
+    every = counts.sum(axis=(0, -1)).clip(0)  # n
+    tilted = counts[state].sum(axis=-1).clip(0)  # n_1
+    shown = (every - hidden).clip(0)
+    linear = ratio * tilted + (every - tilted) - (1 + ratio) * hidden
+    root = np.sqrt(linear**2 + 4 * ratio * shown * hidden)
+    # 1 / t: whichever form does not subtract what is nearly the same.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = np.where(
+            linear > 0, (linear + root) / hidden, 4 * ratio * shown / (root - linear)
+        )
+    inverse = np.where(hidden > 0, inverse / 2, np.inf)
+    times = np.ones(len(counts))
+    times[state] = ratio
+    share = 1 / (1 + np.multiply.outer(1 / times, inverse))
+    return np.stack([1 - share, share], axis=-1)

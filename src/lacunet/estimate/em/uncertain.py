@@ -5,6 +5,7 @@ from __future__ import annotations
 from lacunet.estimate.em.start import Rows, maximise
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
+from lacunet.progress import Progress, silent
 from lacunet.uncertainty.rate_matrix import (
     Curvature,
     EmSpreads,
@@ -34,12 +35,14 @@ def em_curvature(engine: Engine, cells: FloatArray, prior: float) -> Curvature:
     return Curvature.of(step, cells, engine.expect(cells).counts, layout, prior)
 
 
-def em_uncertainty(engine: Engine, cells: FloatArray, prior: float) -> EmSpreads:
+def em_uncertainty(
+    engine: Engine, cells: FloatArray, prior: float, progress: Progress = silent
+) -> EmSpreads:
     """The spread of every CPT, and what the data do not identify."""
     layout = engine.problems.layout
     curvature = em_curvature(engine, cells, prior)
     parts = parts_of(engine.problems, curvature.free, layout)
-    return em_spreads(curvature, parts, layout, prior)
+    return em_spreads(curvature, parts, layout, prior, progress)
 
 
 def em_family_uncertainty(engine: Engine, cells: FloatArray, prior: float, variable: str) -> Spread:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import Missingness
+from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
@@ -28,6 +29,33 @@ class GraphFromText:
         """Read the graph for this network and draw its parameters."""
         graph = MissingnessGraph.parse(self.text, network)
         return MissingByGraph(graph, beta=self.beta).draw(network, rng)
+
+
+@dataclass(frozen=True)
+class ByOneState:
+    """Half of the variables go missing, each with one of two rates by the state of another.
+
+    The design of Y. Liu and A. C. Constantinou, "Greedy structure learning from data that
+    contain systematic missing values" (2022): half of the states of one parent hide with
+    probability .6, the others with .1. The parent is itself never missing (MAR), or one of the
+    other variables that go missing (MNAR).
+    """
+
+    looks_at: Literal["complete", "incomplete"]
+
+    def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
+        """Choose the variables that go missing, their parents, and the states that hide."""
+        mixed = [network.variables[at] for at in rng.permutation(len(network.variables))]
+        hidden, shown = sorted(mixed[: len(mixed) // 2]), sorted(mixed[len(mixed) // 2 :])
+        mechanisms = {}
+        for name in hidden:
+            others = [one for one in hidden if one != name]
+            parent = rng.choice(shown if self.looks_at == "complete" else others)
+            states = network.cardinality(str(parent))
+            rates = np.where(rng.permutation(states) < states / 2, 0.6, 0.1)
+            mechanisms[name] = MechanismCpt(name, (str(parent),), rates)
+        graph = MissingnessGraph(network, {name: one.parents for name, one in mechanisms.items()})  # type: ignore[misc]
+        return Missingness(graph, mechanisms)
 
 
 @dataclass(frozen=True)
@@ -91,4 +119,16 @@ ONE_BY_ONE = Setting(
     GraphFromText("Mek -> R[Raf]; R[Raf] -> R[Mek]; Akt -> R[Erk]; R[Erk] -> R[Akt]", MNAR_BETA),
     "MNAR: Mek -> R[Raf] -> R[Mek], Akt -> R[Erk] -> R[Akt]",
     "sachs",
+)
+
+# Every cell is hidden with the same probability: W. Bodewes and M. Scutari, 2021.
+EVERY_CELL = tuple(
+    Setting(f"every-cell-{rate:.2f}", MCAR(share=1.0, rate=rate), f"MCAR: {rate:.0%} of all cells")
+    for rate in (0.05, 0.1, 0.2)
+)
+HALF = "half of the variables, "
+MECHANISMS = (
+    Setting("half-mcar", MCAR(share=0.5, rate=0.35), f"MCAR: {HALF}rate .35"),
+    Setting("half-mar", ByOneState("complete"), f"MAR: {HALF}rates .6 and .1 by a complete one"),
+    Setting("half-mnar", ByOneState("incomplete"), f"MNAR: {HALF}rates .6 and .1 by another one"),
 )

@@ -12,10 +12,12 @@ import numpy as np
 from lacunet.formats.catalogue import catalogue, example
 from lacunet.formats.files import read_network
 from lacunet.model.network import Network
-from lacunet.simulation.generators import grid
+from lacunet.simulation.generators import grid, random_network
 
 GRID = "grid-90-20-1"
 GRID_SEED = 90_20_1
+RANDOM = "random-20"  # 20 variables, 2 to 4 states, up to 3 parents
+RANDOM_SEED = 20
 
 PAIR = Network(
     {"X": ["0", "1"], "Y": ["0", "1"]},
@@ -41,8 +43,11 @@ class Source:
         """What names the network in the keys of cells."""
         return f"{self.name}@{self.digest}" if self.digest else self.name
 
-    def read(self) -> Network:
-        """The network itself."""
+    def read(self, repetition: int = 0) -> Network:
+        """The network itself; of random ones, every repetition has its own."""
+        if self.name == RANDOM and not self.path:
+            rng = np.random.default_rng([RANDOM_SEED, repetition])
+            return random_network(20, rng, max_parents=3, states=(2, 4))
         return self.network or _read(self)
 
 
@@ -68,7 +73,7 @@ def source_in_file(path: str, name: str = "") -> Source:
 
 def made_or_bundled() -> tuple[str, ...]:
     """The names that need no file."""
-    return (*(entry.name for entry in catalogue()), "pair", f"{GRID}-like")
+    return (*(entry.name for entry in catalogue()), "pair", f"{GRID}-like", RANDOM)
 
 
 @cache

@@ -9,7 +9,7 @@ from lacunet.experiments.paper.published import Published, published
 from lacunet.experiments.paper.studies import Study
 from lacunet.experiments.report.summary import Group, Summary, by_group, summary
 from lacunet.experiments.report.tables import Sheet, cell_text, duration, power
-from lacunet.experiments.runner.learners import LEARNERS
+from lacunet.experiments.runner.learners import TITLES
 from lacunet.experiments.runner.outcomes import Outcome
 
 MEASURE = "log_likelihood"
@@ -86,9 +86,9 @@ def contest_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
             one.paper.setting,
             power(one.paper.rows),
             duration(one.paper.limit or 0.0),
-            f"{LEARNERS[one.paper.method].title} {one.paper.text}",
+            f"{TITLES[one.paper.method]} {one.paper.text}",
             duration(one.limit),
-            f"{LEARNERS[one.method].title} {cell_text(one.found, MEASURE)}",
+            f"{TITLES[one.method]} {cell_text(one.found, MEASURE)}",
             f"{one.found.count}",
             f"{one.gain:+.2f}",
             f"{one.unchosen.mean - (one.paper.value or 0.0):+.2f}" if one.unchosen else "",

@@ -10,10 +10,11 @@ from itertools import count
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from lacunet.experiments.paper.published import printed
 from lacunet.experiments.paper.studies import Study
 from lacunet.experiments.report.summary import Summary, by_group, summary
-from lacunet.experiments.report.tables import MEASURES, methods_in_order
-from lacunet.experiments.runner.learners import LEARNERS
+from lacunet.experiments.report.tables import MEASURES, TIMES, methods_in_order
+from lacunet.experiments.runner.learners import TITLES
 from lacunet.experiments.runner.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -48,12 +49,12 @@ PLAIN = ("tab:gray", "-", "x")
 
 @dataclass(frozen=True)
 class Line:
-    """What is drawn of one method: a point for each size."""
+    """What is drawn of one method: a point for each size, and what the paper printed there."""
 
     method: str
     across: tuple[float, ...]
-    up: tuple[float, ...]
-    errors: tuple[float, ...]
+    found: tuple[Summary, ...]
+    paper: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,9 @@ def drawings(study: Study, outcomes: Sequence[Outcome]) -> list[Drawing]:
             for one in outcomes
             if (one.network, one.setting, one.limit) == (network, setting, longest)
         ]
-        for measure in (name for name in study.measures if name != "seconds"):
+        for measure in (name for name in study.measures if name not in TIMES):
             for across in ("rows", "seconds") if "seconds" in study.measures else ("rows",):
-                lines = _lines(methods_in_order(study, own), own, across, measure)
+                lines = _lines(study, own, across, measure)
                 if not lines:
                     continue
                 title = f"{network}: {words_of.get(setting, setting)}"
@@ -107,20 +108,21 @@ def _file_name(text: str, taken: Container[str]) -> str:
 
 
 def _lines(
-    methods: Sequence[str], outcomes: Sequence[Outcome], across: str, measure: str
+    study: Study, outcomes: Sequence[Outcome], across: str, measure: str
 ) -> tuple[Line, ...]:
-    points: dict[str, list[tuple[float, Summary]]] = {name: [] for name in methods}
+    methods = methods_in_order(study, outcomes)
+    points: dict[str, list[tuple[float, Summary, float]]] = {name: [] for name in methods}
     for group, draws in sorted(by_group(outcomes).items(), key=lambda item: item[0][3]):
+        network, setting, limit, rows, method = group
         height, time = summary(draws, measure), summary(draws, "seconds")
-        at = float(group[3]) if across == "rows" else time.mean if time else nan
+        at = float(rows) if across == "rows" else time.mean if time else nan
         if height is not None and isfinite(height.mean) and isfinite(at):
-            points[group[4]].append((at, height))
-    return tuple(_line(method, found) for method, found in points.items() if found)
-
-
-def _line(method: str, points: Sequence[tuple[float, Summary]]) -> Line:
-    errors = tuple(0.0 if isnan(one.standard_error) else one.standard_error for _, one in points)
-    return Line(method, tuple(at for at, _ in points), tuple(one.mean for _, one in points), errors)
+            paper = printed(study.name, network, setting, limit, rows, measure).get(method)
+            beside = paper.value if paper and across == "rows" else None
+            points[method].append((at, height, nan if beside is None else beside))
+    return tuple(
+        Line(method, *zip(*found, strict=True)) for method, found in points.items() if found
+    )
 
 
 def draw(drawing: Drawing) -> Figure:
@@ -133,9 +135,9 @@ def draw(drawing: Drawing) -> Figure:
         colour, dash, marker = STYLES.get(line.method, PLAIN)
         axes.errorbar(
             line.across,
-            line.up,
-            yerr=line.errors,
-            label=LEARNERS[line.method].title,
+            [one.mean for one in line.found],
+            yerr=[0.0 if isnan(one.standard_error) else one.standard_error for one in line.found],
+            label=TITLES[line.method],
             color=colour,
             linestyle=dash,
             marker=marker,

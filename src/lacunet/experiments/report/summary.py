@@ -27,7 +27,10 @@ from lacunet.experiments.runner.outcomes import Outcome
 
 Group = tuple[str, str, float | None, int, str]  # network, setting, limit, rows, method
 Draws = Mapping[int, Outcome]  # by repetition
-LARGER_IS_BETTER = {"log_likelihood": True, "divergence": False, "seconds": False}
+LARGER_IS_BETTER = {
+    **dict.fromkeys(("log_likelihood", "f1"), True),
+    **dict.fromkeys(("divergence", "seconds", "cpu_seconds", "shd", "skeleton_errors"), False),
+}
 
 
 @dataclass(frozen=True)

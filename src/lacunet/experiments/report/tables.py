@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isinf, isnan, log10
 
-from lacunet.experiments.paper.published import Published, printed
+from lacunet.experiments.paper.published import Published, printed, published
 from lacunet.experiments.paper.studies import Study
 from lacunet.experiments.report.summary import (
     Difference,
@@ -17,7 +17,7 @@ from lacunet.experiments.report.summary import (
     difference,
     summary,
 )
-from lacunet.experiments.runner.learners import LEARNERS
+from lacunet.experiments.runner.learners import ALL, TITLES, is_yardstick
 from lacunet.experiments.runner.outcomes import Outcome
 from lacunet.wording import text_table
 
@@ -25,8 +25,13 @@ MEASURES = {
     "seconds": "Runtime [s]",
     "log_likelihood": "Test set log-likelihood per row",
     "divergence": "Kullback-Leibler divergence",
+    "cpu_seconds": "CPU time [s]",
+    "shd": "Structural Hamming distance of the CPDAGs per edge of the truth",
+    "f1": "F1 of the CPDAGs",
+    "skeleton_errors": "Errors of the skeleton",
 }
-DIGITS = {"log_likelihood": 2, "divergence": 3}
+DIGITS = {"log_likelihood": 2, "divergence": 3, "shd": 3, "f1": 3, "skeleton_errors": 1}
+TIMES = ("seconds", "cpu_seconds")
 LEGEND = (
     "n: learning problems; mean ± standard error over them; * the best of ours, in the paper what "
     "is in bold; ~ some were stopped by the time limit; (k/n) only k of n gave a network; - none "
@@ -63,9 +68,9 @@ class _Spot:
     @property
     def best(self) -> str | None:
         """The best of those that compete: the yardstick saw the complete rows."""
-        if self.measure == "seconds":
+        if self.measure in TIMES:
             return None
-        found = {name: one for name, one in self.summaries.items() if name != "complete"}
+        found = {name: one for name, one in self.summaries.items() if not is_yardstick(name)}
         return best_method(found, self.measure)
 
     @property
@@ -101,7 +106,7 @@ def sheets(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
                 )
                 for (network, rows), draws in spots.items()
             ]
-            for words, lines in KINDS if measure == "divergence" else KINDS[:1]:
+            for words, lines in KINDS if measure in ("divergence", "shd") else KINDS[:1]:
                 made.append(
                     _sheet(
                         f"{MEASURES[measure]}{words}: {setting} setting, {most}",
@@ -114,9 +119,14 @@ def sheets(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
 
 
 def methods_in_order(study: Study, outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    """The methods that have outcomes: those of the study in its order, then any others."""
+    """The methods that have outcomes: those of the study in its order, then any others.
+
+    Those that are known from print only are there too.
+    """
     there = {one.method for one in outcomes}
-    names = (*(learner.name for learner in study.learners), *LEARNERS)
+    known = ALL[study.finds]
+    there |= {one.method for one in published(study.name) if not known[one.method].method}
+    names = (*(learner.name for learner in study.learners), *known)
     return tuple(name for name in dict.fromkeys(names) if name in there)
 
 
@@ -130,7 +140,7 @@ def _sheet(title: str, methods: Line, spots: Sequence[_Spot], lines: _Lines) -> 
         for line in lines(spot, methods)
     ]
     blank = [("", "", *row[2:]) if row[2] == "paper" else row for row in rows]
-    header: Line = ("network", "rows", "", "n", *(LEARNERS[name].title for name in methods))
+    header: Line = ("network", "rows", "", "n", *(TITLES[name] for name in methods))
     skip = 0 if len(networks) > 1 else 1
     return Sheet(title, header[skip:], tuple(row[skip:] for row in blank), 4 - skip)
 
@@ -193,7 +203,7 @@ def cell_text(found: Summary | None, measure: str, is_best: bool = False) -> str
         return "-"
     digits = _digits(found.mean, measure)
     text = f"{found.mean:.{digits}f}"
-    if not isnan(found.standard_error) and measure != "seconds":
+    if not isnan(found.standard_error) and measure not in TIMES:
         text += f" ± {found.standard_error:.{digits}f}"
     marks = ("*" if is_best else "") + ("~" if found.stopped else "")
     return text + marks + ("" if found.is_whole else f" ({found.count}/{found.asked})")
@@ -228,7 +238,7 @@ def difference_text(found: Difference | None, measure: str) -> str:
 
 def _digits(value: float, measure: str) -> int:
     """As the paper prints it; more where nothing would be left of the number."""
-    if measure == "seconds":
+    if measure in TIMES:
         return 0 if value >= 100 else 1 if value >= 10 else 2
     if measure != "divergence" or not isfinite(value) or not 0 < value < 0.01:
         return DIGITS[measure]

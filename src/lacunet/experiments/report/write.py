@@ -15,7 +15,7 @@ from lacunet.experiments.report.figures import can_draw, drawings, picture
 from lacunet.experiments.report.page import page
 from lacunet.experiments.report.summary import by_group, summary
 from lacunet.experiments.report.tables import LEGEND, as_markdown, as_text, escaped, sheets
-from lacunet.experiments.runner.journal import read_journal, replace_file
+from lacunet.experiments.runner.journal import last_result, read_journal, replace_file
 from lacunet.experiments.runner.learners import learners_named
 from lacunet.experiments.runner.outcomes import Outcome, tidy
 from lacunet.wording import counted, finite
@@ -39,14 +39,16 @@ def report(study: Study, folder: Path) -> Written:
     outcomes = list(read_journal(folder).values())
     if not outcomes:
         raise ExperimentError.no_results(folder)
-    learners_named([one.method for one in outcomes])  # refuses a method that does not exist
+    learners_named([one.method for one in outcomes], study.finds)  # refuses unknown methods
     made = [*sheets(study, outcomes), *contest_sheet(study, outcomes)]
     text = f"{study.title}\n\n{as_text(made)}"
-    pictures = [picture(one) for one in drawings(study, outcomes)] if can_draw() else []
+    drawn = drawings(study, outcomes)
+    pictures = [picture(one) for one in drawn] if can_draw() else []
+    data, finished = as_data(study, outcomes), last_result(folder)
     texts = {
         "table.txt": text,
         "table.md": f"{as_markdown(made)}\n\n{escaped(LEGEND)}",
-        "index.html": page(study, made, [one.svg for one in pictures], outcomes),
+        "index.html": page(study, made, drawn, outcomes, data, finished),
     }
     contents = {name: f"{content.rstrip()}\n".encode() for name, content in texts.items()}
     for write, name in ((parquet.write_table, "results.parquet"), (csv.write_csv, "results.csv")):
@@ -59,7 +61,7 @@ def report(study: Study, folder: Path) -> Written:
         replace_file(folder / name, content)
     return Written(
         text=text,
-        data=as_data(study, outcomes),
+        data=data,
         failures=failures(outcomes),
         is_empty=all(one.status != "ok" for one in outcomes),
         files=tuple(folder / name for name in contents),

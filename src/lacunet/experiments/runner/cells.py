@@ -71,7 +71,7 @@ class Problem:
 
     def draw(self) -> Drawn:
         """Draw the mechanisms, rows, what is hidden of them, and other rows to test on."""
-        truth, missingness = self.source.read(), self.draw_mechanisms()
+        truth, missingness = self.source.read(self.repetition), self.draw_mechanisms()
         complete = sample(truth, self.rows, generator(self.key, "rows"))
         return Drawn(
             truth=truth,
@@ -88,7 +88,8 @@ class Problem:
             f"network={self.source.key} setting={self.setting.name} "
             f"repetition={self.repetition} seed={self.seed}"
         )
-        return self.setting.missing.draw(self.source.read(), generator(words, "mechanisms"))
+        network = self.source.read(self.repetition)
+        return self.setting.missing.draw(network, generator(words, "mechanisms"))
 
 
 @dataclass(frozen=True)

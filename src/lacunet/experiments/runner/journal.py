@@ -19,14 +19,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
-from uuid import uuid4
 
 from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.paper.sources import Source
 from lacunet.experiments.paper.studies import Study
 from lacunet.experiments.runner.outcomes import Outcome, as_plain, parsed_outcome
+from lacunet.output import replacing
 
 NAME = "cells.jsonl"
 PURPOSE = "study.json"
@@ -53,8 +54,7 @@ def journal_in(folder: Path) -> Iterator[Journal]:
     """Open the journal of a folder for this run alone; drop a torn last line."""
     text = _content(folder / NAME)  # refuses what is not a plain file
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / NAME).open("ab")
+        file = (_made(folder) / NAME).open("ab")
     except OSError as error:
         raise ExperimentError.folder(folder, error) from None
     with file:
@@ -70,6 +70,11 @@ def read_journal(folder: Path) -> dict[str, Outcome]:
     """The outcomes in a folder, by key, in the order they came; the folder is not touched."""
     text = _content(folder / NAME)
     return _parsed(text[: text.rfind(b"\n") + 1], folder / NAME)
+
+
+def last_result(folder: Path) -> datetime:
+    """When the last outcome of a folder was written."""
+    return datetime.fromtimestamp((folder / NAME).stat().st_mtime).astimezone()
 
 
 def _content(path: Path) -> bytes:
@@ -112,15 +117,19 @@ def _lock(file: IO[bytes], folder: Path) -> None:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Put a file in place of whatever has its name, a link too, in one step."""
-    part = path.with_name(f".{path.name[:40]}.{uuid4().hex}")
     try:
-        with part.open("xb") as file:
+        with replacing(path, follow_links=False) as file:
             file.write(content)
-        part.replace(path)
     except OSError as error:
         raise ExperimentError.folder(path.parent, error) from None
-    finally:
-        part.unlink(missing_ok=True)
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExperimentError.folder(folder, error) from None
+    return folder
 
 
 def keep_to_purpose(study: Study, folder: Path) -> None:
@@ -141,12 +150,8 @@ def keep_to_purpose(study: Study, folder: Path) -> None:
         "drawing": DRAWING,
     }
     _check_same(kept, wanted, folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ExperimentError.folder(folder, error) from None
     content = json.dumps({**wanted, "networks": networks}, indent=1) + "\n"
-    replace_file(folder / PURPOSE, content.encode())
+    replace_file(_made(folder) / PURPOSE, content.encode())
 
 
 def kept_study(study: Study, folder: Path) -> Study:

@@ -20,7 +20,9 @@ class Learner:
     ``learns_from`` is "complete" for the yardstick that sees the rows before anything was
     hidden. ``needs`` is "separator" or "missingness" where the method must be told of how
     the values went missing. ``limit_decides`` if the limit not only stops the method but
-    tells it what to do: it must be run under each limit.
+    tells it what to do: it must be run under each limit. ``finds`` is "structure" where the
+    network itself is learned, from the states alone; a ``method`` that is empty is known from
+    print only.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Learner:
     learns_from: str = "shown"
     needs: str = ""
     limit_decides: bool = False
+    finds: str = "cpts"
 
     def build(
         self, limit: float | None, separator: Scope | None, graph: MissingnessGraph | None
@@ -93,15 +96,38 @@ LEARNERS = {
     )
 }
 
+STRUCTURES = {
+    one.name: one
+    for one in (
+        Learner("structure", "auto", "auto", finds="structure"),
+        Learner("structure-complete", "(complete)", "auto", (), "complete", finds="structure"),
+        Learner("closed-form", "closed form", "closed-form", finds="structure"),
+        Learner("pyagrum-tabu", "pyAgrum tabu", "pyagrum-tabu", finds="structure"),
+        Learner("pgmpy-hill-climbing", "pgmpy HC", "pgmpy-hill-climbing", finds="structure"),
+        Learner("pgmpy-ges", "pgmpy GES", "pgmpy-ges", finds="structure"),
+        Learner("causal-learn-ges", "causal-learn GES", "causal-learn-ges", finds="structure"),
+        Learner("structural-em", "structural EM (bnlearn)", "", finds="structure"),
+        Learner("nal", "NAL", "", finds="structure"),
+    )
+}
+ALL = {"cpts": LEARNERS, "structure": STRUCTURES}
+TITLES = {name: one.title for known in ALL.values() for name, one in known.items()}
+
 CLOSED_FORMS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar")
 NEW = ("one-step", "em", "auto", "complete")
 
 
-def learners_named(names: Sequence[str]) -> tuple[Learner, ...]:
+def learners_named(names: Sequence[str], finds: str = "cpts") -> tuple[Learner, ...]:
     """The learners of these names, in this order."""
+    known = {name: one for name, one in ALL[finds].items() if one.method}
     for name in names:
-        if name not in LEARNERS:
+        if name not in known:
             raise ExperimentError(
-                f"there is no method {name!r} here.", f"choose among {', '.join(LEARNERS)}."
+                f"there is no method {name!r} here.", f"choose among {', '.join(known)}."
             )
-    return tuple(LEARNERS[name] for name in dict.fromkeys(names))
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def is_yardstick(name: str) -> bool:
+    """Whether a learner sees the rows before anything was hidden: it does not compete."""
+    return any(name in known and known[name].learns_from == "complete" for known in ALL.values())

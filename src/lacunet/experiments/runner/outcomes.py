@@ -32,7 +32,8 @@ class Outcome:
     ``message`` is why there is no network or, where the method chose for itself, what it chose.
     ``hidden`` is the share of the cells of the table that were not shown. ``run_under`` is the
     limit of the cell that was really run, where a method that ended by itself made running it
-    again under another limit needless.
+    again under another limit needless. For structures, ``shd`` is the distance of the CPDAGs per
+    edge of the truth, ``f1`` and ``skeleton_errors`` as `lacunet.compare_structures` has them.
     """
 
     key: str
@@ -58,6 +59,10 @@ class Outcome:
     version: str = ""
     machine: str = ""
     whole_seconds: float | None = None
+    cpu_seconds: float | None = None
+    shd: float | None = None
+    f1: float | None = None
+    skeleton_errors: int | None = None
 
     @property
     def ended_by_itself(self) -> bool:

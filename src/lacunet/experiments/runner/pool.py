@@ -84,7 +84,9 @@ def solve_all(
             yield from _next_cell(child, queue, serve)
         while busy := [child for child in children if child.cell]:
             for child in _ready(busy):
-                yield from _take(child, queue, serve)
+                if (outcome := _heard(child)) is not None:
+                    yield outcome
+                    yield from _next_cell(child, queue, serve)
     finally:
         for child in children:
             _end(child)
@@ -104,7 +106,8 @@ def _next_cell(child: _Child, queue: Iterator[Sequence[Cell]], serve: Serve) -> 
         served = serve(cell)
         if served is None:
             child.cell = cell
-            _send(child, cell)
+            with suppress(BrokenPipeError, ConnectionResetError):  # seen at its connection next
+                child.connection.send(cell)
             return
         yield served
 
@@ -116,13 +119,6 @@ def _ready(busy: Sequence[_Child]) -> list[_Child]:
     heard = set(wait([child.connection for child in busy], timeout))
     now = monotonic()
     return [child for child in busy if child.connection in heard or now >= child.deadline]
-
-
-def _take(child: _Child, queue: Iterator[Sequence[Cell]], serve: Serve) -> Iterator[Outcome]:
-    outcome = _heard(child)
-    if outcome is not None:
-        yield outcome
-        yield from _next_cell(child, queue, serve)
 
 
 def _heard(child: _Child) -> Outcome | None:
@@ -172,12 +168,6 @@ def _plain_main() -> Iterator[None]:
         yield
     finally:
         __main__.__dict__.update({name: value for name, value in kept.items() if value})
-
-
-def _send(child: _Child, cell: Cell) -> None:
-    # If it has died, the next look at its connection says so.
-    with suppress(BrokenPipeError, ConnectionResetError):
-        child.connection.send(cell)
 
 
 def _replace(child: _Child) -> None:

@@ -18,21 +18,16 @@ Kind = tuple[str | int, ...]  # network, setting, rows, method
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run has before it: cells, those already there, and how long the rest will take.
+    """What a run has before it: all its cells, those to be run, and how long these will take.
 
     ``likely_seconds`` is judged by the finished cells of the same kind, and unknown (None) as
     long as there is a kind of which none is finished.
     """
 
     cells: int
-    finished: int
+    to_run: int
     problems: int
     likely_seconds: float | None
-
-    @property
-    def to_run(self) -> int:
-        """The cells that are not there yet."""
-        return self.cells - self.finished
 
 
 def forecast(
@@ -49,7 +44,7 @@ def forecast(
     known = [seconds_of.get(_kind(cell), []) for cell in missing]
     likely = sum(map(fmean, known)) / processes if all(known) else None
     problems = len({cell.problem.key for cell in missing})
-    return Forecast(len(cells), len(cells) - len(missing), problems, likely)
+    return Forecast(len(cells), len(missing), problems, likely)
 
 
 def _kind(cell: Cell) -> Kind:

@@ -23,7 +23,21 @@ def solve(cell: Cell, drawn: Drawn, tell: Callable[[str], None] = lambda _: None
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the result says what the warnings say
-        return _solve(cell, drawn, tell)
+        return (_solve_structure if cell.learner.finds == "structure" else _solve)(
+            cell, drawn, tell
+        )
+
+
+def _solve_structure(cell: Cell, drawn: Drawn, tell: Callable[[str], None]) -> Outcome:
+    from lacunet.experiments.runner.structures import find_structure
+
+    table = drawn.complete if cell.learner.learns_from == "complete" else drawn.table
+    cells = table.rows * len(table.variables)
+    hidden = sum(table.missing_of.values()) / cells
+    found = find_structure(
+        cell.learner.method, drawn.truth, table, cell.limit, generator(cell.task, "method"), tell
+    )
+    return outcome_of(cell, "ok", {"hidden": hidden, **found})
 
 
 def _solve(cell: Cell, drawn: Drawn, tell: Callable[[str], None]) -> Outcome:

@@ -167,11 +167,18 @@ def _split(search: Search, target: Names, given: Names, depth: int) -> Iterator[
 def _multiplied(
     search: Search, first: Names, second: Names, given: Names, depth: int
 ) -> Iterator[Term]:
-    left = _solve(search, first, second | given, depth)
-    if left is not None:
-        right = _solve(search, second, given, depth)
-        if right is not None:
-            yield Product.of(left, right)
+    for parts in _both(search, (first, second | given), (second, given), depth):
+        yield Product.of(*parts)
+
+
+def _both(
+    search: Search, one: tuple[Names, Names], two: tuple[Names, Names], depth: int
+) -> Iterator[tuple[Term, Term]]:
+    """The estimands of two queries, if there are both; the second is asked only then."""
+    first = _solve(search, *one, depth)
+    second = None if first is None else _solve(search, *two, depth)
+    if first is not None and second is not None:
+        yield first, second
 
 
 def _conditioned(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
@@ -198,12 +205,8 @@ def _summed(search: Search, target: Names, given: Names, depth: int) -> Iterator
 def _inverted(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
     for helper in _helpers(search.graph, target | given):
         more = frozenset({helper})
-        first = _solve(search, target, given | more, depth)
-        if first is not None:
-            second = _solve(search, more, target | given, depth)
-            if second is not None:
-                names = search.graph.named(target), search.graph.named(given)
-                yield Inverted(*names, first, second)
+        for parts in _both(search, (target, given | more), (more, target | given), depth):
+            yield Inverted(search.graph.named(target), search.graph.named(given), *parts)
 
 
 def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:

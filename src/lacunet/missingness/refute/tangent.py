@@ -19,20 +19,22 @@ too; what does not determine a query there does not determine it in the graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
 from math import prod
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.missingness.separation.mixed import MixedGraph
+from lacunet.missingness.separation.mixed import MixedGraph, reached
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.statistics.distinct import pack
 
 Integers = NDArray[np.int64]
+Number = TypeVar("Number", np.int64, np.float64)
 PRIME = 2**31 - 1
 POINTS = 3
 
@@ -185,16 +187,28 @@ def _inverse(values: Integers) -> Integers:
 
 
 def _gradients(grid: Grid, point: _Point, groups: Integers, count: int) -> Integers:
-    """The derivative of the sum of the joint over each group, by every free parameter."""
+    def weights_of(node: AnyNode) -> Integers:
+        return point.joint * point.inverse_at[node] % PRIME
+
+    return gradients(grid, groups, count, weights_of) % PRIME
+
+
+def gradients(
+    grid: Grid, groups: Integers, count: int, weights_of: Callable[[AnyNode], NDArray[Number]]
+) -> NDArray[Number]:
+    """The derivative of the sum of the joint over each group, by every free parameter.
+
+    ``weights_of`` gives for each configuration the joint without the entry of a node's CPT.
+    """
     blocks = []
     for node in grid.submodel.nodes:
-        rows, states = grid.sizes[node]
+        (rows, states), weights = grid.sizes[node], weights_of(node)
         cell = grid.rows[node] * states + grid.value_of[node]
-        flat = np.zeros((count, rows * states), dtype=np.int64)
-        np.add.at(flat, (groups, cell), point.joint * point.inverse_at[node] % PRIME)
-        block = flat.reshape(count, rows, states) % PRIME
+        flat = np.zeros((count, rows * states), dtype=weights.dtype)
+        np.add.at(flat, (groups, cell), weights)
+        block = flat.reshape(count, rows, states)
         blocks.append((block[..., :-1] - block[..., -1:]).reshape(count, rows * (states - 1)))
-    return np.concatenate(blocks, axis=1) % PRIME
+    return np.concatenate(blocks, axis=1)
 
 
 def _query_gradients(
@@ -291,16 +305,15 @@ def _part(graph: MixedGraph, kept: Names) -> MixedGraph:
 
 def _is_connected(graph: MixedGraph) -> bool:
     """Whether every variable and its mechanism hang together; parts apart are smaller models."""
-    reached: set[Node] = set()
-    waiting: list[Node] = [graph.variables[0]]
-    while waiting:
-        node = waiting.pop()
-        if node not in reached:
-            reached.add(node)
-            waiting.extend(graph.parents[node] | graph.children[node] | graph.siblings[node])
-            own = Mechanism(node) if isinstance(node, str) else node.variable
-            waiting.extend([own] if own in graph.parents else [])
-    return len(reached) == len(graph.order)
+
+    def joined(node: Node) -> Iterator[Node]:
+        yield from graph.parents[node] | graph.children[node] | graph.siblings[node]
+        own = Mechanism(node) if isinstance(node, str) else node.variable
+        if own in graph.parents:
+            yield own
+
+    start: list[Node] = [graph.variables[0]]
+    return len(reached(start, joined)) == len(graph.order)
 
 
 def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:

@@ -18,8 +18,8 @@ import numpy as np
 from lacunet.missingness.refute.tangent import (
     AnyNode,
     Grid,
-    Integers,
     Submodel,
+    gradients,
     grid_of,
     kept_variables,
     moves_unseen,
@@ -132,19 +132,14 @@ class _Model:
         table = added_up(both, self.joint(), cells).reshape(self.grid.groups(given)[1], -1)
         return np.asarray(table / table.sum(axis=1, keepdims=True)).ravel()
 
-    def jacobian(self, groups: Integers) -> FloatArray:
-        """The derivative of the sum of the joint over each group by the free parameters."""
-        joint, blocks = self.joint(), []
-        count = int(groups.max()) + 1
-        for node, table in self.tables.items():
-            rows, states = table.shape
-            at = self.grid.rows[node] * states + self.grid.value_of[node]
-            entries = table.ravel()[at]
-            flat = np.zeros((count, rows * states))
-            np.add.at(flat, (groups, at), joint / entries)
-            block = flat.reshape(count, rows, states)
-            blocks.append((block[..., :-1] - block[..., -1:]).reshape(count, -1))
-        return np.concatenate(blocks, axis=1)
+    def jacobian(self) -> FloatArray:
+        """The derivative of the manifest law by the free parameters."""
+        joint, grid = self.joint(), self.grid
+
+        def weights_of(node: AnyNode) -> FloatArray:
+            return joint / self.tables[node][grid.rows[node], grid.value_of[node]]
+
+        return gradients(grid, grid.manifest, int(grid.manifest.max()) + 1, weights_of)
 
     def moved(self, step: FloatArray) -> _Model:
         tables, start = {}, 0
@@ -211,9 +206,7 @@ def _unseen_direction(
     The first is in the null space of the manifest law's Jacobian, the second its
     pseudo-inverse.
     """
-    left, sizes, basis = np.linalg.svd(
-        model.jacobian(model.grid.manifest).astype(np.float64), full_matrices=True
-    )
+    left, sizes, basis = np.linalg.svd(model.jacobian(), full_matrices=True)
     rank = int((sizes > 1e-9 * sizes[0]).sum())
     null = basis[rank:]
     step = 1e-6

@@ -1,4 +1,4 @@
 """What a missingness graph separates.
 
-`mixed` graphs, the `drawing` over a network, the `category`, `separator` sets.
+`mixed` graphs, the `drawing` over a network with its category, `separator` sets.
 """

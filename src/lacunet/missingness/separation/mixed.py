@@ -17,15 +17,33 @@ has found does not change how far this one gets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
+from typing import TypeVar
 
 from lacunet.model.nodes import Mechanism, Node, named
 
 Nodes = frozenset[Node]
 _NONE: Nodes = frozenset()
+
+
+Anything = TypeVar("Anything", bound=Hashable)
+
+
+def reached(
+    start: Iterable[Anything], following: Callable[[Anything], Iterable[Anything]]
+) -> frozenset[Anything]:
+    """Everything that steps lead to from the start, which belongs to it."""
+    found: set[Anything] = set()
+    waiting = list(start)
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(following(one))
+    return frozenset(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,15 +160,12 @@ class MixedGraph:
 
     def closure(self, mechanisms: Iterable[Mechanism]) -> frozenset[Mechanism]:
         """The mechanisms, those of their partially observed parents, mechanism parents, on."""
-        found: set[Mechanism] = set()
-        waiting = list(mechanisms)
-        while waiting:
-            mechanism = waiting.pop()
-            if mechanism not in found and mechanism in self.parents:
-                found.add(mechanism)
-                waiting.extend(self.parents_shown_by(mechanism))
-                waiting.extend(self.mechanism_parents(mechanism))
-        return frozenset(found)
+
+        def on(mechanism: Mechanism) -> Iterable[Mechanism]:
+            above = self.parents_shown_by(mechanism) | self.mechanism_parents(mechanism)
+            return (m for m in above if m in self.parents)
+
+        return reached((m for m in mechanisms if m in self.parents), on)
 
     def near(self, nodes: Iterable[Node]) -> set[str]:
         """The variables joined to one of the nodes by an edge."""
@@ -171,14 +186,7 @@ class MixedGraph:
 
     def ancestors(self, nodes: Iterable[Node], fixed: Nodes = _NONE) -> Nodes:
         """The nodes and all their ancestors, on paths without the ``fixed`` nodes."""
-        found: set[Node] = set()
-        waiting = list(nodes)
-        while waiting:
-            node = waiting.pop()
-            if node not in found and node not in fixed:
-                found.add(node)
-                waiting.extend(self.parents[node])
-        return frozenset(found)
+        return reached(frozenset(nodes) - fixed, lambda node: self.parents[node] - fixed)
 
     def separated(
         self,
@@ -295,12 +303,8 @@ def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
     parents: dict[Node, Nodes] = {}
     for at, node in enumerate(order):
         earlier = frozenset(order[:at])
-        district, waiting = {node}, [node]
-        while waiting:
-            new = (graph.siblings[waiting.pop()] & earlier) - district
-            district |= new
-            waiting.extend(new)
-        above = frozenset(district).union(*(graph.parents[member] for member in district))
+        district = reached([node], lambda one: graph.siblings[one] & earlier)  # noqa: B023
+        above = district.union(*(graph.parents[member] for member in district))
         parents[node] = above - {node}
     return MixedGraph.of(graph.order, parents, (), graph.partial, graph.meter)
 

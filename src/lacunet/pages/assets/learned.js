@@ -2,38 +2,20 @@
 // The network and its CPTs, drawn from the data that the page carries. Names reach the page
 // only as text, never as markup.
 (() => {
-  const data = JSON.parse(document.getElementById("page-data").textContent);
-  const SMALL = 60, OVERVIEW = 400, PAGE_ROWS = 24, SVG = "http://www.w3.org/2000/svg";
+  const { data, make, draw, name, shortened, layout, drawGraph, byId, save } = page;
+  const SMALL = 60, OVERVIEW = 400, PAGE_ROWS = 24;
   const vars = data.variables;
   const place = new Map(vars.map((v, i) => [v.name, i]));
   const children = vars.map(() => []);
   vars.forEach((v, i) => v.parents.forEach(p => children[p].push(i)));
-  const byId = id => document.getElementById(id);
   const state = { chosen: data.weakest, whole: vars.length <= SMALL, zoom: 1, page: 0, folds: [], bare: false };
   let tables = null;
 
-  function make(tag, attributes = {}, ...inside) {
-    const element = document.createElement(tag);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key === "on") for (const [event, action] of Object.entries(value)) element.addEventListener(event, action);
-      else if (value === true) element.setAttribute(key, "");
-      else if (value !== false && value !== undefined) element.setAttribute(key, value);
-    }
-    element.append(...inside);
-    return element;
-  }
-  function draw(tag, attributes = {}, ...inside) {
-    const element = document.createElementNS(SVG, tag);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    element.append(...inside);
-    return element;
-  }
-  const name = text => make("bdi", {}, text);
   const number = value => value === null ? "fewer than " + data.min_count
     : Number.isInteger(value) ? value.toLocaleString("en") : value.toLocaleString("en", { maximumFractionDigits: 1 });
   const percent = share => share === null ? "fewer than " + data.min_count + " rows" : (100 * share).toFixed(1) + "%";
 
-  // The packed numbers: CPTs as multiples of 10^-digits, then support, then intervals.
+  // The packed numbers: CPTs as multiples of 10^-digits, then support, then intervals in hundredths.
   function inflated(text) {
     const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
@@ -52,51 +34,21 @@
     const configurations = i => vars[i].parents.reduce((size, p) => size * vars[p].states.length, 1);
     const sizes = vars.map((v, i) => configurations(i) * v.states.length);
     const cpts = sizes.map(cells);
-    const bounds = data.has_intervals ? sizes.map(size => [cells(size), cells(size)]) : null;
     at = Math.ceil(at / 4) * 4;
     const support = vars.map((v, i) => {
       const raw = new Float32Array(buffer.slice(at, at + 4 * configurations(i)));
       at += raw.byteLength;
       return raw;
     });
+    const bounds = data.has_intervals ? sizes.map(size => new Uint8Array(buffer, at, 2 * size, at += 2 * size)) : null;
     return { cpts, bounds, support, formulas };
   }
 
   // ---- the network
   const blanket = i => new Set([i, ...vars[i].parents, ...children[i], ...children[i].flatMap(c => vars[c].parents)]);
-  const textWidth = text => Math.min(Math.max(7.2 * [...text].length + 36, 70), 250);
-  const shortened = text => [...text].length > 28 ? [...text].slice(0, 27).join("") + "…" : text;
 
   const nodeText = i => shortened(vars[i].name) + (vars[i].warnings.length ? " !" : "");
 
-  function layout(shown, withMechanisms) {
-    const graph = new dagre.graphlib.Graph();
-    graph.setGraph({ rankdir: "TB", nodesep: 14, ranksep: 38, marginx: 10, marginy: 10 });
-    graph.setDefaultEdgeLabel(() => ({}));
-    shown.forEach(i => graph.setNode("v" + i, { width: textWidth(nodeText(i)), height: 30 }));
-    shown.forEach(i => vars[i].parents.forEach(p => shown.has(p) && graph.setEdge("v" + p, "v" + i)));
-    if (withMechanisms) for (const m of data.mechanisms) {
-      if (!shown.has(m.variable)) continue;
-      graph.setNode("r" + m.variable, { width: textWidth("R[" + shortened(vars[m.variable].name) + "]"), height: 24 });
-      m.causes.forEach(c => graph.hasNode(c) && graph.setEdge(c, "r" + m.variable));
-    }
-    dagre.layout(graph);
-    return graph;
-  }
-  function curve(points) {
-    let path = `M${points[0].x},${points[0].y}`;
-    for (let i = 1; i < points.length - 1; i++) {
-      const next = i === points.length - 2 ? points[i + 1]
-        : { x: (points[i].x + points[i + 1].x) / 2, y: (points[i].y + points[i + 1].y) / 2 };
-      path += `Q${points[i].x},${points[i].y} ${next.x},${next.y}`;
-    }
-    return points.length === 2 ? path + `L${points[1].x},${points[1].y}` : path;
-  }
-  function arrowheads() {
-    const heads = ["", "cause"].map(kind => draw("marker", { id: "head" + kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
-      markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse" }, draw("path", { d: "M0,0L8,4L0,8z", class: "arrow " + kind })));
-    return draw("defs", {}, ...heads);
-  }
   function ring(share) {
     const radius = 6, length = 2 * Math.PI * radius;
     return [draw("circle", { cx: 14, cy: 15, r: radius, class: "ring" }),
@@ -105,11 +57,12 @@
   }
   function variableNode(i, box) {
     const v = vars[i];
-    const label = draw("text", { x: 25 + (box.width - 25) / 2, y: 19, "text-anchor": "middle" }, nodeText(i));
+    const left = v.effective === null ? 0 : 25;
+    const label = draw("text", { x: left + (box.width - left) / 2, y: 19, "text-anchor": "middle" }, nodeText(i));
     const rect = draw("rect", { width: box.width, height: box.height });
     rect.style.fill = `color-mix(in srgb, var(--missing) ${Math.round(85 * v.missing)}%, var(--paper))`;
     const words = `${v.name}: ${percent(v.missing)} missing`
-+ (v.effective === null ? "" : `, effective size ${number(v.effective)} of ${number(data.rows)} rows`)
+      + (v.effective === null ? "" : `, effective size ${number(v.effective)} of ${number(data.rows)} rows`)
       + (v.warnings.length ? `, ${v.warnings.length} warnings` : "");
     const g = draw("g", { class: "node" + (i === state.chosen ? " chosen" : ""), role: "button", "data-variable": i,
       tabindex: i === state.chosen ? 0 : -1, "aria-label": words, "aria-pressed": i === state.chosen,
@@ -121,29 +74,11 @@
   }
   function drawNetwork(keepFocus) {
     const shown = state.whole ? new Set(vars.keys()) : blanket(state.chosen);
-    const graph = layout(shown, true), size = graph.graph();
-    const width = Math.max(size.width, 60), height = Math.max(size.height, 60);
-    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "the network" }, arrowheads());
+    const { svg, graph, width, height } = drawGraph(layout(shown, nodeText), variableNode);
     const room = byId("drawing").clientWidth - 4;
     const fit = Math.min(1, Math.max(room / width, 0.55)) * state.zoom;
     svg.setAttribute("width", width * fit);
     svg.setAttribute("height", height * fit);
-    for (const edge of graph.edges()) {
-      const kind = edge.w[0] === "r" ? "cause" : "";
-      svg.append(draw("path", { d: curve(graph.edge(edge).points), class: "edge " + kind, "marker-end": `url(#head${kind})` }));
-    }
-    for (const [from, to] of data.hidden_causes) if (graph.hasNode(from) && graph.hasNode(to)) {
-      const a = graph.node(from), b = graph.node(to);
-      svg.append(draw("path", { d: `M${a.x},${a.y}Q${(a.x + b.x) / 2 + 40},${(a.y + b.y) / 2} ${b.x},${b.y}`,
-        class: "edge cause", "marker-end": "url(#headcause)", "marker-start": "url(#headcause)" }));
-    }
-    for (const key of graph.nodes()) {
-      const box = graph.node(key), i = Number(key.slice(1));
-      if (key[0] === "v") { svg.append(variableNode(i, box)); continue; }
-      svg.append(draw("g", { class: "node mechanism", transform: `translate(${box.x - box.width / 2},${box.y - box.height / 2})` },
-        draw("rect", { width: box.width, height: box.height }),
-        draw("text", { x: box.width / 2, y: 16, "text-anchor": "middle" }, `R[${shortened(vars[i].name)}]`)));
-    }
     byId("drawing").replaceChildren(svg);
     byId("view").textContent = state.whole ? "the whole network"
       : `${vars[state.chosen].name} with its parents, children and their other parents (${shown.size} of ${vars.length} variables)`;
@@ -156,7 +91,6 @@
     markOverview(shown);
   }
   function walk(event, i) {
-    
     const next = { ArrowUp: vars[i].parents[0], ArrowDown: children[i][0],
       ArrowLeft: (i + vars.length - 1) % vars.length, ArrowRight: (i + 1) % vars.length }[event.key];
     if (event.key === "Enter" || event.key === " ") { event.preventDefault(); byId("panel").focus(); return; }
@@ -167,7 +101,7 @@
   let overview = null;
   function drawOverview() {
     if (vars.length <= SMALL || vars.length > OVERVIEW) return;
-    const graph = layout(new Set(vars.keys()), false), size = graph.graph();
+    const graph = layout(new Set(vars.keys()), nodeText, false), size = graph.graph();
     const svg = draw("svg", { viewBox: `0 0 ${size.width} ${size.height}`, preserveAspectRatio: "none", "aria-hidden": "true" });
     const rx = size.width / 250, ry = size.height / 40;
     overview = new Map();
@@ -208,7 +142,7 @@
       const cells = cpt.slice(row * k, row * k + k);
       if (!state.folds.includes("fold")) {
         listed.set(key, { states: [...index], support: support[row], cells,
-          low: bounds && bounds[0].slice(row * k, row * k + k), high: bounds && bounds[1].slice(row * k, row * k + k) });
+          ends: bounds && bounds.slice(2 * row * k, 2 * (row + 1) * k) });
         continue;
       }
       if (!listed.has(key)) listed.set(key, { states: index.map((s, a) => state.folds[a] === "fold" ? null : s), support: 0, cells: Array(k).fill(0), folded: true });
@@ -227,7 +161,7 @@
       if (p === null) { tr.append(make("td", { class: "held" }, "–")); return; }
       const cell = make("td", { class: "cell" + (p > 0.5 ? " deep" : ""), "data-p": p }, p.toFixed(3));
       cell.style.setProperty("--p", p);
-      if (row.low) cell.append(make("small", {}, `${row.low[x].toFixed(2)}–${row.high[x].toFixed(2)}`));
+      if (row.ends) cell.append(make("small", {}, [0, 1].map(end => (row.ends[2 * x + end] / 100).toFixed(2)).join("–")));
       tr.append(cell);
     });
     const pseudo = v.states.length * (data.prior - 1);
@@ -315,14 +249,6 @@
     }
     byId("copied").textContent = done ? "copied" : "the browser does not allow copying: save it instead";
   }
-  function save(file, text, type) {
-    const address = URL.createObjectURL(new Blob([text], { type }));
-    const link = make("a", { href: address, download: file });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-  }
   // The network as lacunet's JSON: rows scaled to sum to one, as the page holds rounded numbers.
   function networkJson() {
     const nested = (cells, sizes) => {
@@ -376,7 +302,6 @@
   unpack().then(found => {
     tables = found;
     state.folds = vars[state.chosen].parents.map(() => "each");
-    document.querySelectorAll(".scripted").forEach(element => { element.hidden = false; });
     wire();
     fromAddress();
     drawNetwork();

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import exp, inf
 from typing import Any
 
@@ -12,13 +13,20 @@ import numpy as np
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.tilted import tilted_rows
+from lacunet.estimate.learn import learn
+from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import observed_parents
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.uncertainty.jackknife import without_each_group
+from lacunet.progress import Progress, silent
+from lacunet.uncertainty.jackknife import GROUPS, without_each_group
 from lacunet.uncertainty.spread import Spread
-from lacunet.uncertainty.tilt import Question, TiltedShares, tilted_shares, tipping_point
+from lacunet.uncertainty.tilt import Question, Tilted, tilted_shares, tipping_point
 from lacunet.wording import finite, text_table
 
+METHODS = ("direct-mar", "em")
+AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
 
@@ -28,10 +36,13 @@ class Sensitivity:
 
     ``answers`` and ``intervals`` (low, high) go with ``deltas``. ``tipping_point`` is the
     tilt at which the answer crosses ``threshold``, None if none does. ``given`` are the
-    variables within whose groups hidden values are compared with shown ones.
+    variables within whose groups hidden values are compared with shown ones; by "em" also given
+    whatever else a row shows. ``log_likelihoods`` say how well the network fits the rows at each
+    tilt, by "em": its independences may speak against some.
     """
 
     question: Question
+    method: str
     given: Scope
     deltas: tuple[float, ...]
     answers: FloatArray
@@ -40,6 +51,7 @@ class Sensitivity:
     tipping_point: float | None
     hidden_share: float
     words: tuple[str, ...]
+    log_likelihoods: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Sensitivity of {self.question}: {self.words[0]}>"
@@ -61,7 +73,11 @@ def sensitivity(
     given: Sequence[str] | None = None,
     deltas: Sequence[float] = DELTAS,
     weight: Any = None,
-    groups: int = 30,
+    groups: int = GROUPS,
+    method: str = "direct-mar",
+    prior: float = 2.0,
+    memory: int | None = None,
+    progress: Progress = silent,
 ) -> Sensitivity:
     """Ask how far an answer moves if values are not missing at random.
 
@@ -83,8 +99,15 @@ def sensitivity(
     given
         Hidden values are compared with shown ones within groups by these fully observed
         variables; learned from the data by default.
+    deltas
+        The tilts to look at; 0, where hidden values are like shown ones, is added.
     groups
         How many groups of rows the jackknife leaves out in turn.
+    method
+        "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
+        every tilt, so that all that a row shows speaks about what it hides.
+    prior
+        The concentration of the Dirichlet prior, for "em".
 
     Examples
     --------
@@ -96,34 +119,92 @@ def sensitivity(
     >>> found.answers[5].item(), round(exp(found.tipping_point), 6)
     (0.5, 3.0)
     """
+    if method not in METHODS:
+        raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise LacunetError(f"the threshold {threshold!r} is not a probability.", "as in 0.5.")
+    if groups < 2:
+        raise LacunetError(f"groups is {groups}, but intervals need two at least.")
+    if any(np.isnan(delta) for delta in deltas):
+        raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
     table = read_table(data, network, weight=weight)
     question = _checked(network, table, target, state, evidence, mechanism, tilted_state)
     grouped = _grouped(network, table, mechanism, given)
-    shares = tilted_shares(network, table, question, grouped)
-    answers = np.array([shares.answer(delta) for delta in deltas])
+    asked = tuple(sorted({0.0, *map(float, deltas)}))
+    tilted: Callable[[EncodedTable], Tilted]
+    logs: tuple[float, ...] = ()
+    if method == "em":
+        tilted, logs = _by_em(network, table, question, grouped, asked, prior, memory, progress)
+    else:
+        tilted = partial(tilted_shares, network, question=question, given=grouped)
+    whole = tilted(table)
+    answers = np.array([whole.answer(delta) for delta in asked])
     if np.isnan(answers).any():
         raise LacunetError(
             f"no row that shows {', '.join(question.variables)} together agrees with the evidence.",
             "ask about states that occur in the data.",
         )
-    parts = [
-        tilted_shares(network, part, question, grouped)
-        for part in without_each_group(table, groups)
-    ]
-    start, own = shares.answer(0.0), _intervals(shares, parts, [0.0])[0]
-    limit = _nearest_end(start, own, shares) if threshold is None else threshold
-    tipping = tipping_point(shares, limit)
+    replicates = []
+    for done, rows in enumerate(without_each_group(table, groups)):
+        progress("jackknife", done, groups)
+        part = tilted(rows)
+        replicates.append([part.answer(delta) for delta in asked])
+    progress("jackknife", groups, groups)
+    intervals = _intervals(answers, np.array(replicates))
+    tips = partial(tipping_point, whole, deltas=asked, answers=answers)
+    mar = asked.index(0.0)
+    limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
+    tipping = tips(limit)
+    words = _words(question, answers, answers[mar], limit, tipping, named=threshold is not None)
+    if whole.lost > 0:
+        words += (f"Nothing is known about {whole.lost:.1%} of the rows: left out.",)
     return Sensitivity(
         question,
+        method,
         grouped,
-        tuple(deltas),
+        asked,
         answers,
-        _intervals(shares, parts, deltas),
+        intervals,
         limit,
         tipping,
         float(np.average(~table.is_shown((mechanism,)), weights=table.weights)),
-        _words(question, start, shares, limit, tipping, named=threshold is not None),
+        (*words, _last_words(asked, logs)),
+        logs,
     )
+
+
+def _by_em(
+    network: Network,
+    table: EncodedTable,
+    question: Question,
+    given: Scope,
+    deltas: Sequence[float],
+    prior: float,
+    memory: int | None,
+    progress: Progress,
+) -> tuple[Callable[[EncodedTable], Tilted], tuple[float, ...]]:
+    """How EM asks, and how well the network fits at each tilt.
+
+    On the rows of a part it starts where it ended on all of them.
+    """
+    em = EM(tolerance=1e-6, max_iterations=5_000)
+    start = learn(network, table, em, prior, memory=memory, progress=progress).network
+    whole = tilted_rows(start, table, question, given, prior, memory_budget(memory))
+    near = {}
+    for done, delta in enumerate(deltas):
+        progress("tilts", done, len(deltas))
+        near[delta] = whole.cells(delta)
+    logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
+    again = partial(
+        tilted_rows,
+        start,
+        question=question,
+        given=given,
+        prior=prior,
+        memory=memory_budget(memory),
+        near=near,
+    )
+    return again, logs
 
 
 def _grouped(
@@ -141,12 +222,8 @@ def _grouped(
     return tuple(name for name in table.fully_observed if name in given)
 
 
-def _intervals(
-    shares: TiltedShares, parts: Sequence[TiltedShares], deltas: Sequence[float]
-) -> FloatArray:
+def _intervals(answers: FloatArray, replicates: FloatArray) -> FloatArray:
     """Low and high for every tilt, by the jackknife; parts that have no answer are left out."""
-    answers = np.array([shares.answer(delta) for delta in deltas])
-    replicates = np.array([[part.answer(delta) for delta in deltas] for part in parts])
     replicates = replicates[np.isfinite(replicates).all(axis=1)]
     apart = np.square(replicates - replicates.mean(axis=0)).sum(axis=0)
     variance = apart * (len(replicates) - 1) / len(replicates)
@@ -174,46 +251,63 @@ def _checked(
             f"{mechanism!r} is never missing: there is nothing to be sensitive to.",
             f"missing at times: {', '.join(table.partially_observed) or 'nothing'}.",
         )
+    if table.missing_of[mechanism] == table.rows:
+        raise LacunetError(
+            f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
+            "ask about a variable that some rows show.",
+        )
     tilted = tilted_state or asked.get(mechanism, network.states(mechanism)[-1])
     network.state_index(mechanism, tilted)
     return Question(target, state, dict(evidence), mechanism, tilted)
 
 
-def _nearest_end(start: float, interval: FloatArray, shares: TiltedShares) -> float:
+def _nearest_end(
+    start: float, interval: FloatArray, tips: Callable[[float], float | None]
+) -> float:
     """The end of the interval that the smaller tilt reaches."""
-    ends = [(tipping_point(shares, float(end)), float(end)) for end in interval]
+    ends = [(tips(float(end)), float(end)) for end in interval]
     reached = [(abs(delta), end) for delta, end in ends if delta is not None]
     return min(reached)[1] if reached else float(interval[1] if start < 0.5 else interval[0])
 
 
 def _words(
     question: Question,
+    answers: FloatArray,
     start: float,
-    shares: TiltedShares,
     threshold: float,
     tipping: float | None,
     named: bool,
 ) -> tuple[str, ...]:
-    low, high = sorted((shares.answer(-inf), shares.answer(inf)))
-    words = [f"If values are missing at random, {question} is {start:.3g}."]
+    low, high = answers.min(), answers.max()
+    first = f"If values are missing at random, {question} is {start:.3g}."
     if tipping is None:
-        words.append(
+        return (
+            first,
             f"No tilt of the hidden values of {question.mechanism} takes the answer to "
-            f"{threshold:.3g}: it stays between {low:.3g} and {high:.3g}."
+            f"{threshold:.3g}: it stays between {low:.3g} and {high:.3g}.",
         )
-    else:
-        what = "cross" if named else "leave its 95% interval at"
-        times = exp(tipping)
-        ratio = f"{times:.3g} times" if times >= 1 else f"1/{1 / times:.3g} of"
-        words.append(
-            f"The answer would {what} {threshold:.3g} if the odds of a hidden "
-            f"{question.mechanism}={question.tilted_state} were {ratio} those of a shown one; "
-            f"it can be anywhere between {low:.3g} and {high:.3g}."
-        )
-    if shares.lost > 0:
-        words.append(f"Nothing is known about {shares.lost:.1%} of the rows: left out.")
-    words.append("The data cannot say which tilt is right.")
-    return tuple(words)
+    what = "cross" if named else "leave its 95% interval at"
+    times = exp(tipping)
+    ratio = f"{times:.3g} times" if times >= 1 else f"1/{1 / times:.3g} of"
+    return (
+        first,
+        f"The answer would {what} {threshold:.3g} if the odds of a hidden "
+        f"{question.mechanism}={question.tilted_state} were {ratio} those of a shown one; "
+        f"over these tilts it lies between {low:.3g} and {high:.3g}.",
+    )
+
+
+def _last_words(deltas: Sequence[float], logs: Sequence[float]) -> str:
+    """What the data say about the tilt itself."""
+    if not logs:
+        return "The data cannot say which tilt is right."
+    fitting = [d for d, log in zip(deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
+    low, high = (f"{delta:+g}" if delta else "0" for delta in (fitting[0], fitting[-1]))
+    which = f"only delta = {low} fits" if low == high else f"delta = {low} to {high} fit"
+    return (
+        "Rows alone cannot say which tilt is right. If the network's independences hold, of these "
+        f"tilts {which} the data."
+    )
 
 
 def as_text(found: Sensitivity) -> str:
@@ -236,6 +330,7 @@ def as_text(found: Sensitivity) -> str:
         )
     ]
     given = ", ".join(found.given) or "nothing"
+    given += " and by what else a row shows" if found.method == "em" else ""
     return "\n".join(
         [
             f"{found.question}; {found.question.mechanism} is missing in "

@@ -1,0 +1,73 @@
+"""``lacunet count``: what a method needs of the data, in a file that adds up."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from lacunet.cli.errors import refuse_overwriting
+from lacunet.cli.options import (
+    add,
+    add_data_arguments,
+    add_network_and_data,
+    add_size_arguments,
+    data_of,
+    data_options,
+    note,
+    size_options,
+)
+from lacunet.cli.progress import progress_bar
+from lacunet.wording import counted
+
+HELP = "count what a method needs of the data, to be added up and learned from later"
+EXAMPLE = """example:
+  lacunet count alarm.bif monday.parquet --method factored-mar -o monday.stats
+  lacunet merge monday.stats tuesday.stats -o all.stats
+  lacunet learn alarm.bif all.stats -o learned.bif
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    add_network_and_data(command)
+    add(command, "-o --output OUT", "where to write the statistics, .stats", required=True)
+    method = (
+        "the method to count for: listwise, direct-mcar and factored-mcar need the counts of "
+        "families, all others the distinct rows"
+    )
+    add(command, "--method M", method, default="auto")
+    add_size_arguments(command)
+    add_data_arguments(command)
+
+
+def run(options: Namespace) -> int:
+    """Count, and say what the file holds."""
+    from lacunet.estimate.count import count_into
+    from lacunet.formats.files import read_network
+
+    refuse_overwriting([options.output], [options.network, *options.data])
+    network = read_network(options.network)
+    with progress_bar() as progress:
+        header, notes = count_into(
+            options.output,
+            network,
+            data_of(options),
+            options.method,
+            progress=progress,
+            **size_options(options),
+            **data_options(options),
+        )
+    for text in notes:
+        note(text)
+    told(options.output, header.kind, header.rows)
+    return 0
+
+
+def told(path: str, kind: str, rows: int) -> None:
+    """Say what was written, and whether single rows can be told from it."""
+    from lacunet.statistics.saved import ROWS
+
+    note(f"the statistics of {counted(rows, 'row')} are in {path}")
+    if kind == ROWS:
+        note("they hold the distinct rows: treat the file like the data themselves")
+    else:
+        note("a cell of a family's table that counts one row tells the values of that row there")

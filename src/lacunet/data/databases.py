@@ -1,0 +1,300 @@
+"""Databases: the rows of a query, streamed as Arrow record batches and never fetched whole.
+
+DuckDB reads its own files and, without any database, files of data; PostgreSQL and SQLite come
+through ADBC drivers, and so does any other database whose open ADBC connection is given. What is
+opened here is opened for reading only, or never committed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from lacunet.data.errors import DataError
+from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
+
+POSTGRESQL = ("postgresql", "postgres")
+DRIVERS = ("duckdb", "_duckdb", "adbc_driver_manager")  # the packages whose errors are told
+
+
+@dataclass(frozen=True)
+class SQL:
+    """A query as data: what it selects is read as rows, one column for each variable.
+
+    Parameters
+    ----------
+    query
+        One SELECT statement.
+    database
+        A DuckDB or SQLite file, an address such as ``postgresql://user@host/name``, an open
+        connection of DuckDB or of an ADBC driver, or None: then DuckDB reads the files that the
+        query names.
+
+    Examples
+    --------
+    >>> SQL("select * from visits where year = 2024", "postgresql://ann:secret@db/clinic")
+    SQL(query='select * from visits where year = 2024')
+    """
+
+    query: str
+    database: Any = field(default=None, repr=False)  # an address may hold a password
+
+
+def query_part(asked: SQL) -> Part:
+    """The part of a query; each reading runs it again, on a connection of its own."""
+    label = "the query" + (f" on {name}" if (name := database_label(asked.database)) else "")
+    with _in_words(label, asked.database), _opened(asked.database, label) as connection:
+        columns = tuple(_result(connection, asked.query, label).columns)
+    return Part(label, columns, partial(_query_pieces, asked, label), None)
+
+
+def _query_pieces(asked: SQL, label: str, wanted: Sequence[str]) -> Iterator[Piece]:
+    with _in_words(label, asked.database), _opened(asked.database, label) as connection:
+        batches = _result(connection, asked.query, label).batches(wanted)
+        yield from pieces_of(batches, wanted)
+
+
+def relation_part(relation: Any) -> Part:
+    """The part of a DuckDB relation."""
+    label = "the DuckDB relation"
+
+    def read(wanted: Sequence[str]) -> Iterator[Piece]:
+        with _in_words(label, None):
+            yield from pieces_of(_Relation(relation).batches(wanted), wanted)
+
+    return Part(label, tuple(relation.columns), read, None)
+
+
+def cursor_reader(cursor: Any) -> Any:
+    """The record batches of what an ADBC cursor has executed."""
+    with _in_words("the database cursor", None):
+        return cursor.fetch_record_batch()
+
+
+def database_label(database: Any) -> str:
+    """A database in words, without user and password.
+
+    Examples
+    --------
+    >>> database_label("postgresql://ann:secret@db.example/clinic?sslmode=require")
+    'postgresql://db.example/clinic'
+    """
+    if not isinstance(database, str | os.PathLike):
+        return "" if database is None else "the open database"
+    address = os.fspath(database)
+    if "://" not in address:
+        return address
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+@contextmanager
+def _in_words(label: str, database: Any) -> Iterator[None]:
+    """What a database complains of, without the statement and without the password."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in DRIVERS:
+            raise
+        reason = str(error).strip().partition("\n")[0]  # then comes the statement
+        for secret in _secrets(database):
+            reason = reason.replace(secret, "***")
+        raise DataError.unreadable(label, reason.rstrip(".!")) from None
+
+
+def _secrets(database: Any) -> list[str]:
+    """The password in an address, as written and as meant."""
+    parts = urlsplit(database if isinstance(database, str) and "://" in database else "")
+    written = [parts.password or "", *parse_qs(parts.query).get("password", [])]
+    return [secret for own in written for secret in (own, unquote(own)) if secret]
+
+
+@contextmanager
+def _opened(database: Any, label: str) -> Iterator[Any]:
+    """A connection that cannot change the database; one that is given stays open."""
+    if database is not None and not isinstance(database, str | os.PathLike):
+        yield database
+        return
+    connection = _connected(os.fspath(database) if database is not None else None, label)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _connected(database: str | None, label: str) -> Any:
+    # Tables are what the query names, never variables of a program that are called the same.
+    config = {"python_enable_replacements": "false"}
+    if database is None:
+        return _driver("duckdb").connect(config=config)
+    scheme, _, rest = database.partition(":")
+    if scheme in POSTGRESQL:
+        _refuse_unreadable(database)
+        return _driver("adbc_driver_postgresql").connect(database)
+    if "://" in database:
+        raise DataError(
+            f"{label}: addresses that begin with {scheme!r} are not known.",
+            "open an ADBC connection to it, and give lacunet.SQL(query, connection) as data.",
+        )
+    path = rest if scheme in ("sqlite", "duckdb") else database
+    if _is_sqlite(path, label):
+        uri = f"file:{quote(str(Path(path).absolute()))}?mode=ro"
+        return _driver("adbc_driver_sqlite").connect(uri)
+    return _driver("duckdb").connect(path, read_only=True, config=config)
+
+
+def _refuse_unreadable(address: str) -> None:
+    """Refuse an address of which PostgreSQL would take, and print, the password for a host."""
+    parts = urlsplit(address)
+    if "@" in parts.path + parts.query + parts.fragment or parts.netloc.count("@") > 1:
+        raise DataError(
+            "the address of the database cannot be read: its user or password holds characters "
+            "that separate the parts of an address.",
+            "write / ? # @ : % in them as %2F %3F %23 %40 %3A %25.",
+        )
+
+
+def _is_sqlite(path: str, label: str) -> bool:
+    """Whether a file is SQLite's, and not DuckDB's, by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(16)
+    except OSError as error:
+        raise DataError(
+            f"{label}: the file cannot be opened: {error.strerror}.",
+            "name a DuckDB or SQLite file, or an address: postgresql://user@host/name.",
+        ) from None
+    if start == b"SQLite format 3\0":
+        return True
+    if start[8:12] == b"DUCK":
+        return False
+    raise DataError(
+        f"{label}: the file is neither a DuckDB nor an SQLite database.",
+        "other files are read without a query, or by one that names them, without a database.",
+    )
+
+
+def _driver(package: str) -> Any:
+    try:
+        return import_module(package if package == "duckdb" else f"{package}.dbapi")
+    except ImportError:
+        raise DataError(
+            f"the package {package.replace('_', '-')} is not installed.",
+            "pip install 'lacunet[databases]'.",
+        ) from None
+
+
+def _result(connection: Any, query: str, label: str) -> _Relation | _Statement:
+    """What a query gives on a connection of DuckDB or of an ADBC driver."""
+    if type(connection).__name__ == "DuckDBPyConnection":
+        relation = connection.sql(query)
+        if relation is None:
+            raise DataError(f"{label} gives no rows.", "give one SELECT statement.")
+        return _Relation(relation)
+    if hasattr(connection, "adbc_get_info"):
+        vendor = connection.adbc_get_info().get("vendor_name", "")
+        return _Statement(connection, query.strip().rstrip(";"), str(vendor))
+    raise DataError(
+        f"connections of the type {type(connection).__module__}.{type(connection).__qualname__} "
+        "do not give Arrow record batches.",
+        "give the database's file or address, or a connection of DuckDB or of an ADBC driver.",
+    )
+
+
+@dataclass(frozen=True)
+class _Relation:
+    """What a query gives in DuckDB."""
+
+    relation: Any
+
+    @property
+    def columns(self) -> Sequence[str]:
+        return list(self.relation.columns)
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[Any]:
+        chosen = self.relation.project(", ".join(map(_quoted, wanted)))
+        # The second is the older name of the first.
+        yield from (getattr(chosen, "to_arrow_reader", None) or chosen.fetch_arrow_reader)(
+            PIECE_ROWS
+        )
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """What a query gives through an ADBC connection."""
+
+    connection: Any
+    query: str
+    vendor: str
+
+    @property
+    def columns(self) -> Sequence[str]:
+        return [column.name for column in self._schema()]
+
+    def _schema(self) -> Any:
+        # SQLite gives columns of a query within a query other names: "true" becomes "column1".
+        is_plain = self.vendor == "SQLite"
+        asked = self.query if is_plain else f"select * from (\n{self.query}\n) as these limit 0"
+        with self.connection.cursor() as cursor:
+            cursor.execute(asked)
+            return cursor.fetch_record_batch().schema
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[Any]:
+        if self.vendor == "SQLite":
+            return self._texts(wanted)
+        kinds = {column.name: column.type for column in self._schema()}
+        cells = ", ".join(
+            # Enumerations, among others, would come as bytes.
+            f"cast({_quoted(name)} as text) as {_quoted(name)}"
+            if self.vendor == "PostgreSQL" and _is_opaque(kinds[name])
+            else _quoted(name)
+            for name in wanted
+        )
+        return self._run(f"select {cells} from (\n{self.query}\n) as these")
+
+    def _texts(self, wanted: Sequence[str]) -> Iterator[Any]:
+        """All cells as texts, since any cell may have any type.
+
+        The driver takes the types from the first rows and fails at a later text, so a row of
+        texts is put before them and taken away again.
+        """
+        columns = list(self.columns)
+        every = ", ".join(f"c{at}" for at in range(len(columns)))
+        first = ", ".join("''" for _ in wanted)
+        cells = ", ".join(f"cast(c{columns.index(name)} as text)" for name in wanted)
+        batches = self._run(
+            f"with these({every}) as (\n{self.query}\n) "
+            f"select {first} union all select {cells} from these"
+        )
+        names, skipped = list(wanted), 1
+        for batch in batches:
+            yield batch.slice(skipped).rename_columns(names)
+            skipped = 0
+
+    def _run(self, statement: str) -> Iterator[Any]:
+        with self.connection.cursor() as cursor:
+            if self.vendor == "SQLite":
+                rows = {"adbc.sqlite.query.batch_rows": str(SQLITE_ROWS)}
+                cursor.adbc_statement.set_options(**rows)
+            cursor.execute(statement)
+            yield from cursor.fetch_record_batch()
+
+
+SQLITE_ROWS = 2**15  # rows per batch: 1,024 unless told
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _is_opaque(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return isinstance(kind, pa.BaseExtensionType) or bool(pa.types.is_binary(kind))

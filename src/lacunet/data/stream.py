@@ -1,0 +1,159 @@
+"""Rows that are read when they are wanted, as often as they are: tables of bounded size.
+
+`Unread` rows come through the door each time; `lacunet.data.coded.Coded` rows have been through
+it and are codes on the disk. What cannot be read twice, or does not tell beforehand which
+variables are ever missing, is read once: into memory while it fits, else onto the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+from typing import Protocol
+from uuid import uuid4
+
+import numpy as np
+
+from lacunet.data.batches import batches, encoders_of
+from lacunet.data.coded import Coded, CodeWriter, row_bytes
+from lacunet.data.read import Collected, Told
+from lacunet.data.reading import Reading
+from lacunet.data.source import Part, Source
+from lacunet.data.table import EncodedTable
+from lacunet.model.network import FloatArray, Scope
+from lacunet.progress import Progress, silent
+
+MOST_STRETCHES = 16
+STRETCH_ROWS = 2**20
+TEXT_BYTES = 2  # of a cell in a text file, at least; a byte of code comes of it
+
+
+class MoreMissingError(Exception):
+    """A variable is missing that was believed to be fully observed; caught by whoever did."""
+
+
+class Stretch(Protocol):
+    """Rows that can be read again and again, in the same order."""
+
+    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time; ``told`` takes in what is met on the way."""
+        ...
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Rows that come through the door; ``believed`` are variables that are never missing."""
+
+    reading: Reading
+    believed: frozenset[str] = frozenset()
+
+    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time."""
+        encoders, collected = encoders_of(self.reading), Collected(self.reading.cardinality_of)
+        met = Told()
+        for batch in batches(self.reading, encoders):
+            if collected.rows and collected.rows + batch.given > most:
+                yield from self._cut(collected, most)
+                collected = Collected(self.reading.cardinality_of)
+            met.given += batch.given
+            collected.append(replace(batch, expected=None))
+            met.kept += len(next(iter(batch.columns.values())))
+        yield from self._cut(collected, most)
+        told.add(Told.of(encoders, met.given, met.kept))
+
+    def _cut(self, collected: Collected, most: int) -> Iterator[EncodedTable]:
+        table = EncodedTable.of(*collected.whole)
+        if not self.believed.isdisjoint(table.partially_observed):
+            raise MoreMissingError
+        for start in range(0, table.rows, most):
+            yield table if table.rows <= most else table.take(slice(start, start + most))
+
+
+def forecast_bytes(reading: Reading) -> float:
+    """What the rows will take as codes: as counted, by the bytes of text files, or infinity."""
+    source, extras = reading.source, reading.weight is not None
+    if source.rows is not None:
+        return source.rows * row_bytes(reading.cardinality_of, int(extras))
+    if any(part.size is None for part in source.parts):
+        return inf
+    return sum(part.size or 0 for part in source.parts) / TEXT_BYTES
+
+
+def missing_by_footers(reading: Reading) -> Scope | None:
+    """The variables with nulls as the files tell, or None if they do not.
+
+    Other variables may be missing still: a string may stand for that.
+    """
+    found: set[str] = set(reading.latent)
+    for part in reading.source.parts:
+        nulls = part.nulls and part.nulls(tuple(reading.column_of.values()))
+        if nulls is None:
+            return None
+        found |= {name for name, column in reading.column_of.items() if nulls[column]}
+    return tuple(name for name in reading.network.variables if name in found)
+
+
+def stretches(reading: Reading, believed: Sequence[str]) -> list[Unread]:
+    """The rows in a few stretches of whole files, which do not depend on who reads them."""
+    parts = reading.source.parts
+    is_cut = reading.source.rows is not None or not isinstance(reading.weight, np.ndarray)
+    sizes = [part.size or 0 for part in parts]
+    least = max(STRETCH_ROWS if reading.source.rows else 1, -(-sum(sizes) // MOST_STRETCHES))
+    groups: list[list[Part]] = [[]]
+    room = least
+    for part, size in zip(parts, sizes, strict=True):
+        if groups[-1] and room <= 0 and is_cut:
+            groups.append([])
+            room = least
+        groups[-1].append(part)
+        room -= size
+    found, row = [], 0
+    for group in groups:
+        own = Source(tuple(group))
+        weight = reading.weight
+        if isinstance(weight, np.ndarray) and len(groups) > 1:
+            weight = _slice(weight, row, own.rows or 0)
+            row += own.rows or 0
+        found.append(Unread(replace(reading, source=own, weight=weight), frozenset(believed)))
+    return found
+
+
+def _slice(weights: FloatArray, start: int, length: int) -> FloatArray:
+    return weights[start : start + length]
+
+
+def held_or_coded(
+    reading: Reading, most_bytes: float, folder: Callable[[], Path], progress: Progress = silent
+) -> tuple[EncodedTable | Coded, Scope, Told]:
+    """All rows in memory if they take at most so many bytes there, else on the disk.
+
+    Also which variables are missing in some row, and what was met on the way.
+    """
+    encoders, collected = encoders_of(reading), Collected(reading.cardinality_of)
+    each = row_bytes(reading.cardinality_of, int(reading.weight is not None))
+    most = int(min(most_bytes / each, 2**62))
+    given, writer = 0, None
+    missing: set[str] = set()
+    with ExitStack() as stack:
+        for batch in batches(reading, encoders, progress):
+            given += batch.given
+            expected = None if (batch.expected or 0) > most else batch.expected
+            collected.append(replace(batch, expected=expected))
+            if writer is None and collected.rows > most:
+                path = folder() / uuid4().hex
+                writer = stack.enter_context(CodeWriter(path, reading.cardinality_of))
+            if writer is not None and collected.rows:
+                table = EncodedTable.of(*collected.whole)
+                missing |= set(table.partially_observed)
+                writer.append(table)
+                collected = Collected(reading.cardinality_of)
+        if writer is None:
+            told = Told.of(encoders, given, collected.rows)
+            table = EncodedTable.of(*collected.whole, row_numbers=collected.row_numbers)
+            return table, table.partially_observed, told
+        coded = writer.finished()
+    partially = tuple(name for name in reading.network.variables if name in missing)
+    return coded, partially, Told.of(encoders, given, coded.rows)

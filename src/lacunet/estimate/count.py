@@ -1,0 +1,197 @@
+"""Count now, learn later: the statistics that a method needs, as a value or a file that adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from lacunet.data.read import Told
+from lacunet.estimate.deletion.forms import Deletion, Listwise
+from lacunet.estimate.method import Method
+from lacunet.estimate.registry import KINDS, options_of
+from lacunet.formats.files import read_network
+from lacunet.memory import gibibytes, memory_budget
+from lacunet.model.network import Network
+from lacunet.progress import Progress, silent
+from lacunet.statistics.gather import Needs, Statistics, summed
+from lacunet.statistics.observations import AnyRows, observations
+from lacunet.statistics.rows import Rows, rows_in_parts
+from lacunet.statistics.saved import (
+    FAMILIES,
+    MOST_ROWS,
+    Header,
+    SavedRows,
+    StatisticsError,
+    check_kinds,
+    check_same,
+    header_of,
+    read_statistics,
+    saved_paths,
+    write_rows,
+    write_statistics,
+)
+from lacunet.statistics.streamed import Streamed
+
+KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
+
+
+def count(
+    network: Network | str | Path,
+    data: Any,
+    method: str | Method = "auto",
+    *,
+    weight: Any = None,
+    missing: Sequence[str] = (),
+    unknown: Literal["error", "missing"] = "error",
+    latent: Sequence[str] = (),
+    memory: int | None = None,
+    scratch: str | Path | None = None,
+    jobs: int = 1,
+    progress: Progress = silent,
+) -> Statistics:
+    """Count what a method needs of the data, to be added to other counts and learned from later.
+
+    Parameters
+    ----------
+    network, data
+        As `lacunet.learn` takes them.
+    method
+        The method, or its name. For "listwise", "direct-mcar" and "factored-mcar" the tables of
+        the families are counted; for every other method the distinct rows, which may tell of
+        single rows.
+    weight, missing, unknown, latent, memory, scratch, jobs, progress
+        As `lacunet.learn` takes them.
+
+    Returns
+    -------
+    Statistics that add up with ``+``, can be written to a file, and learned from:
+    ``lacunet.learn(network, statistics)``.
+
+    Examples
+    --------
+    >>> network = Network({"Coin": ["head", "tail"]})
+    >>> yesterday = count(network, {"Coin": ["head", "tail"]}, "direct-mcar")
+    >>> yesterday + count(network, {"Coin": ["head", None]}, "direct-mcar")
+    <Statistics of 4 rows for direct-mcar>
+    """
+    network = read_network(network) if isinstance(network, str | Path) else network
+    method = method if isinstance(method, str) else method.name
+    budget, is_rows = memory_budget(memory), needs_rows(method)
+    how = {"weight": weight, "missing": missing, "unknown": unknown, "latent": latent}
+    with observations(
+        data, network, budget, scratch=scratch, jobs=jobs, progress=progress, **how
+    ) as source:
+        if not is_rows:
+            return _of_families(network, source, method, progress)
+        told = Told()
+        parts = _distinct(network, source, budget, told)
+        whole = next(parts)
+        if next(parts, None) is not None:
+            raise StatisticsError(
+                f"the distinct rows take more than {gibibytes(budget / KEPT_SHARE)}, an eighth of "
+                "the memory budget.",
+                "raise memory=... (--memory), or count them into a file: lacunet count.",
+            )
+        table = whole.table()
+        return Statistics(
+            rows=table.stand_for,
+            total=table.total,
+            missing_of=table.missing_of,
+            counts={},
+            distinct={network.variables: whole},
+            notes=source.notes(told),
+            network=network,
+            method=method,
+        )
+
+
+def count_into(
+    path: str | PathLike[str],
+    network: Network,
+    data: Any,
+    method: str = "auto",
+    *,
+    memory: int | None = None,
+    scratch: str | Path | None = None,
+    jobs: int = 1,
+    progress: Progress = silent,
+    **how: Any,
+) -> tuple[Header, tuple[str, ...]]:
+    """Count into a file, however many distinct rows there are; its header, and notes on the data.
+
+    The parameters are those of `count`.
+    """
+    budget, is_rows = memory_budget(memory), needs_rows(method)
+    with observations(
+        data, network, budget, scratch=scratch, jobs=jobs, progress=progress, **how
+    ) as source:
+        if not is_rows:
+            found = _of_families(network, source, method, progress)
+            write_statistics(found, path)
+            return header_of(found), found.notes
+        told = Told()
+        header = write_rows(_distinct(network, source, budget, told), network, method, path)
+        return header, source.notes(told)
+
+
+def merge_into(
+    path: str | PathLike[str], parts: Sequence[str | PathLike[str]], memory: int | None = None
+) -> Header:
+    """Add up the statistics in files, and write the sum to another; its header.
+
+    Raises
+    ------
+    StatisticsError
+        A file is not taken, or the parts do not belong together; nothing is written then.
+    """
+    parts = saved_paths(list(parts)) or parts
+    headers = [Header.read(part) for part in parts]
+    network = headers[0].network
+    for part, header in zip(parts, headers, strict=True):
+        check_same(network, header.network, f"the statistics in {str(part)!r}")
+    check_kinds(headers)
+    if headers[0].kind == FAMILIES:
+        whole = summed(map(read_statistics, parts))
+        write_statistics(whole, path)
+        return header_of(whole)
+    methods = {header.method for header in headers}
+    tables = (table for part in parts for table in SavedRows(network, Path(part)).tables(MOST_ROWS))
+    rows = rows_in_parts(tables, network.variables, memory_budget(memory) / KEPT_SHARE)
+    return write_rows(rows, network, methods.pop() if len(methods) == 1 else "", path)
+
+
+def needs_rows(method: str) -> bool:
+    """Whether a method needs to know the rows, beyond the counts of families."""
+    options_of(method)  # refuses a name that is not a method's
+    kind = KINDS[method]
+    return not (issubclass(kind, Deletion) and kind.form.within is None)
+
+
+def method_counted_for(data: Any) -> str | None:
+    """The method that statistics were counted for, None if data are no statistics."""
+    if isinstance(data, Statistics):
+        return data.method or None
+    methods = {Header.read(path).method for path in saved_paths(data)}
+    return methods.pop() or None if len(methods) == 1 else None
+
+
+def _of_families(network: Network, source: AnyRows, method: str, progress: Progress) -> Statistics:
+    families = tuple(map(network.family, network.variables))
+    needs = Needs(families, complete=method == Listwise.name)
+    found = _unbelieving(source).gather(needs, network, progress=progress)
+    return replace(found, network=network, method=method)
+
+
+def _distinct(network: Network, source: AnyRows, budget: float, told: Told) -> Iterator[Rows]:
+    tables = _unbelieving(source).tables(told)
+    return rows_in_parts(tables, network.variables, budget / KEPT_SHARE)
+
+
+def _unbelieving(source: AnyRows) -> AnyRows:
+    """The same rows; counting does not depend on which variables are always shown."""
+    if isinstance(source, Streamed):
+        return replace(source, stretches=source.looked_for())
+    return source

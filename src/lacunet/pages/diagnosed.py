@@ -1,0 +1,185 @@
+"""The page of a diagnosis: what is missing, on what that depends, and what it permits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import isfinite
+
+from lacunet.diagnosis.at_random import MissingTest
+from lacunet.diagnosis.diagnosis import LEVEL, Diagnosis
+from lacunet.pages.charts import dumbbell
+from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
+from lacunet.pages.provenance import SAVE, Provenance, provenance_section
+from lacunet.pages.sections import missing_section
+from lacunet.statistics.missing import MissingSummary
+from lacunet.wording import counted
+
+MOST_TESTS = 40
+TINY = 1e-16
+
+
+def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> str:
+    """The diagnosis of data, as one HTML text.
+
+    Parameters
+    ----------
+    summary
+        The patterns of missing values in the same data.
+    source
+        What made the diagnosis.
+    """
+    title = f"What is missing from {counted(diagnosis.patterns.rows, 'row')}"
+    data = {
+        "format": "lacunet page",
+        "kind": "diagnosed",
+        **diagnosis.as_data(),
+        "provenance": asdict(source),
+    }
+    words = "".join(f"<li>{named(text)}</li>" for text in diagnosis.conclusions)
+    body = [
+        f"<header><h1>{title}</h1>",
+        tiles(_facts(diagnosis)),
+        f'</header><main><section id="conclusions"><h2>In words</h2><ul>{words}</ul></section>',
+        missing_section(summary, 0),
+        _variables(diagnosis),
+        _tests(
+            "mcar",
+            "Are values missing completely at random?",
+            "Whether a value is shown, against each variable that is itself shown; adjusted for "
+            "the number of tests (Holm). The ring is how often the variable is missing under the "
+            "state where it is missing least often, the disc where most often.",
+            diagnosis.mcar,
+        ),
+        _tests(
+            "mar",
+            "Are they always missing at random?",
+            "The same against variables that are missing at times, given those always shown on "
+            "which the mechanism seems to depend. That a value hides itself no test can see.",
+            diagnosis.mar,
+        ),
+        _never(diagnosis),
+        _grounds(diagnosis),
+        provenance_section(source, SAVE),
+        "</main>",
+    ]
+    return document(title, body, data, ("sorting.js", "page.js"))
+
+
+def _facts(diagnosis: Diagnosis) -> list[Tile]:
+    described = diagnosis.patterns
+    partially = sum(rate > 0 for rate in described.rate_of.values())
+    against = sum(test.adjusted < LEVEL for test in diagnosis.mcar)
+    return [
+        Tile("rows", f"{described.rows:,}"),
+        Tile(
+            "missing",
+            f"{described.missing_cells / max(described.cells, 1):.1%}",
+            f"of the values, in {partially} of {counted(len(described.rate_of), 'variable')}",
+        ),
+        Tile("complete rows", f"{described.complete_rows:,}", "show every variable"),
+        Tile(
+            "patterns",
+            f"{described.number:,}",
+            "monotone" if described.is_monotone else "not monotone",
+        ),
+        Tile("against MCAR", f"{against:,}", f"of {counted(len(diagnosis.mcar), 'test')} at 5%"),
+        Tile(
+            "positivity", f"{len(diagnosis.positivity):,}", "states under which one is never shown"
+        ),
+    ]
+
+
+def _variables(diagnosis: Diagnosis) -> str:
+    described, fallback = diagnosis.patterns, diagnosis.grounds.fallback_of
+    rows = [
+        [
+            Cell(markup=named(name), kind="label"),
+            Cell(f"{rate:.1%}", value=rate),
+            Cell(f"{described.family_rows[name]:,}", value=described.family_rows[name]),
+            Cell(f"{fallback.get(name, 0.0):.1%}", value=fallback.get(name, 0.0)),
+            Cell(f"{described.influx_of[name]:.2f}", value=described.influx_of[name]),
+            Cell(f"{described.outflux_of[name]:.2f}", value=described.outflux_of[name]),
+        ]
+        for name, rate in sorted(described.rate_of.items(), key=lambda pair: -pair[1])
+    ]
+    words = (
+        "Family shown: rows that show the variable with all its parents. In empty groups: rows "
+        "whose group (by the variables that are always shown) never shows the family. Influx: how "
+        "well its missing values are connected to shown values of others; outflux: how well its "
+        "shown values are connected to missing values of others."
+    )
+    header = ["variable", "missing", "family shown", "in empty groups", "influx", "outflux"]
+    return section(
+        "variables",
+        "Variable by variable",
+        paragraph(words, "soft"),
+        table(header, rows, identifier="variables-table"),
+    )
+
+
+def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]) -> str:
+    if not tests:
+        return section(identifier, title, paragraph("Nothing here can be tested."))
+    rows = [
+        [
+            Cell(markup=named(test.missing), kind="label"),
+            Cell(markup=_cause(test), kind="label"),
+            Cell(
+                f"{test.adjusted:.2g}" if test.adjusted >= TINY else "< 1e-16", value=test.adjusted
+            ),
+            Cell(f"{test.effect:.2f}", value=test.effect),
+            Cell(f"{test.rates[1]:.0%} at {test.lowest}"),
+            Cell(markup=dumbbell(*reversed(test.rates))) if all(map(isfinite, test.rates)) else "",
+            Cell(f"{test.rates[0]:.0%} at {test.highest}"),
+            Cell(f"{test.rows:,.0f}", value=test.rows),
+        ]
+        for test in tests[:MOST_TESTS]
+    ]
+    header = ["missing", "depends on", "p (Holm)", "V", "least often", "", "most often", "rows"]
+    found = sum(test.adjusted < LEVEL for test in tests)
+    more = len(tests) - MOST_TESTS
+    return section(
+        identifier,
+        title,
+        paragraph(f"{found:,} of {counted(len(tests), 'test')} say no at 5%."),
+        paragraph(words, "soft"),
+        table(header, rows, 2, f"{identifier}-tests"),
+        *([paragraph(f"and {more:,} more, in what can be saved", "soft")] if more > 0 else []),
+    )
+
+
+def _cause(test: MissingTest) -> str:
+    given = ", ".join(map(named, test.given))
+    return named(test.cause) + (f" given {given}" if given else "")
+
+
+def _never(diagnosis: Diagnosis) -> str:
+    title = "Where positivity fails"
+    if not diagnosis.positivity:
+        return section("positivity", title, paragraph("Every variable is shown under every state."))
+    rows: list[list[Cell | str]] = [
+        [Cell(markup=named(one.missing), kind="label"), f"{one.cause}={one.state}", f"{one.rows:,}"]
+        for one in diagnosis.positivity[:MOST_TESTS]
+    ]
+    return section("positivity", title, table(["never shown", "under", "rows"], rows, 2))
+
+
+def _grounds(diagnosis: Diagnosis) -> str:
+    grounds = diagnosis.grounds
+    lost = sum(share > 0 for share in grounds.fallback_of.values())
+    rows = [
+        ["listwise", f"{counted(grounds.complete_rows, 'complete row')}"],
+        [
+            "direct-mcar, factored-mcar",
+            f"at least {counted(grounds.fewest_family_rows, 'row')} per family "
+            f"({grounds.scarcest})",
+        ],
+        [
+            "direct-mar, factored-mar",
+            f"{counted(grounds.groups, 'group')} of rows; "
+            f"{counted(lost, 'family', 'families')} not shown in some of them",
+        ],
+        ["em, auto", f"all {counted(diagnosis.patterns.rows, 'row')}"],
+    ]
+    return section("grounds", "What methods would rest on", table(["method", "rests on"], rows, 2))

@@ -1,0 +1,345 @@
+"""The rows that a network is learned from, wherever they are.
+
+An estimate sees statistics only, so a source of rows is what gathers them: rows held in memory,
+streamed from files, or spread over a cluster. Every source gives the same statistics for the
+same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from math import inf
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from lacunet.data.coded import row_bytes
+from lacunet.data.errors import PromiseError
+from lacunet.data.frames import is_spark
+from lacunet.data.read import Told, read_table, told_notes
+from lacunet.data.reading import Reading, checked_promise, plan_reading
+from lacunet.data.scratch import check_free, remove_leftovers, scratch_folder
+from lacunet.data.stream import (
+    Stretch,
+    forecast_bytes,
+    held_or_coded,
+    missing_by_footers,
+    stretches,
+)
+from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline
+from lacunet.model.network import Network, Scope
+from lacunet.progress import Progress, silent
+from lacunet.statistics.gather import Needs, Statistics, gather, summed
+from lacunet.statistics.saved import (
+    FAMILIES,
+    Header,
+    SavedRows,
+    StatisticsError,
+    check_kinds,
+    check_same,
+    entries_in,
+    read_statistics,
+    saved_paths,
+)
+from lacunet.statistics.spark import OnSpark, on_spark
+from lacunet.statistics.streamed import Streamed
+
+HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
+
+
+class Observations(Protocol):
+    """Rows over a network's variables, of which statistics can be gathered."""
+
+    @property
+    def partially_observed(self) -> Scope:
+        """The variables that some row does not show, as known before anything is counted."""
+        ...
+
+    def gather(
+        self,
+        needs: Needs,
+        network: Network,
+        *,
+        progress: Progress = silent,
+        deadline: Deadline = NEVER,
+        memory: float = inf,
+        seed: int = 0,
+    ) -> Statistics:
+        """Count what is needed among all rows; see `lacunet.statistics.gather.gather`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Held:
+    """Rows that are held in memory.
+
+    ``promised`` are the variables that alone count as fully observed, if any are.
+    """
+
+    table: EncodedTable
+    promised: Scope = ()
+
+    @property
+    def partially_observed(self) -> Scope:
+        """The variables that some row does not show, or may not show."""
+        if self.promised:
+            return _all_but(self.table.variables, self.promised)
+        return self.table.partially_observed
+
+    def some_rows(self, _most: int) -> EncodedTable:
+        """The rows, from which some are chosen."""
+        return self.table
+
+    def tables(self, _told: Told) -> Iterator[EncodedTable]:
+        """All rows, table by table."""
+        yield self.table
+
+    def notes(self, _told: Told) -> tuple[str, ...]:
+        """What the user should know of how the rows were read."""
+        return self.table.notes
+
+    def gather(
+        self,
+        needs: Needs,
+        network: Network,
+        *,
+        progress: Progress = silent,
+        deadline: Deadline = NEVER,
+        memory: float = inf,
+        seed: int = 0,
+    ) -> Statistics:
+        """Count what is needed, all rows at once."""
+        return gather(
+            needs,
+            network,
+            [self.table],
+            progress=progress,
+            deadline=deadline,
+            memory=memory,
+            seed=seed,
+        )
+
+
+@contextmanager
+def observations(
+    data: Any,
+    network: Network,
+    budget: float,
+    *,
+    scratch: str | PathLike[str] | None = None,
+    jobs: int = 1,
+    fully_observed: Sequence[str] = (),
+    progress: Progress = silent,
+    **how: Any,
+) -> Iterator[AnyRows]:
+    """The rows of ``data``: in memory if they take a fourth of the budget at most, else streamed.
+
+    Parameters
+    ----------
+    data, how
+        As `lacunet.data.read.read_table` takes them.
+    budget
+        The bytes of memory that may be used.
+    scratch
+        The folder for files of codes, which are gone in the end.
+    jobs
+        The number of processes that read and count.
+    fully_observed
+        Variables that every row is promised to show; no others count as fully observed then.
+    """
+    paths = saved_paths(data)
+    if paths or isinstance(data, Statistics):
+        _refuse_options(how, fully_observed)
+    if isinstance(data, Statistics):
+        yield of_statistics(data, network)
+        return
+    if isinstance(data, EncodedTable):
+        table = read_table(data, network, **how)
+        promised = checked_promise(network, tuple(fully_observed))
+        for name in promised:
+            if table.missing_of[name]:
+                missing = table.columns[name] == table.cardinality_of[name]
+                raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
+        yield Held(table, promised)
+        return
+    if is_spark(data):
+        reading = plan_reading(data, network, fully_observed=fully_observed, **how)
+        yield on_spark(data, reading, progress)
+        return
+    remove_leftovers(scratch)
+    with ExitStack() as stack:
+        folder = cache(lambda: stack.enter_context(scratch_folder(scratch)))
+        if paths:
+            yield _of_saved(paths, network, budget, folder, jobs)
+            return
+        reading = plan_reading(data, network, fully_observed=fully_observed, **how)
+        yield _opened(reading, budget, folder, jobs, progress)
+
+
+def _opened(
+    reading: Reading, budget: float, folder: Callable[[], Path], jobs: int, progress: Progress
+) -> Held | Streamed:
+    promised, held = reading.fully_observed, budget / HELD_SHARE
+    expected = forecast_bytes(reading)
+    each = row_bytes(reading.cardinality_of, int(reading.weight is not None))
+    partially = _all_but(reading.network.variables, promised) if promised else None
+    is_large = held < expected < inf
+    warned: set[str] = set()
+
+    def streamed(
+        own: Sequence[Stretch],
+        again: Callable[[], Sequence[Stretch]],
+        missing: Scope,
+        rows: int,
+        told: Told | None = None,
+    ) -> Streamed:
+        return Streamed(
+            reading.network,
+            own,
+            missing,
+            rows,
+            each,
+            budget,
+            folder,
+            notes=lambda met: told_notes(reading, told or met, warned),
+            looked_for=again,
+            travels=told is not None or all(part.is_file for part in reading.source.parts),
+            jobs=jobs,
+            on_disk=0 if told is None else rows * each,
+        )
+
+    if is_large and not any(part.is_once for part in reading.source.parts):
+        partially = missing_by_footers(reading) if partially is None else partially
+        if partially is not None:
+            believed = () if promised else _all_but(reading.network.variables, partially)
+            rows = reading.source.rows or int(expected / each)
+            again = partial(stretches, reading, ())
+            return streamed(stretches(reading, believed), again, partially, rows)
+    if is_large:
+        check_free(folder(), expected)
+    found, missing, told = held_or_coded(reading, held, folder, progress)
+    if isinstance(found, EncodedTable):
+        return Held(replace(found, notes=told_notes(reading, told)), promised)
+    partially = missing if partially is None else partially
+    return streamed([found], lambda: [found], partially, found.rows, told)
+
+
+def _of_saved(
+    paths: Sequence[Path],
+    network: Network,
+    budget: float,
+    folder: Callable[[], Path],
+    jobs: int,
+) -> Held | Streamed | Counted:
+    """What files of statistics hold."""
+    headers = [Header.read(path) for path in paths]
+    for path, header in zip(paths, headers, strict=True):
+        check_same(network, header.network, f"the statistics in {str(path)!r}")
+    check_kinds(headers)
+    sizes = {name: network.cardinality(name) for name in network.variables}
+    entries = sum(map(entries_in, paths))
+    each = row_bytes(sizes, extras=3)
+    if headers[0].kind == FAMILIES or entries * each <= budget / HELD_SHARE:
+        return of_statistics(summed(map(read_statistics, paths)), network)
+    missing = {name for header in headers for name in header.partially_observed}
+    partially = tuple(name for name in network.variables if name in missing)
+    rows = [SavedRows(network, path) for path in paths]
+    return Streamed(
+        network,
+        rows,
+        partially,
+        entries,
+        each,
+        budget,
+        folder,
+        notes=lambda _: (),
+        looked_for=lambda: rows,
+        jobs=jobs,
+    )
+
+
+def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
+    """Statistics as rows to learn from, if they hold any; else what was counted alone."""
+    if statistics.network is None:
+        raise StatisticsError(
+            "the statistics do not know their network.", "make them with lacunet.count."
+        )
+    check_same(network, statistics.network, "the statistics")
+    if not statistics.distinct:
+        return Counted(statistics)
+    return Held(statistics.distinct[network.variables].table())
+
+
+def _none(value: Any) -> Any:
+    return () if value is None else value
+
+
+def _refuse_options(how: Mapping[str, Any], fully_observed: Sequence[str]) -> None:
+    """Refuse to be told how to read what has been read."""
+    given = [name for name in ("weight", "missing", "latent") if np.size(_none(how.get(name)))]
+    given += ["unknown"] if how.get("unknown", "error") != "error" else []
+    given += ["fully_observed"] if fully_observed else []
+    for name in given:
+        raise StatisticsError(
+            f"{name}= has no meaning for statistics.", "give it when the data are counted."
+        )
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Rows of which only the counts of families are known."""
+
+    statistics: Statistics
+    table: ClassVar[None] = None
+
+    @property
+    def partially_observed(self) -> Scope:
+        """The variables that some row does not show."""
+        return tuple(name for name, missing in self.statistics.missing_of.items() if missing)
+
+    def some_rows(self, _most: int) -> EncodedTable:
+        """There are none to choose from."""
+        raise self._too_little()
+
+    def tables(self, _told: Told) -> Iterator[EncodedTable]:
+        """There are none."""
+        raise self._too_little()
+
+    def patterns(self) -> EncodedTable:
+        """They are not known."""
+        raise self._too_little()
+
+    def mapped(self, *_: Any) -> Streamed:
+        """There is nothing to make others of."""
+        raise self._too_little()
+
+    def notes(self, _told: Told) -> tuple[str, ...]:
+        """What the user should know of how the rows were read."""
+        return self.statistics.notes
+
+    def gather(self, needs: Needs, *_: Any, **__: Any) -> Statistics:
+        """What was counted, if it is all that is needed."""
+        more = needs.groupings or needs.problems or needs.rows
+        if more or (needs.complete and not self.statistics.complete):
+            raise self._too_little()
+        return self.statistics
+
+    def _too_little(self) -> StatisticsError:
+        return StatisticsError(
+            f"the statistics were counted for {self.statistics.method or 'another method'}, and "
+            "hold too little for this one.",
+            "count the data again for this method: lacunet count --method M.",
+        )
+
+
+def _all_but(names: Scope, others: Sequence[str]) -> Scope:
+    return tuple(name for name in names if name not in others)
+
+
+AnyRows = Held | Streamed | OnSpark | Counted

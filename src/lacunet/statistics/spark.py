@@ -1,0 +1,411 @@
+"""Rows on a Spark cluster: the kernel runs where they are, and statistics come back.
+
+One job takes every row through the door on the executors (`mapInArrow`) and counts all families;
+it also tells which variables are ever missing. Where rows have to be together
+(`lacunet.statistics.passes`), a second job turns them into codes, brings those that agree on the
+key to one task by one shuffle, and counts there. What the tasks found is added up on the
+executors before it reaches the driver. No row does; but the problems of EM and the distinct rows
+of graphs are statistics that may stand for single rows.
+
+PySpark is never imported on the driver: the data frame brings it.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
+from math import ceil, inf, prod
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.batches import EncodedBatch, unknown_states
+from lacunet.data.coded import CodeWriter, row_bytes
+from lacunet.data.errors import DataError, WeightError
+from lacunet.data.read import Collected, Told, told_notes
+from lacunet.data.reading import Reading
+from lacunet.data.scratch import scratch_folder
+from lacunet.data.source import Source, pieces_of
+from lacunet.data.stream import Unread
+from lacunet.data.table import EncodedTable, code_type
+from lacunet.deadline import NEVER, Deadline
+from lacunet.errors import LacunetError
+from lacunet.memory import available, gibibytes
+from lacunet.model.network import Network, Scope
+from lacunet.progress import Progress, silent
+from lacunet.statistics.gather import Gathering, Needs, Statistics, finished, of_part
+from lacunet.statistics.partition import stirred
+from lacunet.statistics.passes import GROUP_BYTES, Pass, passes
+from lacunet.statistics.streamed import (
+    GROUPS_SHARE,
+    LEAST_ROWS,
+    MOST_ROWS,
+    PART_SHARE,
+    TABLE_SHARE,
+    counted,
+    of_rows,
+)
+
+FOUND = "bucket int, found binary"
+CODED = "key int, codes binary, weight double"
+MERGES = 8  # tasks that add up what all others found
+SALT = 255  # another than those by which a task spreads its rows again
+LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
+
+Batches = Iterator[Any]  # of Arrow
+Met = tuple[Statistics | None, Told]
+
+
+@dataclass(frozen=True)
+class OnSpark:
+    """Rows of a Spark data frame, once they have been read for the first time.
+
+    ``counts`` is what that gave: the counts of all families; ``told`` is what was met. ``memory``
+    is what one task may take.
+    """
+
+    frame: Any
+    reading: Reading
+    counts: Statistics
+    told: Told
+    memory: int
+    warned: set[str] = field(default_factory=set)
+
+    table: ClassVar[None] = None  # of all rows: there is none here
+
+    @property
+    def partially_observed(self) -> Scope:
+        """The variables that some row does not show, or may not show."""
+        promised, names = self.reading.fully_observed, self.reading.network.variables
+        if promised:
+            return tuple(name for name in names if name not in promised)
+        return tuple(name for name in names if self.counts.missing_of[name])
+
+    def some_rows(self, _most: int) -> NoReturn:
+        """Refuse: no row comes to the driver."""
+        raise DataError(
+            "a separator is learned from rows, and those of a Spark DataFrame stay where they are.",
+            "name the separator, or learn it from some rows: data.limit(100000).toArrow().",
+        )
+
+    def tables(self, _told: Told) -> Iterator[EncodedTable]:
+        """The distinct rows, each once, with its copies."""
+        every = self.reading.network.variables
+        found = self.gather(Needs((), rows=(every,)), self.reading.network)
+        yield found.distinct[every].table()
+
+    def notes(self, _told: Told) -> tuple[str, ...]:
+        """What the user should know of how the rows were read."""
+        return told_notes(self.reading, self.told, self.warned)
+
+    def gather(
+        self,
+        needs: Needs,
+        network: Network,
+        *,
+        progress: Progress = silent,
+        deadline: Deadline = NEVER,
+        memory: float = inf,  # noqa: ARG002 tasks have their own
+        seed: int = 0,
+    ) -> Statistics:
+        """Count what is needed, by one job for each pass over the rows."""
+        notes = self.notes(self.told)
+        if needs == Needs(needs.families) and self.counts.counts.keys() >= set(needs.families):
+            return replace(self.counts, notes=notes)
+        found: list[Statistics] = []
+        for own in passes(needs, network, self.memory / GROUPS_SHARE):
+            progress("counting on Spark", len(found), len(found) + 1)
+            task = _task(self.reading, own, network, self.memory, deadline.left, seed)
+            statistics, _ = _collected(self._rows(task), task)
+            assert statistics is not None  # there were rows before
+            found.append(finished(statistics, task.how))
+        reduced = {scope: one for own in found for scope, one in own.reduced.items()}
+        return replace(found[0], reduced=reduced, notes=notes)
+
+    def _rows(self, task: Task) -> Any:
+        """The rows as they are, or as codes with those in one task that agree on the key."""
+        if task.asked.together is None:
+            return self.frame
+        tasks = max(_shuffled(self.frame), ceil(self.counts.rows / task.room))
+        coded = self.frame.mapInArrow(partial(_coded, _version(), pickle.dumps(task)), CODED)
+        return coded.repartition(tasks, "key")
+
+
+def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpark:
+    """The rows of a Spark data frame, read for the first time.
+
+    Raises
+    ------
+    DataError
+        Something is wrong with the rows, or with how Spark is set up.
+    """
+    if isinstance(reading.weight, np.ndarray):
+        raise WeightError(
+            "the rows of a Spark DataFrame have no order that an array of weights could follow.",
+            "put the weights into a column, and name it.",
+        )
+    chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in reading.wanted))
+    chosen = chosen.toDF(*(f"c{at}" for at in range(len(reading.wanted))))  # names Spark can parse
+    network, memory = reading.network, task_memory(frame.sparkSession.conf.get)
+    families = tuple(map(network.family, network.variables))
+    _check_tables(families, network, memory)
+    progress("counting on Spark", 0, 1)
+    # What the tasks refuse they take as missing: only all of it together can be told.
+    lenient = replace(reading, unknown="missing")
+    task = _task(lenient, Pass(Needs(families), frozenset(), None), network, memory)
+    statistics, told = _collected(chosen, task)
+    refused: dict[str, tuple[Counter[object], str, set[object]]] = {
+        name: (odd.refused, "", set()) for name, odd in told.odd_in.items() if odd.refused
+    }
+    if refused and reading.unknown == "error":
+        raise unknown_states(refused, network.states_of)
+    told_notes(replace(reading, notes=()), told, set())  # refuses data without rows
+    assert statistics is not None
+    return OnSpark(chosen, lenient, finished(statistics, task.how), told, memory)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every task does with its rows; it travels to the executors.
+
+    ``room`` are the rows that are counted at once where they have to be together, ``most`` those
+    that are read at a time. ``left`` are the seconds until problems are not compiled any more:
+    clocks do not travel.
+    """
+
+    reading: Reading
+    asked: Pass
+    network: Network
+    memory: int
+    room: int
+    most: int
+    left: float
+    seed: int
+
+    @property
+    def how(self) -> Gathering:
+        """What is asked of the rows, from now on."""
+        needs, shared = self.asked.needs, self.asked.shared
+        deadline = Deadline.within(self.left)
+        return Gathering(needs, self.network, shared, deadline, self.memory / 4, self.seed)
+
+    def unread(self, batches: Batches) -> Unread:
+        """The rows of this task, at the door."""
+        (part,) = self.reading.source.parts
+        named = (batch.rename_columns(list(self.reading.wanted)) for batch in batches)
+        part = replace(part, read=partial(pieces_of, named))
+        return Unread(replace(self.reading, source=Source((part,))))
+
+    def met(self, batches: Batches) -> Met:
+        """What the rows of this task say."""
+        if self.asked.together is None:
+            return counted(self.how, self.most, self.unread(batches))
+        return self._of_codes(batches), Told()
+
+    def _of_codes(self, batches: Batches) -> Statistics | None:
+        """What rows say that came as codes: in memory while they fit, else from the disk."""
+        cardinality_of, key = self.reading.cardinality_of, self.asked.together
+        collected, writer = Collected(cardinality_of), None
+        assert key is not None
+        with ExitStack() as stack:
+            for batch in batches:
+                collected.append(_decoded(batch, cardinality_of, self.reading.weight is not None))
+                if collected.rows > self.room:
+                    if writer is None:
+                        path = stack.enter_context(scratch_folder()) / "rows"
+                        writer = stack.enter_context(CodeWriter(path, cardinality_of))
+                    writer.append(EncodedTable.of(*collected.whole))
+                    collected = Collected(cardinality_of)
+            table = EncodedTable.of(*collected.whole)
+            if writer is None:
+                return of_part(self.how, table) if table.rows else None
+            writer.append(table)
+            return of_rows(self.how, key, self.room, self.most, writer.finished())
+
+
+def _task(
+    reading: Reading, asked: Pass, network: Network, memory: int, left: float = inf, seed: int = 0
+) -> Task:
+    each = row_bytes(reading.cardinality_of, int(reading.weight is not None))
+    room, most = (int(memory / share / each) for share in (PART_SHARE, TABLE_SHARE))
+    room, most = max(LEAST_ROWS, room), max(LEAST_ROWS, min(MOST_ROWS, most))
+    return Task(reading, asked, network, memory, room, most, left, seed)
+
+
+def _called(version: str, task: bytes, batches: Batches) -> Batches:
+    """On an executor: what a task's rows say, or what is wrong with them, as one row of bytes."""
+    from pyspark import TaskContext
+
+    try:
+        _check_version(version)
+        found: Met | LacunetError = pickle.loads(task).met(batches)
+    except LacunetError as error:
+        found = error
+    context = TaskContext.get()
+    yield _row(context.partitionId() if context else 0, found)
+
+
+def _version() -> str:
+    return str(import_module("lacunet").__version__)
+
+
+def _check_version(version: str) -> None:
+    if version != _version():
+        raise DataError(
+            f"the driver has lacunet {version}, an executor {_version()}.",
+            "install the same version on all machines.",
+        )
+
+
+def _row(bucket: int, found: Met | LacunetError) -> Any:
+    import pyarrow as pa
+
+    cells = [pa.array([bucket], pa.int32()), pa.array([pickle.dumps(found)], pa.binary())]
+    return pa.record_batch(cells, names=["bucket", "found"])
+
+
+def _merged(batches: Batches) -> Batches:
+    """On an executor: what several tasks found, added up."""
+    yield _row(0, _added(cell.as_py() for batch in batches for cell in batch.column("found")))
+
+
+def _added(found: Iterator[bytes]) -> Met | LacunetError:
+    whole, told = None, Told()
+    for each in map(pickle.loads, found):
+        if isinstance(each, LacunetError):
+            return each
+        statistics, met = each
+        told.add(met)
+        if statistics is not None:
+            whole = statistics if whole is None else whole + statistics
+    return whole, told
+
+
+def _collected(rows: Any, task: Task) -> Met:
+    """What all tasks found together."""
+    called = partial(_called, _version(), pickle.dumps(task))
+    try:
+        merges = min(MERGES, _shuffled(rows))
+        merged = rows.mapInArrow(called, FOUND).repartition(merges, "bucket")
+        answers = merged.mapInArrow(_merged, FOUND).collect()
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
+            raise
+        raise _in_words(str(error)) from None
+    found = _added(bytes(row["found"]) for row in answers)
+    if isinstance(found, LacunetError):
+        raise found
+    return found
+
+
+def _shuffled(frame: Any) -> int:
+    """The number of tasks after a shuffle, as Spark is set."""
+    return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+
+
+def _in_words(error: str) -> DataError:
+    if "No module named 'lacunet'" in error:
+        return DataError(
+            "the executors of Spark cannot import lacunet.",
+            "install it on all machines, or send it along: spark-submit --archives.",
+        )
+    lines = [line.strip() for line in error.strip().splitlines() if line.strip()]
+    raised = [line for line in lines if line.partition(":")[0].endswith(("Error", "Exception"))]
+    return DataError.unreadable("the Spark DataFrame", (raised or lines or [""])[-1].rstrip("."))
+
+
+def _coded(version: str, task: bytes, batches: Batches) -> Batches:
+    """On an executor: rows as codes, with a hash of the values that bring them together."""
+    import pyarrow as pa
+
+    _check_version(version)
+    own: Task = pickle.loads(task)
+    assert own.asked.together is not None
+    for table in own.unread(batches).tables(own.most, Told()):
+        key = (stirred(table, own.asked.together, SALT) >> np.uint64(1)).astype(np.int32)
+        codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
+        ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]
+        weights = np.ones(table.rows) if table.weights is None else table.weights
+        cells = [
+            pa.array(key),
+            pa.Array.from_buffers(pa.binary(), table.rows, buffers),
+            pa.array(weights),
+        ]
+        yield pa.record_batch(cells, names=["key", "codes", "weight"])
+
+
+def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
+
+
+def _decoded(batch: Any, cardinality_of: Any, is_weighted: bool) -> EncodedBatch:
+    """Rows from their codes."""
+    cells, rows = batch.column("codes"), batch.num_rows
+    types = {name: np.dtype(code_type(size)) for name, size in cardinality_of.items()}
+    width = sum(kind.itemsize for kind in types.values())
+    _, _, data = cells.buffers()
+    start = cells.offset * width
+    codes = np.frombuffer(data, np.uint8, rows * width, start).reshape(rows, width)
+    columns, at = {}, 0
+    for name, kind in types.items():
+        columns[name] = np.ascontiguousarray(codes[:, at : at + kind.itemsize]).view(kind)[:, 0]
+        at += kind.itemsize
+    if not is_weighted:
+        return EncodedBatch(columns, None, None, rows, None)
+    weights = batch.column("weight").to_numpy()
+    return EncodedBatch(columns, weights, np.arange(rows), rows, None)
+
+
+def task_memory(setting: Callable[[str, Any], Any]) -> int:
+    """The bytes that one task may take, by the settings of Spark.
+
+    In local mode half of the machine is shared by its cores; elsewhere it is what an executor
+    has for Python, or its overhead, shared by its cores.
+
+    Examples
+    --------
+    >>> settings = {"spark.executor.memory": "20g", "spark.executor.cores": "4"}
+    >>> task_memory(settings.get) // 2**20
+    512
+    """
+    master = setting("spark.master", None) or ""
+    if master.startswith("local") and not master.startswith("local-cluster"):
+        cores = master.partition("[")[2].partition("]")[0].partition(",")[0]
+        return available() // 2 // (int(cores) if cores.isdecimal() else os.cpu_count() or 1)
+    cores = int(setting("spark.executor.cores", None) or 1)
+    heap = _size(setting("spark.executor.memory", None) or "1g")
+    overhead = setting("spark.executor.memoryOverhead", None)
+    python = setting("spark.executor.pyspark.memory", None) or overhead
+    return int(_size(python) if python else max(LEAST_OVERHEAD, 0.1 * heap)) // cores
+
+
+def _size(text: str) -> int:
+    """A size as Spark writes it; a bare number is of MiB.
+
+    Examples
+    --------
+    >>> _size("1g") == _size("1024m") == _size("1024") == 2**30
+    True
+    """
+    digits = text.rstrip("bBkKmMgGtTpPiI")
+    unit = text[len(digits) :].lower()[:1] or "m"
+    return int(digits) << 10 * "bkmgtp".index(unit)
+
+
+def _check_tables(families: tuple[Scope, ...], network: Network, memory: int) -> None:
+    """Refuse a network whose counts cannot be held by a task."""
+    cells = [min(MOST_ROWS, prod(n + 1 for n in network.shape(scope))) for scope in families]
+    if sum(cells) * GROUP_BYTES > memory:
+        raise DataError(
+            f"the counts of all families may take {gibibytes(sum(cells) * GROUP_BYTES)} in each "
+            f"task, which has {gibibytes(memory)}.",
+            "give Python on the executors more: spark.executor.pyspark.memory.",
+        )

@@ -1,0 +1,366 @@
+"""Statistics of rows that memory does not hold.
+
+Rows are read in tables of bounded size, and what these say is added up. Where rows have to be
+together (`lacunet.statistics.passes`) they are first spread over files on the disk, as codes, and
+then taken file by file. All sums are made in an order that does not depend on the number of
+processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import chain
+from math import ceil, inf
+from operator import add
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from lacunet.data.coded import Coded
+from lacunet.data.read import Told
+from lacunet.data.scratch import check_free
+from lacunet.data.stream import MoreMissingError, Stretch
+from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline
+from lacunet.model.network import Network, Scope
+from lacunet.progress import Progress, silent
+from lacunet.statistics.gather import (
+    Gathering,
+    Needs,
+    Statistics,
+    finished,
+    of_part,
+    summed,
+    with_reduced,
+)
+from lacunet.statistics.partition import MOST_PARTS, spread
+from lacunet.statistics.passes import Pass, passes
+from lacunet.statistics.rows import distinct_rows
+from lacunet.statistics.side_by_side import side_by_side
+
+# Shares of the memory budget; the rest is for what is made of them.
+PART_SHARE = 8  # the codes of rows that are counted at once
+TABLE_SHARE = 32  # the codes of rows that are on their way
+GROUPS_SHARE = 16  # groups that are held until all rows are read
+MOST_GROUP_BYTES = 2**24  # more of them cost more to add up than rows to spread
+MOST_ROWS, LEAST_ROWS = 2**20, 2**10
+STUCK = 0.9  # of the rows in one part again: they agree on the key
+
+Found = TypeVar("Found")
+
+
+class KnownBetterError(Exception):
+    """More variables are missing than was believed; ``source`` knows which."""
+
+    def __init__(self, source: Streamed) -> None:
+        super().__init__()
+        self.source = source
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """Rows that are read when they are counted.
+
+    ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
+    ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
+    what the user should know of how they were read; ``travels`` if other processes can read them.
+    ``looked_for`` gives stretches of the same rows that hold no belief about which variables are
+    always shown.
+    """
+
+    network: Network
+    stretches: Sequence[Stretch]
+    partially_observed: Scope
+    rows: int
+    row_bytes: int
+    memory: float
+    folder: Callable[[], Path]
+    notes: Callable[[Told], tuple[str, ...]]
+    looked_for: Callable[[], Sequence[Stretch]]
+    travels: bool = True
+    jobs: int = 1
+    on_disk: int = 0
+
+    table: ClassVar[None] = None  # of all rows: there is none
+
+    @property
+    def most(self) -> int:
+        """The rows that are read at a time."""
+        return self._rows_in(TABLE_SHARE, MOST_ROWS)
+
+    @property
+    def room(self) -> int:
+        """The rows that are counted at a time, where they have to be together."""
+        return self._rows_in(PART_SHARE, inf)
+
+    def _rows_in(self, share: int, most: float) -> int:
+        return int(max(LEAST_ROWS, min(most, self.memory / share / self.jobs / self.row_bytes)))
+
+    def gather(
+        self,
+        needs: Needs,
+        network: Network,
+        *,
+        progress: Progress = silent,
+        deadline: Deadline = NEVER,
+        memory: float = inf,
+        seed: int = 0,
+    ) -> Statistics:
+        """Count what is needed, reading the rows as often as that takes.
+
+        Raises
+        ------
+        KnownBetterError
+            Some variable is missing that was believed to be always shown.
+        """
+        found: list[Statistics] = []
+        notes: tuple[str, ...] = ()
+        for own in self._passes(needs, network):
+            how = Gathering(own.needs, network, own.shared, deadline, memory / self.jobs, seed)
+            try:
+                statistics, told = self._read(how, own, progress)
+            except MoreMissingError:
+                raise KnownBetterError(self._looked(progress)) from None
+            notes = self.notes(told)
+            assert statistics is not None  # no rows at all were refused just now
+            found.append(finished(statistics, how))
+        reduced = {scope: own for one in found for scope, own in one.reduced.items()}
+        return replace(found[0], reduced=reduced, notes=notes)
+
+    def scratch_bytes(self, needs: Needs) -> int:
+        """What the scratch files will take."""
+        is_spread = any(own.together for own in self._passes(needs, self.network))
+        return self.on_disk + is_spread * self.rows * self.row_bytes
+
+    def tables(self, told: Told) -> Iterator[EncodedTable]:
+        """All rows, table by table."""
+        try:
+            for stretch in self.stretches:
+                yield from stretch.tables(self.most, told)
+        except MoreMissingError:
+            raise KnownBetterError(self._looked(silent)) from None
+
+    def patterns(self) -> EncodedTable:
+        """What the rows show and what not: a row for each pattern, whose values are all one state.
+
+        The weights and the missing values are those of all rows.
+        """
+        each = (distinct_rows(_shown_only(table), table.variables) for table in self.tables(Told()))
+        return reduce(add, each).table()
+
+    def mapped(self, then: Callable[[EncodedTable], EncodedTable], network: Network) -> Streamed:
+        """The rows as something makes them, table by table, over another network's variables."""
+        own = [Mapped(stretch, then) for stretch in self.stretches]
+        more = len(network.variables) - len(self.network.variables)
+        return replace(
+            self,
+            network=network,
+            stretches=own,
+            looked_for=lambda: own,
+            row_bytes=self.row_bytes + more,
+        )
+
+    def some_rows(self, most: int) -> EncodedTable:
+        """Every so manieth row, at least ``most`` of them if there are."""
+        step, start = max(1, self.rows // most), 0
+        kept: list[EncodedTable] = []
+        for table in self.tables(Told()):
+            kept.append(table.take(slice(-start % step, None, step)))
+            start += table.rows
+        columns = {
+            name: np.concatenate([table.columns[name] for table in kept])
+            for name in self.network.variables
+        }
+        weights = [table.weights for table in kept if table.weights is not None]
+        sizes = {name: self.network.cardinality(name) for name in columns}
+        whole = EncodedTable.of(sizes, columns, np.concatenate(weights) if weights else None)
+        missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
+        return replace(whole, missing_of=missing_of)
+
+    def _passes(self, needs: Needs, network: Network) -> list[Pass]:
+        room = self.memory / GROUPS_SHARE / self.jobs
+        return passes(needs, network, min(room, MOST_GROUP_BYTES))
+
+    def _read(
+        self, how: Gathering, own: Pass, progress: Progress
+    ) -> tuple[Statistics | None, Told]:
+        told = Told()
+        if own.together is None:
+            work: Callable[..., _Part] = partial(counted, how, self.most)
+            parts = self._mapped(work, self.stretches, "counting", progress)
+        else:
+            coded, told = self._spread(own.together, progress)
+            work = partial(_of_partition, how, own.together, self.room, self.most)
+            parts = self._mapped(work, coded, "counting", progress)
+
+        def each() -> Iterator[Statistics]:
+            for statistics, met in parts:
+                told.add(met)
+                if statistics is not None:
+                    yield statistics
+
+        return summed_up(each()), told
+
+    def _spread(self, key: Scope, progress: Progress) -> tuple[list[Coded], Told]:
+        """All rows in files, those that agree on the key in the same one."""
+        folder = self.folder()
+        check_free(folder, self.rows * self.row_bytes)
+        number = min(MOST_PARTS, max(2, self.jobs, ceil(2 * self.rows / self.room)))
+        work: Callable[..., tuple[list[Coded], Told]] = partial(
+            spread, key=key, parts=number, folder=folder, most=self.most
+        )
+        told, found = Told(), []
+        for coded, met in self._mapped(work, self.stretches, "spreading", progress):
+            told.add(met)
+            found.append(coded)
+        parts = [
+            Coded(own[0].cardinality_of, sum((p.paths for p in own), ()), sum(p.rows for p in own))
+            for own in zip(*filter(None, found), strict=True)
+        ]
+        return [part for part in parts if part.rows], told
+
+    def _mapped(
+        self, work: Callable[..., Found], pieces: Sequence[Stretch], stage: str, progress: Progress
+    ) -> Iterator[Found]:
+        """The work on each piece, side by side where other processes can read the pieces."""
+        jobs = self.jobs if self.travels or pieces is not self.stretches else 1
+        if jobs == 1 and pieces is self.stretches:
+            tick = Ticking(stage, self.rows, progress)
+            yield from map(work, [Watched(piece, tick) for piece in pieces])
+            return
+        for done, found in enumerate(side_by_side(work, pieces, jobs)):
+            progress(stage, done + 1, len(pieces))
+            yield found
+
+    def _looked(self, progress: Progress) -> Streamed:
+        """The same rows, once it is known which variables are missing."""
+        again = replace(self, stretches=self.looked_for())
+        missing: set[str] = set()
+        work = partial(_missing, self.most)
+        for names in again._mapped(work, again.stretches, "looking", progress):
+            missing |= names
+        partially = tuple(name for name in self.network.variables if name in missing)
+        return replace(again, partially_observed=partially)
+
+
+@dataclass
+class Ticking:
+    """Tells how many rows have been read, of how many."""
+
+    stage: str
+    rows: int
+    progress: Progress
+    done: int = 0
+
+    def __call__(self, rows: int) -> None:
+        """So many more."""
+        self.done += rows
+        self.progress(self.stage, self.done, max(self.rows, self.done), "rows")
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Rows whose reading is told."""
+
+    stretch: Stretch
+    tick: Ticking
+
+    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time."""
+        for table in self.stretch.tables(most, told):
+            yield table
+            self.tick(table.rows)
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Rows as something makes them of others."""
+
+    stretch: Stretch
+    then: Callable[[EncodedTable], EncodedTable]
+
+    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time."""
+        return map(self.then, self.stretch.tables(most, told))
+
+
+def _shown_only(table: EncodedTable) -> EncodedTable:
+    """The rows with every value that is shown replaced by the first state."""
+    columns: dict[str, Any] = {
+        name: np.where(column == table.cardinality_of[name], column, 0).astype(column.dtype)
+        for name, column in table.columns.items()
+    }
+    return replace(table, columns=columns)
+
+
+_Part = tuple[Statistics | None, Told]
+
+
+def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
+    """The sum of the parts, None if there are none."""
+    first = next(parts, None)
+    return None if first is None else summed(chain([first], parts))
+
+
+def counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
+    """What the rows of a stretch say, whatever their groups."""
+    told = Told()
+    return summed_up(_each(how, stretch.tables(most, told))), told
+
+
+def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics]:
+    """What each table says; Ctrl-C ends the work, for the rest would still have to be read."""
+    for table in tables:
+        if table.rows:
+            found = of_part(how, table)
+            if found.cut == "interrupted":
+                raise KeyboardInterrupt
+            yield found
+
+
+def _missing(most: int, stretch: Stretch) -> set[str]:
+    return {v for table in stretch.tables(most, Told()) for v in table.partially_observed}
+
+
+def _of_partition(how: Gathering, key: Scope, room: int, most: int, coded: Coded) -> _Part:
+    """What the rows of a partition say, which have all the rows of their groups; it is removed."""
+    return of_rows(how, key, room, most, coded), Told()
+
+
+def of_rows(
+    how: Gathering, key: Scope, room: int, most: int, coded: Coded, depth: int = 1
+) -> Statistics:
+    """What rows say that have all the rows of their groups, at most ``room`` of them at a time."""
+    if coded.rows <= room:
+        statistics = summed(_each(how, coded.tables(room)))
+        coded.removed()
+        return statistics
+    number = min(MOST_PARTS, ceil(2 * coded.rows / room))
+    folder = coded.paths[0].parent
+    parts, _ = spread(coded, key=key, parts=number, folder=folder, most=most, salt=depth)
+    if max(part.rows for part in parts) < STUCK * coded.rows:
+        coded.removed()
+        return summed(of_rows(how, key, room, most, own, depth + 1) for own in parts if own.rows)
+    for part in parts:
+        part.removed()
+    return _of_one_group(how, key, room, most, coded, depth)
+
+
+def _of_one_group(
+    how: Gathering, key: Scope, room: int, most: int, coded: Coded, depth: int
+) -> Statistics:
+    """What rows say that nearly all agree on the key: they are reduced when all are added."""
+    wide = replace(how, shared=frozenset(asked.family for asked in how.needs.groupings))
+    every = how.network.variables
+    if how.needs.heldout is None:
+        statistics = summed(_each(wide, coded.tables(room)))
+    elif key != every:
+        statistics = of_rows(wide, every, room, most, coded, depth + 1)
+    else:  # nearly all are equal: one row stands for them
+        distinct = reduce(add, (distinct_rows(table, every) for table in coded.tables(room)))
+        statistics = summed(_each(wide, [distinct.table()]))
+    coded.removed()
+    return with_reduced(statistics, how, how.shared)

@@ -1,0 +1,175 @@
+r"""How sure the answer to a query is: its derivative by every CPT entry, times their covariance.
+
+With :math:`p = \Pr(y \mid e)`, moving the entries of CPT rows moves the answer by
+
+.. math::
+    \frac{\partial p}{\partial \theta(x \mid u)} =
+    p \, \frac{\Pr(x, u \mid y, e) - \Pr(x, u \mid e)}{\theta(x \mid u)},
+
+one calibration for each answer and one for the evidence. What the entries' covariance makes of
+it depends on how they were learned: from the influence of rows, the rate matrix of EM, or by
+asking every replicate of the jackknife.
+
+*Rows that are not there.* A CPT row whose rows all agree, or that no row supports, shows no
+variance of its own. The prior's pseudo-counts (at least Jeffreys' half per cell) count as rows
+here: what little is known of such a CPT row is as uncertain as so few rows are. What they know
+is taken off again in the end (`without_prior`): an effective size tells of rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Protocol
+
+import numpy as np
+
+from lacunet.inference.errors import ImpossibleEvidenceError
+from lacunet.inference.query import joint_marginals, query, relevant
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.uncertainty.spread import Spread
+
+JEFFREYS = 0.5
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query, its answer, and the derivative of each answer by the CPTs it depends on.
+
+    ``gradients`` has one mapping from variables to tables like their CPTs for each cell of the
+    answer, the last axis fastest.
+    """
+
+    network: Network
+    scope: Scope
+    evidence: Mapping[str, object]
+    answer: FloatArray
+    gradients: tuple[Mapping[str, FloatArray], ...]
+
+    @classmethod
+    def of(cls, network: Network, scope: Scope, evidence: Mapping[str, object]) -> Asked:
+        """Ask, and ask again given each answer."""
+        answer = query(network, scope, evidence)
+        names = relevant(network, [*scope, *evidence])
+        families = [network.family(name) for name in names]
+        before = joint_marginals(network, families, evidence)
+        gradients: list[Mapping[str, FloatArray]] = []
+        states = product(*(network.states(name) for name in scope))
+        for probability, seen in zip(np.ravel(answer), states, strict=True):
+            if not 0 < probability < 1:
+                gradients.append({})
+                continue
+            both = {**evidence, **dict(zip(scope, seen, strict=True))}
+            after = joint_marginals(network, families, both)
+            gradients.append(
+                {
+                    name: probability * _quotient(here - there, network.cpt(name).table)
+                    for name, here, there in zip(names, after, before, strict=True)
+                }
+            )
+        return cls(network, scope, evidence, answer, tuple(gradients))
+
+
+class Covariance(Protocol):
+    """How the entries of all CPTs vary together."""
+
+    def variances(self, asked: Asked) -> FloatArray:
+        """The variance that each cell of an answer has by the rows alone."""
+        ...
+
+
+def query_spread(
+    asked: Asked, covariance: Covariance, rates_of: Mapping[str, FloatArray], total: float
+) -> Spread:
+    """The spread of an answer.
+
+    Parameters
+    ----------
+    rates_of
+        For each variable, what the rows alone say of its CPT; intervals are made around what
+        follows from these.
+    total
+        The weight of all rows: how many know an answer that shows no variance.
+    """
+    answer = asked.answer
+    flat = np.ravel(answer)
+    whole = Spread.of_variance(flat, flat, covariance.variances(asked), total)
+    sizes = whole.sizes.reshape(answer.shape)
+    if any(asked.evidence.get(name) is not None for name in asked.scope):  # what was seen
+        sizes = np.where((answer == 0) | (answer == 1), np.inf, sizes)
+    return Spread(answer, _by_rows_alone(asked, rates_of), sizes)
+
+
+def _by_rows_alone(asked: Asked, rates_of: Mapping[str, FloatArray]) -> FloatArray:
+    """The answer without the prior's pull; the answer itself where rows do not give one."""
+    tables = {}
+    for cpt in asked.network.cpts:
+        rates = rates_of.get(cpt.child, cpt.table)
+        total = rates.sum(axis=-1, keepdims=True)
+        shares = np.divide(rates, total, out=cpt.table.copy(), where=total > 0)
+        tables[cpt.child] = shares
+    try:
+        found: FloatArray = query(asked.network.with_tables(tables), asked.scope, asked.evidence)
+    except ImpossibleEvidenceError:
+        return asked.answer
+    return found
+
+
+def centred(gradient: FloatArray, cpt: FloatArray, rows: FloatArray) -> FloatArray:
+    r"""What one more row with :math:`x, u` moves an answer by, :math:`(g_x - \theta g) / n_u`.
+
+    ``rows`` has an axis of length one for the child; without any the answer does not move.
+    """
+    apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
+    return _quotient(apart, np.broadcast_to(rows, apart.shape))
+
+
+def pseudo_variances(asked: Asked, rows_of: Mapping[str, FloatArray], prior: float) -> FloatArray:
+    """What the pseudo-counts of all CPT rows add to the variance of each answer.
+
+    ``rows_of`` says how many rows each CPT row rests on, on an axis of length one for the child.
+    """
+    pseudo = max(prior - 1, JEFFREYS)
+    found = np.zeros(len(asked.gradients))
+    for at, gradient_of in enumerate(asked.gradients):
+        for name, gradient in gradient_of.items():
+            cpt = asked.network.cpt(name).table
+            moved = centred(gradient, cpt, rows_of[name] + pseudo * cpt.shape[-1])
+            found[at] += pseudo * float(np.square(moved).sum())
+    return found
+
+
+def without_prior(
+    asked: Asked, variance: FloatArray, rows_of: Mapping[str, FloatArray], prior: float
+) -> FloatArray:
+    r"""The variance that an answer would have without what pseudo-counts know of it.
+
+    Of the variance that a CPT row of :math:`n_u` rows and :math:`k` states brings with it, the
+    share :math:`k p / (n_u + k p)` is known by its :math:`p` pseudo-counts per state.
+
+    Parameters
+    ----------
+    variance
+        Of each answer, pseudo-counts taken for rows.
+    """
+    pseudo = max(prior - 1, JEFFREYS)
+    known = np.zeros(len(asked.gradients))
+    for at, gradient_of in enumerate(asked.gradients):
+        for name, gradient in gradient_of.items():
+            cpt = asked.network.cpt(name).table
+            total = rows_of[name] + pseudo * cpt.shape[-1]
+            apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
+            brought = (cpt * apart**2).sum(axis=-1, keepdims=True) / total
+            known[at] += float((brought * pseudo * cpt.shape[-1] / total).sum())
+    share = 1 - np.minimum(_quotient(known, variance), 1)
+    return np.asarray(np.divide(variance, share, out=np.full(len(share), np.inf), where=share > 0))
+
+
+def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))
+
+
+def scope_of(target: str | Sequence[str]) -> Scope:
+    """The variables asked about."""
+    return (target,) if isinstance(target, str) else tuple(target)

@@ -1,0 +1,87 @@
+"""``--report``: every command that has a page writes one that is whole and stays to itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet.cli import main
+from lacunet.data.write import write_table
+from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.simulate import simulate
+
+Captured = pytest.CaptureFixture[str]
+COMPARE = ["--methods", "listwise,factored-mar", "--repetitions", "2", "--rows", "300"]
+PAGES = {
+    "learn": ["learn", "net.bif", "rows.csv", "--method", "em", "--intervals"],
+    "diagnose": ["diagnose", "net.bif", "rows.csv"],
+    "recover": ["recover", "net.bif", "mar.txt", "--data", "rows.csv"],
+    "implications": ["recover", "net.bif", "mar.txt", "--data", "rows.csv", "--implications"],
+    "compare": ["compare", "net.bif", "rows.csv", *COMPARE],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    graph = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
+    drawn = simulate(SCREENING, 600, MissingByGraph(graph, NOT_VERIFIED), np.random.default_rng(5))
+    lc.write_network(SCREENING, tmp_path / "net.bif")
+    write_table(drawn.table, SCREENING, str(tmp_path / "rows.csv"))
+    graph.write(str(tmp_path / "mar.txt"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def carried(text: str) -> dict[str, Any]:
+    found = re.search(r'id="page-data">(.*?)</script>', text, re.DOTALL)
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_says_what_the_command_prints_and_where_it_comes_from(
+    name: str, folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*PAGES[name], "--json", "--report", "page.html"]
+    monkeypatch.setattr("sys.argv", ["lacunet", *words])
+    assert main(words) == 0
+    seen = capsys.readouterr()
+    assert "the page is in page.html" in seen.err
+    text = (folder / "page.html").read_text(encoding="utf-8")
+    data = carried(text)
+    assert " ".join(words) in data["provenance"]["command"]
+    assert {Path(path).name for path, _ in data["provenance"]["files"]} >= {"net.bif", "rows.csv"}
+    assert "default-src 'none'" in text
+    assert "unsafe" not in text
+    printed = json.loads(seen.out)
+    if name != "learn":  # that page packs its numbers
+        assert {key: data[key] for key in printed} == printed
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_read_is_not_written_over(name: str, folder: Path, capsys: Captured) -> None:
+    before = (folder / "rows.csv").read_bytes()
+    assert main([*PAGES[name], "--report", "rows.csv"]) == 1
+    assert (folder / "rows.csv").read_bytes() == before
+    assert "rows.csv" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_is_an_error_in_words(folder: Path, capsys: Captured) -> None:
+    assert main([*PAGES["diagnose"], "--report", "no/such/page.html"]) == 1
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_diagnosis_shows_the_dependence_that_is_there(folder: Path) -> None:
+    main([*PAGES["diagnose"], "--report", "page.html"])
+    text = (folder / "page.html").read_text(encoding="utf-8")
+    assert "Values are not missing completely at random: Disease depends on" in text
+    rows = re.findall(r'id="mcar-tests".*?</table>', text, re.DOTALL)
+    assert "<bdi>Disease</bdi>" in rows[0]

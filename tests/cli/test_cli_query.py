@@ -1,0 +1,72 @@
+"""``lacunet query`` answers as Python does, and refuses what makes no sense before it learns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from examples import RAIN
+from lacunet.cli import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def rain(tmp_path: Path) -> tuple[str, str]:
+    lc.write_network(RAIN, tmp_path / "rain.bif")
+    rows = "no,,yes\n,on,yes\nyes,off,?\nno,off,no\n" * 25
+    (tmp_path / "rain.csv").write_text(f"Rain,Sprinkler,Wet\n{rows}")
+    return str(tmp_path / "rain.bif"), str(tmp_path / "rain.csv")
+
+
+def test_a_network_answers_by_its_own_cpts(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["query", rain[0], "--query", "Rain, Sprinkler | Wet=yes", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    expected = lc.query(RAIN, ["Rain", "Sprinkler"], {"Wet": "yes"})
+    np.testing.assert_allclose(told["answer"], expected)
+    assert told["given"] == {"Wet": "yes"}
+    assert told["intervals"] is None
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: Captured) -> None:
+    command = ["query", *rain, "--query", "Rain|Wet=yes", "--query", "Wet", "--method", method]
+    assert main([*command, "--intervals", "90", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    result = lc.learn(RAIN, rain[1], method, intervals=True)
+    sure = result.sure().query("Rain", {"Wet": "yes"}).interval(0.9)
+    np.testing.assert_allclose(told[0]["intervals"], sure)
+    np.testing.assert_allclose(told[1]["answer"], lc.query(result, "Wet"))
+    assert main([*command, "--intervals"]) == 0
+    printed = capsys.readouterr()
+    assert "P(Rain | Wet=yes)" in printed.out
+    assert "probability     low    high" in printed.out
+    assert f"learned by {method}; 95% intervals by " in printed.err
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("Rain=yes", "name the variable alone"),
+        ("Snow", "no variable 'Snow'"),
+        ("Rain|Wet", "'Wet' is not of the form VARIABLE=STATE"),
+        ("Rain|Wet=dry", "has no state 'dry'"),
+        ("", "asks about nothing"),
+    ],
+)
+def test_a_query_that_makes_no_sense_is_refused_before_data_are_read(
+    query: str, says: str, rain: tuple[str, str], capsys: Captured
+) -> None:
+    assert main(["query", rain[0], "no such file.csv", "--query", query]) == 1
+    printed = capsys.readouterr()
+    assert says in printed.err
+    assert printed.out == ""
+
+
+def test_intervals_need_data(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["query", rain[0], "--query", "Rain", "--intervals"]) == 1
+    assert "name the data after the network" in capsys.readouterr().err

@@ -1,0 +1,245 @@
+"""Rows from databases: streamed, typed as the network needs them, told in words when they fail."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import adbc_driver_sqlite.dbapi
+import duckdb
+import pytest
+
+import lacunet as lc
+from lacunet.cli import main
+from lacunet.data.databases import database_label
+from lacunet.data.errors import DataError
+from lacunet.data.read import read_table
+from postgresql import PostgreSQL, started
+
+PAIR = lc.Network({"A": ["x", "y"], "B": ["1", "2.5"]}, {"B": ["A"]})
+ROWS: list[tuple[str | None, float | None, float]] = [
+    *[(None, None, 1.0)] * 3000,  # more than the rows from which types are guessed
+    *[("x", 1, 2.0)] * 5,
+    *[("y", 2.5, 0.5)] * 4,
+    *[("y", None, 0.0)] * 2,
+]
+MISSING = {"A": 3000, "B": 3000}
+TABLE = "create table visits (A text, B real, weight real)"
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Path:
+    path = tmp_path / "clinic.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(TABLE)
+        connection.executemany("insert into visits values (?, ?, ?)", ROWS)
+        connection.commit()
+    return path
+
+
+@pytest.fixture
+def duck(tmp_path: Path) -> Path:
+    path = tmp_path / "clinic.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute(TABLE)
+        connection.executemany("insert into visits values (?, ?, ?)", ROWS[-20:])
+        connection.execute("insert into visits select null, null, 1 from range(2991)")
+    return path
+
+
+def test_the_types_of_sqlite_do_not_depend_on_the_first_rows(sqlite: Path) -> None:
+    table = read_table(lc.SQL("select * from visits", sqlite), PAIR, weight="weight")
+    assert table.missing_of == MISSING
+    assert table.total == 3000 + 10 + 2
+    assert table.notes == ("left out 2 of 3,011 rows: their weight is zero.",)
+
+
+def test_columns_keep_names_that_sqlite_takes_for_values(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "odd.db")) as connection:
+        connection.execute('create table rows ("TRUE", "select")')
+        connection.executemany("insert into rows values (?, ?)", [("b", "a"), ("a", None)])
+        connection.commit()
+    odd = lc.Network({"TRUE": ["a", "b"], "select": ["a"]})
+    table = read_table(lc.SQL("select * from rows;", tmp_path / "odd.db"), odd)
+    assert {name: codes.tolist() for name, codes in table.columns.items()} == {
+        "TRUE": [1, 0],
+        "select": [0, 1],
+    }
+
+
+def test_duckdb_and_sqlite_files_are_told_apart_by_their_bytes(sqlite: Path, duck: Path) -> None:
+    for path, name in ((sqlite, "a"), (duck, "b.db")):
+        renamed = path.rename(path.with_name(name))
+        table = read_table(lc.SQL("select A, B from visits where weight > 0", renamed), PAIR)
+        assert table.missing_of == MISSING
+
+
+def test_without_a_database_the_query_names_files(duck: Path, tmp_path: Path) -> None:
+    duckdb.connect(duck).execute(f"copy visits to '{tmp_path}/visits.parquet'").close()
+    query = f"select A, B from '{tmp_path}/visits.parquet' where weight > 0"
+    assert read_table(lc.SQL(query), PAIR).missing_of == MISSING
+
+
+def test_open_connections_and_cursors_are_read_and_stay_open(sqlite: Path, duck: Path) -> None:
+    query = "select A, B from visits where weight > 0"
+    with duckdb.connect(duck) as connection:
+        for data in (lc.SQL(query, connection), connection.sql(query)):
+            assert read_table(data, PAIR).missing_of == MISSING
+        assert connection.sql("select 1").fetchall() == [(1,)]
+    with adbc_driver_sqlite.dbapi.connect(str(sqlite)) as connection:
+        assert read_table(lc.SQL(query, connection), PAIR).missing_of == MISSING
+        with connection.cursor() as cursor:
+            cursor.execute("select A, B from visits where A is not null and weight > 0")
+            assert read_table(cursor, PAIR).rows == 9
+
+
+def test_a_query_can_be_read_twice_and_changes_nothing(sqlite: Path, duck: Path) -> None:
+    for path in (sqlite, duck):
+        before = path.read_bytes()
+        data = lc.SQL("select * from visits", path)
+        one, two = lc.learn(PAIR, data), lc.learn(PAIR, data)
+        assert (one.network.cpt("B").table == two.network.cpt("B").table).all()
+        with pytest.raises(DataError, match=r"the query on .*clinic.* cannot be read: "):
+            read_table(lc.SQL("drop table visits", path), PAIR)
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duck"])
+@pytest.mark.parametrize("query", ["select * from nowhere", "selekt *, 1"])
+def test_a_wrong_query_is_told_in_one_line(
+    kind: str, query: str, request: pytest.FixtureRequest
+) -> None:
+    path = request.getfixturevalue(kind)
+    with pytest.raises(DataError, match=r"cannot be read: .*(nowhere|syntax error)") as told:
+        read_table(lc.SQL(query, path), PAIR)
+    assert "\n" not in str(told.value)
+
+
+def test_an_error_in_the_middle_of_the_rows_is_told_too() -> None:
+    query = "select case when i < 500000 then 'x' else error('no more') end as A, '1' as B "
+    with pytest.raises(DataError, match=r"the query cannot be read: .*no more"):
+        read_table(lc.SQL(f"{query} from range(1000000) as these (i)"), PAIR)
+
+
+def test_a_program_has_no_tables_that_the_query_does_not_name() -> None:
+    with pytest.raises(DataError, match="asked does not exist"):
+        read_table(lc.SQL("select * from asked"), PAIR)  # a variable of the code that reads
+
+
+@pytest.mark.parametrize(
+    ("database", "message"),
+    [
+        ("nowhere.duckdb", "the query on nowhere.duckdb: the file cannot be opened: No such file"),
+        (__file__, "neither a DuckDB nor an SQLite database"),
+        ("mysql://ann:secret@host/clinic", "the query on mysql://host/clinic: .*'mysql'"),
+        ("postgresql://ann:secret@127.0.0.1:1/clinic", "127.0.0.1:1/clinic cannot be read"),
+        ("postgresql://ann:se/secret@host/clinic", "address of the database cannot be read"),
+        ("postgresql://ann@127.0.0.1:1/clinic?password=secret", "cannot be read"),
+        (sqlite3.connect, "connections of the type .* do not give Arrow record batches"),
+    ],
+)
+def test_a_database_that_cannot_be_opened_is_told_without_its_password(
+    database: object, message: str
+) -> None:
+    with pytest.raises(DataError, match=message) as told:
+        read_table(lc.SQL("select 1 as A", database), PAIR)
+    assert "secret" not in str(told.value)
+    assert "secret" not in repr(lc.SQL("select 1", database))
+
+
+def test_a_driver_that_is_not_installed_is_named(
+    sqlite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "adbc_driver_sqlite.dbapi", None)
+    with pytest.raises(DataError, match=r"adbc-driver-sqlite is not .*\n.*lacunet\[databases\]"):
+        read_table(lc.SQL("select * from visits", sqlite), PAIR)
+
+
+@pytest.fixture
+def pair_file(tmp_path: Path) -> str:
+    lc.write_network(PAIR, tmp_path / "pair.json")
+    return str(tmp_path / "pair.json")
+
+
+def test_the_command_line_learns_from_a_query(
+    sqlite: Path, pair_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--sql", "select * from visits", "--database", str(sqlite)]
+    assert main(["learn", pair_file, *asked, "--weight", "weight", "--json"]) == 0
+    assert '"rows": 3009' in capsys.readouterr().out
+    assert main(["diagnose", pair_file, *asked]) == 0
+    assert main(["explain", pair_file, *asked]) == 0
+    assert main(["evaluate", pair_file, pair_file, *asked]) == 1  # it has no CPTs
+    assert main(["learn", "--edges", "A -> B", *asked, "--states", "B=1,2.5"]) == 0
+    assert main(["structure", *asked[:1], "select A, B from visits", *asked[2:]]) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["rows.csv", "--sql", "select 1"], "files or from --sql"),
+        (["rows.csv", "--database", "clinic.db"], "--database is asked by a query"),
+        ([], "a network and data are needed"),
+    ],
+)
+def test_data_are_given_once(
+    given: list[str], message: str, pair_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["learn", pair_file, *given])
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_page_shows_the_command_without_the_password(
+    duck: Path, pair_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lacunet.cli.page import without_password
+
+    address = "postgresql://ann:secret@host/clinic"
+    typed = ["learn", "pair.json", "--sql", "select 1", f"--database={address}"]
+    monkeypatch.setattr(sys, "argv", ["lacunet", *typed])
+    assert without_password(address) == [*typed[:-1], f"--database={database_label(address)}"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgreSQL]:
+    with started() as running:
+        yield running
+
+
+@pytest.mark.slow
+def test_postgresql_gives_the_rows_with_its_own_types(server: PostgreSQL) -> None:
+    server.run("create type level as enum ('x', 'y')")
+    server.run("create table visits (A level, B numeric(3, 1), weight real, seen bool, note date)")
+    server.run(
+        "insert into visits "
+        "select null::level, null::numeric, 1, true, null::date from generate_series(1, 300000) "
+        "union all "
+        "select 'x', 1, 2, true, null from generate_series(1, 5) union all "
+        "select 'y', 2.5, 0.5, false, '2024-02-29' from generate_series(1, 4)"
+    )
+    network = lc.Network(
+        {"a": ["x", "y"], "b": ["1", "2.5"], "seen": ["False", "True"], "note": ["2024-02-29"]},
+        {"b": ["a"]},
+    )
+    data = lc.SQL("select * from visits;", server.address)
+    table = read_table(data, network, weight="weight")
+    assert table.missing_of == {"a": 300000, "b": 300000, "seen": 0, "note": 300005}
+    assert table.total == 300000 + 10 + 2
+    with pytest.raises(DataError, match='relation "nowhere" does not exist'):
+        read_table(lc.SQL("select * from nowhere", server.address), network)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_table(lc.SQL("delete from visits returning *", server.address), network)
+    assert read_table(data, network).rows == 300009
+
+
+@pytest.mark.slow
+def test_postgresql_refuses_a_password_without_printing_it(server: PostgreSQL) -> None:
+    address = server.address.replace("postgres@", "nobody:secret@")
+    with pytest.raises(DataError, match=r'role "nobody" does not exist|failed for user') as told:
+        read_table(lc.SQL("select 1", address), PAIR)
+    assert "secret" not in str(told.value)

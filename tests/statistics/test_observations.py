@@ -1,0 +1,102 @@
+"""Sources of rows, and what of a gathering can travel."""
+
+from __future__ import annotations
+
+import pickle
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lacunet.data.table import Copies, EncodedTable
+from lacunet.estimate.registry import METHODS, method_named
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+from lacunet.statistics.count import count
+from lacunet.statistics.gather import Gathering, Statistics, finished, of_part
+from lacunet.statistics.observations import Held
+
+NETWORK = Network(
+    {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"], "D": ["0", "1"]},
+    {"B": ["A"], "C": ["A", "B"], "D": ["C"]},
+)
+SIZES = {name: NETWORK.cardinality(name) for name in NETWORK.variables}
+
+
+def rows(number: int, seed: int = 0, weighted: bool = False) -> EncodedTable:
+    """Random rows; A is always shown."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        name: rng.integers(0, size + (name != "A"), number).astype(np.uint8)
+        for name, size in SIZES.items()
+    }
+    return EncodedTable.of(SIZES, columns, rng.uniform(0.5, 2, number) if weighted else None)
+
+
+def gathering(name: str, **how: object) -> Gathering:
+    options: dict[str, object] = {}
+    if name == "mgraph":
+        graph = MissingnessGraph(NETWORK, dict.fromkeys("BCD", ()))
+        options = {"missingness": graph, "otherwise": "auto"}
+    if name.startswith("informed"):
+        options["separator"] = ("A",)
+    plan = method_named(name, **options).plan(NETWORK, ("B", "C", "D"))
+    return Gathering(plan.needs, NETWORK, seed=3, **how)  # type: ignore[arg-type]
+
+
+def assert_same(one: Statistics, two: Statistics) -> None:
+    assert (one.rows, one.missing_of, one.cut) == (two.rows, two.missing_of, two.cut)
+    assert one.total == pytest.approx(two.total, rel=1e-12)
+    for scope, counts in one.counts.items():
+        assert (counts.keys == two.counts[scope].keys).all()
+        np.testing.assert_allclose(counts.tally.weights, two.counts[scope].tally.weights, 1e-12)
+        np.testing.assert_allclose(counts.tally.squares, two.counts[scope].tally.squares, 1e-12)
+        assert (counts.tally.rows == two.counts[scope].tally.rows).all()
+    assert one.reduced.keys() == two.reduced.keys()
+    for scope, reduced in one.reduced.items():
+        for name in ("inside", "observed", "reached", "shown"):
+            np.testing.assert_allclose(
+                getattr(reduced, name), getattr(two.reduced[scope], name), 1e-12, 1e-12
+            )
+    assert (one.learning is None) == (two.learning is None)
+    if one.learning is not None and two.learning is not None:
+        assert_same(one.learning, two.learning)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_is_asked_and_what_is_found_can_be_sent_to_another_process(name: str) -> None:
+    how = gathering(name)
+    there = pickle.loads(pickle.dumps(how))
+    found = of_part(there, rows(300))
+    back = pickle.loads(pickle.dumps(found))
+    assert_same(finished(back, how), Held(rows(300)).gather(how.needs, NETWORK, seed=3))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["factored-mar", "direct-mar", "informed-factored"])
+def test_groups_that_parts_share_are_reduced_when_all_are_added(name: str, weighted: bool) -> None:
+    whole = rows(400, weighted=weighted)
+    how = gathering(name)
+    shared = gathering(name, shared=frozenset(asked.family for asked in how.needs.groupings))
+    parts = [whole.take(slice(start, start + 130)) for start in range(0, 400, 130)]
+    added = finished(reduce(add, [of_part(shared, part) for part in parts]), shared)
+    assert_same(added, Held(whole).gather(how.needs, NETWORK))
+
+
+def test_a_row_that_stands_for_several_counts_as_they_do() -> None:
+    one = rows(50, seed=1)
+    copies = np.random.default_rng(2).integers(1, 4, 50)
+    each: Any = np.random.default_rng(3).uniform(0.5, 2, 50)
+    columns: dict[str, Any] = {
+        name: np.repeat(column, copies) for name, column in one.columns.items()
+    }
+    spelled = EncodedTable.of(SIZES, columns, np.repeat(each, copies))
+    short = EncodedTable.of(
+        SIZES, one.columns, each * copies, copies=Copies(copies.astype(float), each**2 * copies)
+    )
+    assert (short.stand_for, short.missing_of) == (spelled.rows, spelled.missing_of)
+    how = gathering("factored-mar")
+    assert_same(Held(short).gather(how.needs, NETWORK), Held(spelled).gather(how.needs, NETWORK))
+    assert count(short.take(slice(5)), [("A",)])[("A",)].tally.rows.sum() == copies[:5].sum()

@@ -1,0 +1,205 @@
+"""Files of statistics: what they say of themselves, what adds up, what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import lacunet as lc
+from lacunet.data.table import EncodedTable
+from lacunet.data.write import to_arrow
+from lacunet.estimate.count import merge_into
+from lacunet.statistics import saved, streamed
+from lacunet.statistics.saved import StatisticsError
+
+STATES = {"A": ["0", "1"], "B": ["0", "1"], "C": ["x", "y", "z"]}
+NETWORK = lc.Network(STATES, {"B": ["A"], "C": ["B"]})
+
+
+def frame(rows: int, seed: int, hidden: str = "BC") -> pa.Table:
+    rng = np.random.default_rng(seed)
+    sizes = {name: len(own) for name, own in STATES.items()}
+    columns = {
+        name: rng.integers(0, size + (name in hidden), rows).astype(np.uint8)
+        for name, size in sizes.items()
+    }
+    return to_arrow(EncodedTable.of(sizes, columns), NETWORK)
+
+
+def part(path: Path, method: str = "factored-mar", seed: int = 0, hidden: str = "BC") -> Path:
+    lc.count(NETWORK, frame(50, seed, hidden), method).write(path)
+    return path
+
+
+def test_a_file_can_be_read_by_anyone(tmp_path: Path) -> None:
+    rows = {"A": ["0", "0", "1"], "B": [None, None, "1"], "C": ["x", "x", "z"], "w": [1, 3, 0.5]}
+    lc.count(NETWORK, rows, "em", weight="w").write(tmp_path / "a.stats")
+    file = pq.ParquetFile(tmp_path / "a.stats")
+    told = json.loads(file.metadata.metadata[b"lacunet"])
+    assert (told["format"], told["version"], told["kind"]) == ("lacunet statistics", 1, "rows")
+    assert (told["method"], told["rows"], told["total"]) == ("em", 3, 4.5)
+    assert told["missing"] == {"A": 0, "B": 2, "C": 0}
+    assert told["fully_observed"] == ["A", "C"]
+    assert told["network"]["states"] == STATES
+    assert file.read().to_pylist() == [
+        {"A": "0", "B": None, "C": "x", "lacunet:rows": 2, "lacunet:weight": 4.0,
+         "lacunet:squares": 10.0},
+        {"A": "1", "B": "1", "C": "z", "lacunet:rows": 1, "lacunet:weight": 0.5,
+         "lacunet:squares": 0.25},
+    ]  # fmt: skip
+
+
+def test_the_cells_of_families_are_numbered_as_the_page_says(tmp_path: Path) -> None:
+    rows = {"A": ["0", None], "B": ["1", "1"], "C": ["x", "y"]}
+    lc.count(NETWORK, rows, "listwise").write(tmp_path / "a.stats")
+    cells = pq.read_table(tmp_path / "a.stats").to_pylist()
+    found = {(c["family"], c["complete"], c["cell"]) for c in cells}
+    # B given A: 3 values each, missing last; A=0, B=1 is 0 * 3 + 1; A missing, B=1 is 2 * 3 + 1.
+    assert found >= {("B", False, 1), ("B", False, 7), ("B", True, 1)}
+    assert ("B", True, 7) not in found
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "factored-mar"])
+def test_parts_that_differ_in_what_is_fully_observed_add_up_to_the_whole(
+    method: str, tmp_path: Path
+) -> None:
+    one, two = frame(80, 0, hidden="B"), frame(80, 1, hidden="C")
+    lc.count(NETWORK, one, method).write(tmp_path / "one.stats")
+    lc.count(NETWORK, two, method).write(tmp_path / "two.stats")
+    whole = lc.learn(NETWORK, pa.concat_tables([one, two]), method)
+    merge_into(tmp_path / "all.stats", [tmp_path / "one.stats", tmp_path / "two.stats"])
+    paths = [str(tmp_path / "two.stats"), str(tmp_path / "one.stats")]
+    for data in (tmp_path / "all.stats", paths, str(tmp_path / "[ot]*.stats")):
+        found = lc.learn(NETWORK, data)
+        assert (found.method, found.missing) == (method, whole.missing)
+        for name in NETWORK.variables:
+            np.testing.assert_allclose(
+                found.network.cpt(name).table, whole.network.cpt(name).table, rtol=1e-12
+            )
+
+
+def test_every_cut_of_a_file_is_refused_by_its_name(tmp_path: Path) -> None:
+    whole = part(tmp_path / "whole.stats").read_bytes()
+    for length in [*range(0, len(whole), 97), len(whole) - 1]:
+        (tmp_path / "cut.stats").write_bytes(whole[:length])
+        with pytest.raises(StatisticsError, match=r"cut.stats' is not a file of statistics, or"):
+            lc.Statistics.read(tmp_path / "cut.stats")
+
+
+def test_a_changed_byte_is_told_or_changes_nothing(tmp_path: Path) -> None:
+    whole = part(tmp_path / "whole.stats").read_bytes()
+    expected = lc.learn(NETWORK, tmp_path / "whole.stats").network
+    rng = np.random.default_rng(0)
+    end = len(whole) - int.from_bytes(whole[-8:-4], "little") - 8  # where the footer begins
+    for at in rng.integers(4, end, 40):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << int(rng.integers(8))
+        (tmp_path / "changed.stats").write_bytes(changed)
+        try:
+            found = lc.learn(NETWORK, tmp_path / "changed.stats").network
+        except StatisticsError as error:
+            told = str(error)
+        else:
+            told = "changed.stats" if found == expected else ""
+        assert "changed.stats" in told
+
+
+def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
+    pq.write_table(frame(5, 0), tmp_path / "rows.stats")
+    with pytest.raises(StatisticsError, match=r"rows.stats' is a Parquet file, but not one of"):
+        lc.learn(NETWORK, tmp_path / "rows.stats")
+    (tmp_path / "text.stats").write_text("A,B,C\n0,1,x\n")
+    with pytest.raises(StatisticsError, match=r"text.stats' is not a file of statistics"):
+        lc.learn(NETWORK, tmp_path / "text.stats")
+    with pytest.raises(StatisticsError, match=r"there is no file .*none.stats"):
+        lc.learn(NETWORK, tmp_path / "none.stats")
+
+
+def test_a_later_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as later:
+        later.setattr(saved, "VERSION", 2)
+        part(tmp_path / "later.stats")
+    with pytest.raises(StatisticsError, match=r"later.stats' was written by a later lacunet.* 2"):
+        lc.learn(NETWORK, tmp_path / "later.stats")
+
+
+@pytest.mark.parametrize(
+    ("states", "parents", "words"),
+    [
+        (STATES, {"B": ["A"]}, r"parents differ, in \['C'\]"),
+        ({**STATES, "A": ["0", "2"]}, {"B": ["A"], "C": ["B"]}, r"states differ, in \['A'\]"),
+        ({**STATES, "D": ["0"]}, {"B": ["A"], "C": ["B"]}, r"variables differ, in \['D'\]"),
+    ],
+)
+def test_statistics_of_another_network_are_refused(
+    states: dict[str, list[str]], parents: dict[str, list[str]], words: str, tmp_path: Path
+) -> None:
+    other = lc.Network(states, parents)
+    for method in ("direct-mcar", "em"):
+        part(tmp_path / "part.stats", method)
+        with pytest.raises(StatisticsError, match=rf"part.stats' were .*: the {words}"):
+            lc.learn(other, tmp_path / "part.stats")
+        with pytest.raises(StatisticsError, match=words):
+            lc.learn(other, lc.count(NETWORK, frame(5, 0), method))
+
+
+def test_the_cpts_of_the_network_have_no_part_in_its_hash(tmp_path: Path) -> None:
+    part(tmp_path / "part.stats")
+    learned = lc.learn(NETWORK, tmp_path / "part.stats").network
+    assert lc.learn(learned, tmp_path / "part.stats").network == learned
+
+
+def test_what_does_not_add_up_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    rows, families = part(tmp_path / "a.stats", "em"), part(tmp_path / "b.stats", "direct-mcar")
+    with pytest.raises(StatisticsError, match="for em and for direct-mcar hold different things"):
+        merge_into(tmp_path / "all.stats", [rows, families])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.stats", "b.stats"]
+    with pytest.raises(StatisticsError, match="do not add up"):
+        lc.Statistics.read(rows) + lc.Statistics.read(families)
+    with pytest.raises(StatisticsError, match="named more than once"):
+        merge_into(tmp_path / "all.stats", [rows, rows])
+    with pytest.raises(StatisticsError, match="given together"):
+        lc.learn(NETWORK, [str(rows), "rows.csv"])
+
+
+def test_counts_of_families_do_not_serve_methods_that_need_rows(tmp_path: Path) -> None:
+    path = part(tmp_path / "a.stats", "direct-mcar")
+    assert lc.learn(NETWORK, path, "factored-mcar").method == "factored-mcar"
+    for method in ("em", "factored-mar", "listwise"):
+        with pytest.raises(StatisticsError, match="counted for direct-mcar, and hold too little"):
+            lc.learn(NETWORK, path, method)
+    with pytest.raises(lc.LacunetError, match="intervals: the rows themselves are needed for them"):
+        lc.learn(NETWORK, part(tmp_path / "b.stats", "em"), intervals=True)
+    with pytest.raises(StatisticsError, match="weight= has no meaning for statistics"):
+        lc.learn(NETWORK, path, weight=np.ones(3))
+
+
+def test_rows_serve_every_method(tmp_path: Path) -> None:
+    path = part(tmp_path / "a.stats", "auto")
+    for method in ("listwise", "direct-mcar", "direct-mar", "em"):
+        found, expected = lc.learn(NETWORK, path, method), lc.learn(NETWORK, frame(50, 0), method)
+        for name in NETWORK.variables:
+            np.testing.assert_allclose(
+                found.network.cpt(name).table, expected.network.cpt(name).table, rtol=1e-12
+            )
+
+
+def test_more_distinct_rows_than_fit_are_refused_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streamed, "LEAST_ROWS", 5)
+    with pytest.raises(StatisticsError, match="take more than 50 bytes, an eighth"):
+        lc.count(NETWORK, frame(50, 0), "em", memory=400)
+    with pytest.raises(StatisticsError, match="does not say that it holds statistics"):
+        lc.count(NETWORK, frame(50, 0), "em").write(tmp_path / "part.parquet")
+    with pytest.raises(lc.LacunetError, match="there is no method 'ems'"):
+        lc.count(NETWORK, frame(50, 0), "ems")
+    other = replace(lc.count(NETWORK, frame(5, 0), "em"), network=None)
+    with pytest.raises(StatisticsError, match="do not know their network"):
+        other.write(tmp_path / "part.stats")

@@ -1,0 +1,169 @@
+"""Rows on Spark are counted where they are, and what is wrong with them is told in words."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import lacunet as lc
+from lacunet.data.errors import DataError, UnknownStateError, WeightError
+from lacunet.statistics import spark
+from lacunet.statistics.spark import _in_words, task_memory
+from sparked import frame_of, session
+
+PAIR = lc.Network({"A.1": ["x", "y"], "B`": ["1", "2"]}, {"B`": ["A.1"]})
+ROWS = pa.table(
+    {
+        "A.1": ["x", "y", None, "x", "?", " y"],
+        "B`": [1.0, 2.0, 1.0, None, 1.0, 2.0],
+        "weight": [1.0, 2.0, 0.5, 1.0, 1.0, 0.0],
+        "other": list("abcdef"),
+    }
+)
+
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("settings", "mebibytes"),
+    [
+        ({"spark.executor.memory": "20g", "spark.executor.cores": "4"}, 512),
+        ({"spark.executor.memory": "1g"}, 384),
+        ({"spark.executor.memoryOverhead": "2048", "spark.executor.cores": "2"}, 1024),
+        ({"spark.executor.pyspark.memory": "3g", "spark.executor.memoryOverhead": "1g"}, 3072),
+        ({"spark.master": "local-cluster[2,1,1024]"}, 384),
+    ],
+)
+def test_a_task_takes_what_its_executor_has_for_python(
+    settings: dict[str, str], mebibytes: int
+) -> None:
+    assert task_memory(settings.get) == mebibytes * 2**20
+
+
+def test_in_local_mode_the_cores_share_half_of_the_machine() -> None:
+    one, two = (task_memory({"spark.master": f"local[{n}]"}.get) for n in (1, 2))
+    assert one // 2 == two
+
+
+def test_what_spark_says_is_told_in_a_sentence() -> None:
+    missing = "PythonException: ...\n  ModuleNotFoundError: No module named 'lacunet'\n\n at ..."
+    assert "cannot import lacunet" in str(_in_words(missing))
+    other = "Job aborted due to stage failure\njava.lang.OutOfMemoryError: Java heap space\n"
+    assert "cannot be read: java.lang.OutOfMemoryError: Java heap space." in str(_in_words(other))
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_columns_are_found_by_name_and_matched_like_any_data() -> None:
+    frame = frame_of(ROWS)
+    found = lc.learn(PAIR, frame, "factored-mar", weight="weight")
+    expected = lc.learn(PAIR, ROWS, "factored-mar", weight="weight")
+    assert (found.rows, found.missing, found.total) == (5, {"A.1": 2, "B`": 1}, 5.5)
+    assert set(found.notes) == set(expected.notes)
+    np.testing.assert_allclose(found.network.cpt("B`").table, expected.network.cpt("B`").table)
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_values_that_are_not_states_are_counted_over_all_tasks() -> None:
+    rows = pa.table({"A.1": ["z", "x", "z", "z", "w"] * 20, "B`": [1, 2, 1, None, 2] * 20})
+    with pytest.raises(
+        UnknownStateError, match=r"column 'A\.1' holds 'z' \(60 rows\), 'w' \(20 rows\), but"
+    ):
+        lc.learn(PAIR, frame_of(rows))
+    result = lc.learn(PAIR, frame_of(rows), "direct-mcar", unknown="missing")
+    assert result.missing["A.1"] == 80
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
+    frame = frame_of(ROWS)
+    with pytest.raises(WeightError, match="no order"):
+        lc.learn(PAIR, frame, weight=np.ones(6))
+    with pytest.raises(WeightError, match=r"the weight in the Spark DataFrame, .* is -1.0"):
+        lc.learn(PAIR, frame_of(pa.table({"A.1": ["x"], "B`": [1], "w": [-1.0]})), weight="w")
+    with pytest.raises(DataError, match=r"its rows are needed here.*\n.*toArrow"):
+        lc.diagnose(PAIR, frame)
+    with pytest.raises(DataError, match="has no rows"):
+        lc.learn(PAIR, frame.limit(0))
+    with pytest.raises(lc.LacunetError, match="intervals"):
+        lc.learn(PAIR, frame, "direct-mcar", intervals=True)
+    with pytest.raises(DataError, match="separator is learned from rows"):
+        lc.learn(PAIR, frame, "informed-direct", separator="learn")
+
+
+@slow
+def test_another_version_on_the_executors_is_refused() -> None:
+    session()
+    (batch,) = spark._called("0.0.0", b"", iter([]))
+    (found,) = batch.column("found").to_pylist()
+    assert "the driver has lacunet 0.0.0, an executor" in str(pickle.loads(found))
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_rows_for_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    original = spark._collected
+
+    def watched(rows: object, task: spark.Task) -> object:
+        asked.append("codes" if task.asked.together else "rows")
+        return original(rows, task)
+
+    monkeypatch.setattr(spark, "_collected", watched)
+    monkeypatch.setattr(spark, "GROUPS_SHARE", 2**60)  # no groups are few
+    lc.learn(PAIR, frame_of(ROWS), "factored-mcar")
+    assert asked == ["rows"]
+    fully = pa.table({"A.1": ["x", "y"] * 30, "B`": [1, 2, None] * 20})
+    lc.learn(PAIR, frame_of(fully), "factored-mar")
+    assert asked == ["rows", "rows", "codes"]
+
+
+@slow
+def test_statistics_counted_on_spark_can_be_kept(tmp_path: Path) -> None:
+    rows = pa.table({"A.1": ["x", "y", "x"] * 30, "B`": [1, 2, None] * 30})
+    for method in ("direct-mcar", "em"):
+        lc.count(PAIR, frame_of(rows), method).write(tmp_path / "all.stats")
+        found = lc.learn(PAIR, tmp_path / "all.stats", method)
+        expected = lc.learn(PAIR, rows, method)
+        np.testing.assert_allclose(
+            found.network.cpt("B`").table, expected.network.cpt("B`").table, atol=1e-12
+        )
+
+
+@slow
+@pytest.mark.parametrize("master", ["local-cluster[2,1,1024]", "connect:local[2]"])
+def test_other_kinds_of_sessions_give_the_same(master: str) -> None:
+    pytest.importorskip("pyspark", reason="no PySpark: `make test-all` installs it")
+    script = f"""
+import numpy as np, pyarrow as pa, lacunet as lc
+from sparked import frame_of
+from lacunet.statistics import spark
+spark.GROUPS_SHARE = 2**60
+network = lc.Network({{"A": ["x", "y"], "B": ["1", "2"]}}, {{"B": ["A"]}})
+rows = pa.table({{"A": ["x", "y", "x"] * 30, "B": [1, 2, None] * 30}})
+frame = frame_of(rows, {master!r})
+for method in ("factored-mar", "em"):
+    found, expected = lc.learn(network, frame, method), lc.learn(network, rows, method)
+    tables = (found.network.cpt("B").table, expected.network.cpt("B").table)
+    np.testing.assert_allclose(*tables, rtol=0, atol=1e-12)
+print("the same")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert "the same" in done.stdout, done.stderr[-3000:]

@@ -1,0 +1,220 @@
+"""Rows that memory does not hold: what is believed, promised, spread and left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import lacunet as lc
+from lacunet.cli import main
+from lacunet.data.errors import PromiseError, UnknownStateError
+from lacunet.data.table import EncodedTable
+from lacunet.data.write import write_table
+from lacunet.estimate.learn import Result, learn
+from lacunet.estimate.method import MethodError
+from lacunet.model.network import Network
+from lacunet.statistics import observations, streamed
+from lacunet.statistics.gather import Grouping, Needs, Solved
+from lacunet.statistics.groups import GroupedCounts
+from lacunet.statistics.passes import passes
+
+NETWORK = Network(
+    {"A": ["0", "1"], "B": ["0", "1"], "C": ["0", "1", "2"]}, {"B": ["A"], "C": ["B"]}
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observations, "HELD_SHARE", np.inf)
+    monkeypatch.setattr(streamed, "LEAST_ROWS", 16)
+    monkeypatch.setattr(streamed, "TABLE_SHARE", 2**30)
+    monkeypatch.setattr(streamed, "PART_SHARE", 2**30)
+    monkeypatch.setattr(streamed, "GROUPS_SHARE", 2**30)
+
+
+def table(rows: int = 200, seed: int = 0) -> EncodedTable:
+    rng = np.random.default_rng(seed)
+    columns = {
+        "A": rng.integers(0, 2, rows).astype(np.uint8),
+        "B": rng.integers(0, 3, rows).astype(np.uint8),
+        "C": rng.integers(0, 4, rows).astype(np.uint8),
+    }
+    return EncodedTable.of({"A": 2, "B": 2, "C": 3}, columns)
+
+
+def assert_same(found: Result, expected: Result, atol: float = 1e-12) -> None:
+    assert found.rows == expected.rows
+    for name in NETWORK.variables:
+        cpt = expected.network.cpt(name).table
+        np.testing.assert_allclose(found.network.cpt(name).table, cpt, rtol=0, atol=atol)
+
+
+def test_a_string_that_means_missing_is_found_although_the_footer_tells_of_no_null(
+    tmp_path: Path,
+) -> None:
+    whole = table()
+    frame = {
+        name: [NETWORK.states(name)[code] if code < size else "?" for code in whole.columns[name]]
+        for name, size in whole.cardinality_of.items()
+    }
+    pq.write_table(pa.table(frame), tmp_path / "rows.parquet")
+    for method in ("factored-mar", "auto"):
+        rng = np.random.default_rng(5)
+        found = learn(NETWORK, tmp_path / "rows.parquet", method, rng=rng, memory=2**20)
+        expected = learn(NETWORK, whole, method, rng=np.random.default_rng(5))
+        assert_same(found, expected)
+        assert found.missing == expected.missing
+
+
+def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> None:
+    whole = table(300)
+    same = {**whole.columns, "A": np.zeros(300, np.uint8)}
+    one_group = EncodedTable.of(whole.cardinality_of, same)
+    few_rows = whole.take(np.repeat(np.arange(4), 100))
+    for at, rows in enumerate((one_group, few_rows)):
+        path = tmp_path / f"{at}.parquet"
+        write_table(rows, NETWORK, path)
+        for method in ("direct-mar", "factored-mar", "auto"):
+            found = learn(NETWORK, path, method, rng=1, memory=2**20, scratch=tmp_path)
+            assert_same(found, learn(NETWORK, rows, method, rng=1))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_two_processes_find_the_same_to_the_last_digit(tmp_path: Path) -> None:
+    for part in range(3):
+        write_table(table(200, part), NETWORK, tmp_path / f"{part}.parquet")
+    one = learn(NETWORK, tmp_path, "auto", memory=2**20, jobs=1)
+    two = learn(NETWORK, tmp_path, "auto", memory=2**20, jobs=2)
+    assert_same(two, one, atol=0)
+
+
+def test_a_promise_is_held_to_and_is_all_that_counts_as_fully_observed(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    write_table(table(), NETWORK, path)
+    with pytest.raises(PromiseError, match=r"'B' is promised .*rows.csv', line \d+ does not"):
+        learn(NETWORK, path, "factored-mar", fully_observed=["B"], memory=2**20)
+    found = learn(NETWORK, path, "factored-mar", fully_observed=["A"], memory=2**20)
+    assert_same(found, learn(NETWORK, table(), "factored-mar"))
+    complete = {name: np.zeros(20, np.uint8) for name in NETWORK.variables}
+    shown = EncodedTable.of(table().cardinality_of, complete)
+    promised = learn(NETWORK, shown, "direct-mar", fully_observed=["A"])
+    assert promised.families["B"].formula.given == ("A",)
+    with pytest.raises(PromiseError, match="row 1"):
+        learn(
+            NETWORK,
+            table().take(np.flatnonzero(table().columns["B"] == 2)),
+            "direct-mar",
+            fully_observed=["B"],
+        )
+
+
+def test_scratch_files_are_gone_when_learning_fails(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    rows = "A,B,C\n" + "0,,1\n" * 100 + "0,other,1\n"
+    (tmp_path / "rows.csv").write_text(rows)
+    with pytest.raises(UnknownStateError, match="'other'"):
+        learn(NETWORK, tmp_path / "rows.csv", "factored-mar", memory=2**20, scratch=scratch)
+    assert not list(scratch.iterdir())
+
+
+def test_what_needs_all_rows_in_memory_is_refused_before_anything_is_counted(
+    tmp_path: Path,
+) -> None:
+    write_table(table(), NETWORK, tmp_path / "rows.parquet")
+    with pytest.raises(MethodError, match="intervals: all rows have to be in memory"):
+        learn(NETWORK, tmp_path / "rows.parquet", "em", intervals=True, memory=2**20)
+    with pytest.raises(MethodError, match="jobs is 0"):
+        learn(NETWORK, tmp_path / "rows.parquet", jobs=0)
+
+
+def test_explain_says_that_rows_will_be_streamed_and_what_scratch_that_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_table(table(2000), NETWORK, tmp_path / "rows.parquet")
+    lc.write_network(NETWORK, tmp_path / "net.bif")
+    files = [str(tmp_path / "net.bif"), str(tmp_path / "rows.parquet")]
+    for method, words in (
+        ("direct-mcar", "read as they are counted, no scratch files"),
+        ("factored-mar", "read as they are counted, scratch files of 5.86 KiB"),
+    ):
+        assert main(["explain", *files, "--method", method, "--memory", "0.001"]) == 0
+        told = capsys.readouterr().out
+        assert words in told
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(observations, "HELD_SHARE", 4)
+            assert main(["explain", *files, "--method", method]) == 0
+        held = capsys.readouterr().out
+        assert "read as they are counted" not in held
+        assert [line for line in told.splitlines() if words not in line] == held.splitlines()
+
+
+@pytest.mark.parametrize("graph", ["C -> R[B]; R[C]", "A -> R[B]; R[C]"])
+def test_em_on_a_missingness_graph_finds_what_rows_in_memory_give(
+    graph: str, tmp_path: Path
+) -> None:
+    for part in range(2):
+        write_table(table(200, part), NETWORK, tmp_path / f"{part}.parquet")
+    found = learn(NETWORK, tmp_path, "em", missingness=graph, memory=2**20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observations, "HELD_SHARE", 4)
+        expected = learn(NETWORK, tmp_path, "em", missingness=graph)
+    assert_same(found, expected)
+    assert found.mechanisms.keys() == expected.mechanisms.keys()
+    for name, cpt in expected.mechanisms.items():
+        np.testing.assert_allclose(found.mechanisms[name].table, cpt.table, rtol=0, atol=1e-12)
+
+
+def test_a_learned_separator_is_the_one_that_rows_in_memory_give(tmp_path: Path) -> None:
+    whole = table(2000)
+    hidden = np.where((whole.columns["A"] == 1) & (np.arange(2000) % 3 > 0), 2, 0)
+    columns = {**whole.columns, "B": np.maximum(whole.columns["B"] % 2, hidden).astype(np.uint8)}
+    rows = EncodedTable.of(whole.cardinality_of, columns)
+    write_table(rows, NETWORK, tmp_path / "rows.parquet")
+    found = learn(
+        NETWORK, tmp_path / "rows.parquet", "informed-direct", separator="learn", memory=2**20
+    )
+    expected = learn(NETWORK, rows, "informed-direct", separator="learn")
+    assert found.families["C"].formula.given == expected.families["C"].formula.given == ("A",)
+    assert_same(found, expected)
+
+
+def test_weights_of_zero_and_odd_values_are_told_as_they_are_in_memory(tmp_path: Path) -> None:
+    for part in ("a", "b"):
+        rows = "A,B,C,w\n" + "0, 1,1,1\n" * 30 + "1,x,2,0\n" * 10 + "1,y,2,.5\n" * 10
+        (tmp_path / f"{part}.csv").write_text(rows)
+    how: dict[str, Any] = {"weight": "w", "unknown": "missing"}
+    found = learn(NETWORK, tmp_path, "direct-mar", memory=2**20, **how)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observations, "HELD_SHARE", 4)
+        expected = learn(NETWORK, tmp_path, "direct-mar", **how)
+    assert found.notes == expected.notes
+    assert any("left out 20 of 100 rows" in note for note in found.notes)
+    assert_same(found, expected)
+
+
+def _within(_: GroupedCounts) -> Solved:
+    raise AssertionError
+
+
+def test_families_that_group_by_different_variables_are_read_in_as_few_passes_as_may_be() -> None:
+    network = Network({name: [str(at) for at in range(80)] for name in "ABCDE"})
+    asked = [
+        Grouping(("D",), ("D",), ("A", "B", "C"), False, _within),
+        Grouping(("E",), ("E",), ("A", "B"), False, _within),
+        Grouping(("B",), ("B",), ("C", "D"), False, _within),
+        Grouping(("A",), ("A",), (), False, _within),
+    ]
+    needs = Needs((("A",),), groupings=tuple(asked))
+    first, second = passes(needs, network, most_bytes=10_000)
+    assert first.shared == {("A",)}  # its groups fit in memory
+    assert first.together == ("A", "B")
+    assert {one.family for one in first.needs.groupings} == {("A",), ("D",), ("E",)}
+    assert (second.together, second.needs.families) == (("C", "D"), ())
+    (alone,) = passes(Needs((("A",),), problems=True, heldout=0.2), network, most_bytes=0)
+    assert alone.together == network.variables  # equal rows are put aside together

@@ -1,0 +1,284 @@
+"""Every way to the data gives the result of rows held in memory: counts equal, CPTs to 1e-12.
+
+A path is a function from a `Case` to a result; a new one joins by being added to `PATHS`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
+from itertools import pairwise
+from operator import add
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lacunet.data.databases import SQL
+from lacunet.data.table import EncodedTable
+from lacunet.data.write import to_arrow, write_arrow
+from lacunet.estimate.count import count, count_into, merge_into
+from lacunet.estimate.learn import Result, learn
+from lacunet.estimate.registry import METHODS
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+from lacunet.statistics import observations, spark, streamed
+from postgresql import PostgreSQL, started
+from sparked import frame_of
+
+WEIGHT = "the weight"
+MEMORY = 2**20
+SEEDS = 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is to be learned; ``rng`` draws batch sizes and splits."""
+
+    network: Network
+    table: EncodedTable
+    method: str
+    folder: Path
+    rng: np.random.Generator = field(repr=False)
+
+    @property
+    def rows(self) -> pa.Table:
+        """The rows as an Arrow table, weights in a column of their own."""
+        rows = to_arrow(replace(self.table, weights=None), self.network)
+        if self.table.weights is None:
+            return rows
+        return rows.append_column(WEIGHT, pa.array(self.table.weights))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the method is told."""
+        options: dict[str, Any] = {"rng": 3}
+        if self.method.startswith("informed"):
+            options["separator"] = list(self.table.fully_observed[:1])
+        if self.method == "mgraph":
+            partially = self.table.partially_observed
+            options["missingness"] = MissingnessGraph(self.network, dict.fromkeys(partially, ()))
+            options["otherwise"] = "auto"
+        return options
+
+    def learned(self, data: Any, **how: Any) -> Result:
+        """The result from data in whatever form."""
+        weight = None if self.table.weights is None else WEIGHT
+        how = {"weight": weight, "memory": MEMORY, **how}
+        return learn(self.network, data, self.method, **self.options, **how)
+
+    def parts(self, number: int) -> list[pa.Table]:
+        """The rows, cut at random places."""
+        cuts = np.sort(self.rng.integers(0, self.table.rows + 1, number - 1))
+        edges = [0, *cuts.tolist(), self.table.rows]
+        rows = self.rows
+        return [rows.slice(a, b - a) for a, b in pairwise(edges)]
+
+    def files(self, suffix: str, number: int) -> list[Path]:
+        """The rows in several files."""
+        paths = [self.folder / f"{self.rng.integers(2**62)}{suffix}" for _ in range(number)]
+        for path, part in zip(paths, self.parts(number), strict=True):
+            write_arrow(part, path)
+        return paths
+
+
+@contextmanager
+def small_memory(rng: np.random.Generator) -> Iterator[None]:
+    """Nothing is held; tables, parts and groups are of random small sizes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observations, "HELD_SHARE", np.inf)
+        patch.setattr(streamed, "LEAST_ROWS", int(rng.integers(1, 12)))
+        patch.setattr(streamed, "TABLE_SHARE", 2**30)
+        patch.setattr(streamed, "PART_SHARE", rng.choice([2**14, 2**30]))
+        patch.setattr(streamed, "GROUPS_SHARE", rng.choice([1, 2**30]))
+        yield
+
+
+def streamed_parquet(case: Case) -> Result:
+    with small_memory(case.rng):
+        return case.learned(case.files(".parquet", 3))
+
+
+def streamed_text(case: Case) -> Result:
+    with small_memory(case.rng):
+        return case.learned(case.files(".csv", 2))
+
+
+def read_once(case: Case) -> Result:
+    batches = [batch for part in case.parts(4) for batch in part.to_batches()]
+    with small_memory(case.rng):
+        return case.learned(pa.RecordBatchReader.from_batches(case.rows.schema, batches))
+
+
+def arrow_table(case: Case) -> Result:
+    with small_memory(case.rng):
+        return case.learned(case.rows)
+
+
+def merged_value(case: Case) -> Result:
+    weight = None if case.table.weights is None else WEIGHT
+    parts = [part for part in case.parts(4) if part.num_rows]
+    counted = [count(case.network, part, case.method, weight=weight) for part in parts]
+    order = case.rng.permutation(len(counted))
+    return case.learned(reduce(add, [counted[at] for at in order]), weight=None)
+
+
+def merged_files(case: Case) -> Result:
+    weight = None if case.table.weights is None else WEIGHT
+    paths = [case.folder / f"{case.rng.integers(2**62)}.stats" for _ in range(4)]
+    for path, part in zip(paths, case.files(".parquet", 3), strict=False):
+        if pq.read_metadata(part).num_rows:
+            with small_memory(case.rng):
+                count_into(path, case.network, part, case.method, weight=weight, memory=MEMORY)
+    merge_into(paths[3], [path for path in paths[:3] if path.exists()])
+    with small_memory(case.rng) if case.rng.random() < 0.5 else nullcontext():
+        return case.learned(paths[3], weight=None)
+
+
+def two_processes(case: Case) -> Result:
+    with small_memory(case.rng):
+        return case.learned(case.files(".parquet", 3), jobs=2)
+
+
+def duckdb_query(case: Case) -> Result:
+    connection = duckdb_connection()
+    connection.register("rows", case.rows)
+    with small_memory(case.rng):
+        return case.learned(SQL("select * from rows", connection))
+
+
+@cache
+def duckdb_connection() -> Any:
+    return pytest.importorskip("duckdb").connect()
+
+
+def sqlite_query(case: Case) -> Result:
+    pytest.importorskip("adbc_driver_sqlite")
+    path = case.folder / f"{case.rng.integers(2**62)}.db"
+    rows = case.rows
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma synchronous = off")
+        names = ", ".join(f'"{name}"' for name in rows.column_names)
+        connection.execute(f"create table rows ({names})")
+        places = ", ".join("?" * rows.num_columns)
+        cells = [tuple(row.values()) for row in rows.to_pylist()]
+        connection.executemany(f"insert into rows values ({places})", cells)
+        connection.commit()
+    with small_memory(case.rng):
+        return case.learned(SQL("select * from rows", path))
+
+
+def postgresql_query(case: Case) -> Result:
+    server = postgresql()
+    table = f"rows{case.rng.integers(2**62)}"
+    server.ingest(table, case.rows)
+    with small_memory(case.rng):
+        return case.learned(SQL(f"select * from {table}", server.address))
+
+
+@cache
+def postgresql() -> PostgreSQL:
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(started())
+
+
+def on_spark(case: Case) -> Result:
+    frame = frame_of(case.rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark, "LEAST_ROWS", int(case.rng.integers(1, 60)))
+        patch.setattr(spark, "PART_SHARE", case.rng.choice([8, 2**60]))
+        patch.setattr(spark, "GROUPS_SHARE", case.rng.choice([1, 2**60]))
+        return case.learned(frame)
+
+
+PATHS: dict[str, Callable[[Case], Result]] = {
+    "streamed Parquet": streamed_parquet,
+    "streamed text": streamed_text,
+    "a reader": read_once,
+    "an Arrow table": arrow_table,
+    "statistics added up": merged_value,
+    "files of statistics": merged_files,
+}
+DATABASES: dict[str, Callable[[Case], Result]] = {"DuckDB": duckdb_query, "SQLite": sqlite_query}
+SERVERS: dict[str, Callable[[Case], Result]] = {"PostgreSQL": postgresql_query, "Spark": on_spark}
+
+
+QUICK_PATHS = {**PATHS, **DATABASES}
+SLOW_PATHS = {**PATHS, "two processes": two_processes}
+
+
+def assert_same(found: Result, expected: Result) -> None:
+    assert (found.rows, found.missing) == (expected.rows, expected.missing)
+    assert found.total == pytest.approx(expected.total, rel=1e-12)
+    assert found.why == expected.why
+    for name, report in expected.families.items():
+        own = found.families[name]
+        assert own.estimand == report.estimand
+        assert (own.rows_shown, own.rows_used) == (report.rows_shown, report.rows_used)
+        np.testing.assert_allclose(own.support, report.support, rtol=1e-12)
+        assert (own.counts.keys == report.counts.keys).all()
+        assert (own.counts.tally.rows == report.counts.tally.rows).all()
+        np.testing.assert_allclose(own.fallback_mass, report.fallback_mass, 1e-12, 1e-12)
+        cpt = expected.network.cpt(name).table
+        np.testing.assert_allclose(found.network.cpt(name).table, cpt, rtol=0, atol=1e-12)
+
+
+def random_case(path: str, method: str, seed: int, folder: Path) -> Case:
+    """A network, incomplete rows of it, many of them alike, weights in half of all cases."""
+    rng = np.random.default_rng([seed, *path.encode(), *method.encode()])
+    names = [f"V{at}" for at in range(rng.integers(2, 6))]
+    states = {name: [f"s{state}" for state in range(rng.integers(1, 4))] for name in names}
+    parents = {
+        name: rng.permutation(names[:at])[: rng.integers(0, 3)].tolist()
+        for at, name in enumerate(names)
+    }
+    number = int(rng.integers(1, 160))
+    columns = {}
+    for name in names:
+        size = len(states[name])
+        codes = rng.integers(0, size, number)
+        if rng.random() < 0.6:
+            codes[rng.random(number) < rng.choice([0.1, 0.5, 1.0], p=[0.5, 0.4, 0.1])] = size
+        columns[name] = codes.astype(np.uint8)
+    weights = rng.uniform(0.1, 3.0, number) if rng.random() < 0.5 else None
+    sizes = {name: len(own) for name, own in states.items()}
+    table = EncodedTable.of(sizes, columns, weights)
+    return Case(Network(states, parents), table, method, folder, rng)
+
+
+@pytest.mark.parametrize("path", QUICK_PATHS)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_path_gives_what_rows_in_memory_give(path: str, method: str, tmp_path: Path) -> None:
+    for seed in range(SEEDS):
+        case = random_case(path, method, seed, tmp_path)
+        assert_same(QUICK_PATHS[path](case), case.learned(case.rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SLOW_PATHS)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_path_gives_what_rows_in_memory_give_in_many_cases(
+    path: str, method: str, tmp_path: Path
+) -> None:
+    for seed in range(SEEDS, 12 if path in PATHS else SEEDS + 1):
+        case = random_case(path, method, seed, tmp_path)
+        assert_same(SLOW_PATHS[path](case), case.learned(case.rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SERVERS)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_server_gives_what_rows_in_memory_give(
+    path: str, method: str, tmp_path: Path
+) -> None:
+    for seed in range(2):
+        case = random_case(path, method, seed, tmp_path)
+        assert_same(SERVERS[path](case), case.learned(case.rows))
