@@ -134,7 +134,11 @@ def test_a_long_chain_does_not_underflow() -> None:
     np.testing.assert_allclose(observed_log_likelihood(network, table), expected, rtol=1e-12)
 
 
-def test_a_hidden_tree_of_improbable_leaves_does_not_underflow() -> None:
+@pytest.mark.parametrize("dense_clique", [0, 2**13])
+def test_a_hidden_tree_of_improbable_leaves_does_not_underflow(
+    monkeypatch: pytest.MonkeyPatch, dense_clique: int
+) -> None:
+    monkeypatch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
     # One hidden cause of 300 observed effects, each of probability 1e-9: log Z = 300 log 1e-9.
     effects = [f"E{place}" for place in range(300)]
     network = Network(
@@ -148,6 +152,9 @@ def test_a_hidden_tree_of_improbable_leaves_does_not_underflow() -> None:
     np.testing.assert_allclose(
         observed_log_likelihood(network, table), 300 * np.log(1e-9), rtol=1e-12
     )
+    counts = expect(plan_of(compile_problems(network, table), MEMORY), cells_of(network)).counts
+    # both states of the cause are equally likely, and each effect is seen at its second state
+    np.testing.assert_allclose(counts, [0.5, 0.5] + 300 * [0, 0.5, 0, 0.5], rtol=1e-12)
 
 
 @pytest.mark.parametrize("dense_clique", [0, 2**12])

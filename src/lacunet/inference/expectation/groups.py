@@ -175,33 +175,35 @@ class Side:
     ``inputs`` are their columns, ``views`` how they are read. The product has the axes of
     ``shape``, merged, the eliminated one first; ``turn`` and ``matrix`` make of it, for each cell
     of the axes that both sides have, a matrix of the axes of this side alone and the eliminated
-    one.
+    one; ``turned`` and ``back`` are the way back.
     """
 
     inputs: tuple[int, ...]
     views: tuple[View, ...]
     shape: tuple[int, ...]
     turn: tuple[int, ...]
+    turned: tuple[int, ...]
+    back: tuple[int, ...]
     matrix: tuple[int, int, int]
 
     def product(self, begins: list[int], values: FloatArray) -> tuple[FloatArray, float]:
         """The matrices of one message, and the logarithm of what they were divided by."""
         product, log = np.ones((1,) * len(self.shape)), 0.0
         for done, (input_, view) in enumerate(zip(self.inputs, self.views, strict=True)):
+            table = view.of(values, begins[input_]).reshape(view.merged)
             if done and done % INPUTS_BEFORE_SCALING == 0:  # then the message is scaled too
                 total = float(product.sum())
                 if total >= SMALLEST_SUM:
                     product /= total
                     log += float(np.log(total))
-            product = product * view.of(values, begins[input_]).reshape(view.merged)
+            product = product * table if done else table
         if product.shape != self.shape:
             product = np.broadcast_to(product, self.shape)
         return product.transpose(self.turn).reshape(self.matrix), log
 
     def share_out(self, begins: list[int], matrices: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the product on to each input."""
-        turned = matrices.reshape([self.shape[axis] for axis in self.turn])
-        cells = turned.transpose([self.turn.index(axis) for axis in range(len(self.turn))])
+        cells = matrices.reshape(self.turned).transpose(self.back)
         for input_, view in zip(self.inputs, self.views, strict=True):
             target = view.of(mass, begins[input_])
             target += np.add.reduce(cells, axis=view.absent).reshape(view.shape)
@@ -338,14 +340,18 @@ def _side(
     place = {id(block): axis for axis, block in enumerate(blocks)}
     holds = strides != 0
     inputs = sorted(inputs, key=lambda q: prod(np.where(holds[q], sizes, 1).tolist()))
+    shape = tuple(prod(sizes[axis] for axis in block) for block in blocks)
+    turn = (*(place[id(block)] for block in both + alone), 0)
     return Side(
         tuple(inputs),
         tuple(
             _view(strides[q], sizes, [block if holds[q, block[0]] else [] for block in blocks])
             for q in inputs
         ),
-        tuple(prod(sizes[axis] for axis in block) for block in blocks),
-        (*(place[id(block)] for block in both + alone), 0),
+        shape,
+        turn,
+        tuple(shape[axis] for axis in turn),
+        tuple(np.argsort(turn).tolist()),
         (prod(cells[id(b)] for b in both), prod(cells[id(b)] for b in alone), sizes[0]),
     )
 

@@ -17,7 +17,7 @@ from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
-DENSE_CLIQUE = 2**12  # cells; a message over a larger clique is computed by itself
+DENSE_CLIQUE = 2**13  # cells; a message over a larger clique is computed by itself
 
 
 @dataclass(frozen=True)
