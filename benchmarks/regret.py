@@ -34,7 +34,7 @@ import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.climb import Climb, Limits
-from lacunet.estimate.em.heldout import CLEARLY, visit_stops
+from lacunet.estimate.em.heldout import MARGINS, visit_stops
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import Rows, maximise
 from lacunet.estimate.learn import carry_out
@@ -74,7 +74,6 @@ READS, REPLAYED = 1.5e5, 3e4  # cells that an iteration may multiply, and for ru
 GROWTH = 2.5  # at least, of that number with ten times the rows
 MEMORY = 2**30
 SAMPLES, BATCH = 2_000_000, 100_000
-SHARES = (1.0, 0.1)  # of the prior, replayed
 SPLIT = np.array([0.7, 0.3])
 Judge = Callable[[FloatArray], float]
 
@@ -192,7 +191,7 @@ def ways(
     rest = replace(table, weights=weights[:, 0]).take(weights[:, 0] > 0)
     learning = layout.flat(carry_out(FactoredMAR(), network, rest, Setting()).tables)
     found: list[list[object]] = []
-    for share in SHARES:
+    for share in MARGINS:
         whole: dict[int | None, float] = {}
         aside: dict[int | None, float] = {}
 
@@ -281,29 +280,25 @@ def methods_compared() -> Iterator[tuple[str, Callable[[dict], float]]]:
 
 
 def rules_replayed() -> Iterator[tuple[str, Callable[[dict], float]]]:
-    for share in SHARES:
+    for share in MARGINS:
         yield (
             f"convergence, {share:.0%} of the prior",
             lambda one, share=share: at(one, share, None),
         )
-    for shares, nats in product(((1.0,), SHARES), (0.0, 2.0, CLEARLY, 5.0, 8.0)):
-        words = " or ".join(f"{share:.0%}" for share in shares)
-        yield (
-            f"{words} of the prior, {nats:g} nats",
-            (lambda one, shares=shares, nats=nats: ruled(one, shares, nats)),
-        )
+    for fewer, less in ((0.0, 0.0), (0.5, np.inf), (0.5, 2.0), (0.5, 3.0), (0.5, 5.0), (3.0, 3.0)):
+        words = f"{fewer:g} nats for fewer steps, {less:g} for less prior"
+        yield words, lambda one, margins={1.0: fewer, 0.1: less}: ruled(one, margins)
 
 
 def at(problem: dict, share: float, steps: int | None) -> float:
     return next(own[2] for own in problem["ways"] if own[:2] == [share, steps])
 
 
-def ruled(problem: dict, shares: tuple[float, ...], nats: float) -> float:
+def ruled(problem: dict, margins: dict[float, float]) -> float:
     """The divergence of the way that a rule takes."""
-    known = [own for own in problem["ways"] if own[0] in shares]
-    usual = next(own for own in known if own[:2] == [1.0, None])
-    best = max(known, key=lambda own: own[3])
-    return best[2] if best[3] > usual[3] + nats else usual[2]
+    usual = next(own for own in problem["ways"] if own[:2] == [1.0, None])
+    best = max(problem["ways"], key=lambda own: own[3] - margins[own[0]])
+    return best[2] if best[3] > usual[3] + margins[best[0]] else usual[2]
 
 
 def regret(problem: dict, divergence: Callable[[dict], float]) -> float:

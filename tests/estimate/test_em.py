@@ -18,7 +18,7 @@ from lacunet.estimate.cpts import posterior_mode
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.climb import Limits, climb, extrapolated
 from lacunet.estimate.em.fit import Options, Seeds, fit
-from lacunet.estimate.em.heldout import STOPS, Way, clearly_best, lighter
+from lacunet.estimate.em.heldout import MARGINS, STOPS, Way, clearly_best, lighter
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.em.start import Rows, maximise, random_cells
 from lacunet.estimate.method import Ended, Learned, MethodError, agreed
@@ -39,13 +39,6 @@ from strategies import networks, tables
 # Hardly any rows for the parameters there are: EM run to convergence overfits.
 OVERFITTED = example("child")
 OVERFITTING = simulate(OVERFITTED, 50, MCAR(0.9, 0.5), np.random.default_rng(3)).table
-
-
-@pytest.fixture
-def easily_convinced(monkeypatch: pytest.MonkeyPatch) -> float:
-    """Two nats are enough to be clearly better."""
-    monkeypatch.setattr("lacunet.estimate.em.heldout.CLEARLY", 2.0)
-    return 2.0
 
 
 def task(prior: float = 2.0, seed: int = 0) -> Task:
@@ -293,15 +286,13 @@ def test_the_held_out_curve_is_the_likelihood_of_the_weight_put_aside_at_each_st
     np.testing.assert_allclose(curve[-1], observed_log_likelihood(network, aside), rtol=1e-6)
 
 
-def test_em_goes_the_way_that_the_held_out_rows_clearly_speak_for(
-    easily_convinced: float,
-) -> None:
+def test_em_goes_the_way_that_the_held_out_rows_clearly_speak_for() -> None:
     learned = learned_by(EM(stop="heldout"), Task(OVERFITTED, OVERFITTING, 2.0))
     assert ended(learned).reason == "held-out peak"
     steps = ended(learned).iterations
     share = 0.1 if "all but the last with 10% of the prior" in learned.why else 1.0
     curve = ended(learned).heldout
-    assert curve[(0, *STOPS).index(steps)] == max(curve) > curve[-1] + easily_convinced
+    assert curve[(0, *STOPS).index(steps)] == max(curve) > curve[-1] + MARGINS[share]
     again = by_steps(OVERFITTED, OVERFITTING, Way(steps, share, 0.0))
     for name, table in again.tables.items():
         np.testing.assert_allclose(learned.tables[name], table, rtol=1e-10)
@@ -310,7 +301,8 @@ def test_em_goes_the_way_that_the_held_out_rows_clearly_speak_for(
     np.testing.assert_allclose(ended(learned).log_likelihood, likelihood)
 
 
-def test_otherwise_it_ends_where_em_does() -> None:
+def test_otherwise_it_ends_where_em_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lacunet.estimate.em.heldout.MARGINS", {1.0: np.inf, 0.1: np.inf})
     case = golden("alarm-mcar")
     judged, usual = (
         learned_by(method, Task(case.network, case.table, 2.0, np.random.default_rng(3)))
@@ -334,26 +326,28 @@ def test_where_much_is_hidden_a_prior_that_is_added_once_keeps_what_is_certain()
 
 
 @pytest.mark.parametrize(
-    ("values", "usual", "place"),
+    ("values", "share", "usual", "place"),
     [
-        ([-9.0, -20.0], -20.0, 0),
-        ([-9.0, -11.9], -11.9, None),  # that may be chance
-        ([-90.0, -50.0, -49.0, -52.1], -52.1, 2),
-        ([-90.0, -50.0, -49.0, -52.1], -40.0, None),
-        ([-90.0, -50.0, -np.inf], -np.inf, 1),
-        ([-np.inf, -np.inf], -np.inf, None),
+        ([-9.0, -20.0], 1.0, -20.0, 0),
+        ([-9.0, -9.4], 1.0, -9.4, None),  # that may be chance
+        ([-9.0, -9.6], 1.0, -9.6, 0),
+        ([-90.0, -50.0, -49.0, -51.9], 0.1, -51.9, None),
+        ([-90.0, -50.0, -49.0, -52.1], 0.1, -52.1, 2),
+        ([-90.0, -50.0, -49.0, -52.1], 1.0, -40.0, None),
+        ([-90.0, -50.0, -np.inf], 1.0, -np.inf, 1),
+        ([-np.inf, -np.inf], 1.0, -np.inf, None),
     ],
 )
 def test_a_way_is_taken_that_is_clearly_better_than_the_usual_one(
-    values: list[float], usual: float, place: int | None
+    values: list[float], share: float, usual: float, place: int | None
 ) -> None:
-    ways = [Way(steps, 1.0, value) for steps, value in enumerate(values)]
+    ways = [Way(steps, share, value) for steps, value in enumerate(values)]
     assert clearly_best(ways, usual) == (None if place is None else ways[place])
 
 
 @pytest.mark.parametrize("error", [OutOfTimeError, KeyboardInterrupt])
 def test_cut_short_while_rows_put_aside_judge_em_ends_as_usual(
-    monkeypatch: pytest.MonkeyPatch, easily_convinced: float, error: type[BaseException]
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 2.0))
     expect = Engine.expect
@@ -372,7 +366,7 @@ def test_cut_short_while_rows_put_aside_judge_em_ends_as_usual(
 
 
 def test_out_of_time_on_the_way_chosen_the_usual_one_stands(
-    monkeypatch: pytest.MonkeyPatch, easily_convinced: float
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 2.0))
     expect, judging = Engine.expect, False

@@ -286,6 +286,8 @@ def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
     at, way = found.climb, found.way
     steps = counted(at.iterations, "EM step")
     done = f"{start} and {steps} of {reads:,.0f} cells each" if at.iterations else f"{start} alone"
+    if hidden and at.iterations:
+        done += f", at random where no row shows {_listed(hidden)}"
     if way is not None:
         if way.share < 1:
             done += f", all but the last with {way.share:.0%} of the prior"
@@ -294,8 +296,6 @@ def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
     if at.reason in CUT_SHORT:
         cut = "time was up" if at.reason == "time limit" else "it was interrupted"
         return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
-    if hidden:
-        done += f", at random where no row shows {_listed(hidden)}"
     return f"{done}, to convergence, since held-out rows do not clearly speak for another way"
 
 
