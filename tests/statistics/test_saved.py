@@ -65,6 +65,13 @@ def test_the_cells_of_families_are_numbered_as_the_page_says(tmp_path: Path) -> 
     assert ("B", True, 7) not in found
 
 
+def test_listwise_without_a_complete_row_is_what_it_is_in_memory(tmp_path: Path) -> None:
+    rows = {"A": ["0", None], "B": [None, "1"], "C": ["x", "y"]}
+    lc.count(NETWORK, rows, "listwise").write(tmp_path / "a.stats")
+    found = lc.learn(NETWORK, tmp_path / "a.stats").network
+    assert found == lc.learn(NETWORK, rows, "listwise").network
+
+
 @pytest.mark.parametrize("method", ["direct-mcar", "factored-mar"])
 def test_parts_that_differ_in_what_is_fully_observed_add_up_to_the_whole(
     method: str, tmp_path: Path

@@ -242,6 +242,9 @@ def read_statistics(path: str | PathLike[str]) -> Statistics:
         tables = SavedRows(network, Path(path)).tables(MOST_ROWS)
         (distinct[network.variables],) = rows_in_parts(tables, network.variables, inf)
     else:
+        if header.complete_rows is not None:  # perhaps there were none
+            families = map(network.family, network.variables)
+            counts[True] = {own: _no_cells(own, network) for own in families}
         for is_complete, own in _families(path, network):
             counts[is_complete][own.scope] = own
     return Statistics(
@@ -419,6 +422,11 @@ def _families(path: str | PathLike[str], network: Network) -> Iterator[tuple[boo
         scope = network.family(name)
         tally = Tally(weights, rows.astype(np.float64), squares)
         yield side, Counts(scope, network.shape(scope), keys, tally)
+
+
+def _no_cells(scope: Scope, network: Network) -> Counts:
+    none = np.zeros(0)
+    return Counts(scope, network.shape(scope), np.zeros(0, np.int64), Tally(none, none, none))
 
 
 def _batches(
