@@ -1,16 +1,20 @@
-"""Messages of one level that are computed together, by a few operations on whole arrays.
+r"""Messages of one level that are computed together, by a few operations on whole arrays.
 
 All values are in one array: the cells of the CPTs first, then those of the messages, group
 after group. A gathered group reads its inputs through an *index*: for input ``q``, state ``x``
 of the eliminated variable and cell ``s`` of the messages, ``index[q, x, s]`` is where the value
 is. The tables of small cliques, thousands of them, are multiplied in one go.
 
-Messages over large cliques, each computed with whole tables.
+Messages over large cliques, each a product of matrices.
 
-The axes of a clique that the same inputs have are merged into one, the longest last: tables
-with ten or more axes of a few states each become tables with three or four long ones, which
-multiply and add up at the speed of memory. Inputs are read through strided views, without any
-index.
+The inputs are multiplied in two sides, and the axes that only one side has are never laid out
+against each other: with :math:`b` the axes of both, :math:`p` and :math:`t` those of one side,
+
+.. math:: m(b, p, t) = \sum_v P(b, p, v) \, T(b, t, v)
+
+The axes that the same inputs have are merged into one, the longest last: tables with ten or more
+axes of a few states each become tables with three or four long ones, which multiply and add up
+at the speed of memory. Inputs are read through strided views, without any index.
 """
 
 from __future__ import annotations
