@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
 from lacunet.estimate.em.heldout import (
-    MARGINS,
+    SHARES,
     Way,
     clearly_best,
     ended,
@@ -199,7 +199,7 @@ class _Run:
         usual, start = self.best(self.climb(seeds.whole, limits), seeds, limits)
         if usual.climb.reason == "interrupted":
             return usual
-        ways, reason = self.judged(seeds.learning, tuple(MARGINS))
+        ways, reason = self.judged(seeds.learning, SHARES)
         curve = tuple(way.value for way in ways if way.share == 1)
         usual, value = replace(usual, heldout=curve), curve[-1] if curve else nan
         if reason == "done" and start is not seeds.whole:  # another start led to a better optimum
