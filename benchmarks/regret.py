@@ -34,7 +34,7 @@ import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.climb import Climb, Limits
-from lacunet.estimate.em.heldout import MARGINS, visit_stops
+from lacunet.estimate.em.heldout import SHARES, visit_stops
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import Rows, maximise
 from lacunet.estimate.learn import carry_out
@@ -191,7 +191,7 @@ def ways(
     rest = replace(table, weights=weights[:, 0]).take(weights[:, 0] > 0)
     learning = layout.flat(carry_out(FactoredMAR(), network, rest, Setting()).tables)
     found: list[list[object]] = []
-    for share in MARGINS:
+    for share in SHARES:
         whole: dict[int | None, float] = {}
         aside: dict[int | None, float] = {}
 
@@ -280,7 +280,7 @@ def methods_compared() -> Iterator[tuple[str, Callable[[dict], float]]]:
 
 
 def rules_replayed() -> Iterator[tuple[str, Callable[[dict], float]]]:
-    for share in MARGINS:
+    for share in SHARES:
         yield (
             f"convergence, {share:.0%} of the prior",
             lambda one, share=share: at(one, share, None),

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
 from lacunet.estimate.em.heldout import (
-    MARGINS,
+    SHARES,
     Way,
     clearly_best,
     ended,
@@ -192,17 +192,23 @@ class _Run:
         return Fit(best, starts=tuple(found), gain=gain), best_start
 
     def as_supported(self, seeds: Seeds) -> Fit:
-        """EM to convergence, unless weight put aside clearly speaks for another way."""
+        """EM to convergence, unless weight put aside clearly speaks for another way.
+
+        Another start than the closed form is taken only if it foretells that weight better.
+        """
         limits = self.limits("converge", 1 - SHARE_TO_JUDGE)
-        usual, start = self.best(self.climb(seeds.whole, limits), seeds, limits)
+        first = self.climb(seeds.whole, limits)
+        usual, start = self.best(first, seeds, limits)
         if usual.climb.reason == "interrupted":
             return usual
-        ways, reason = self.judged(seeds.learning, tuple(MARGINS))
+        ways, reason = self.judged(seeds.learning, SHARES)
         curve = tuple(way.value for way in ways if way.share == 1)
         usual, value = replace(usual, heldout=curve), curve[-1] if curve else nan
         if reason == "done" and start is not seeds.whole:  # another start led to a better optimum
             others, reason = self.judged(seeds.without(start), (1.0,))
-            value = others[-1].value if reason == "done" else value
+            is_better = reason == "done" and others[-1].value > value + AGREEMENT
+            value = others[-1].value if is_better else value
+            usual = usual if is_better else replace(usual, climb=first, gain=0.0)
         if seeds.redrawn is not None:  # from chance, a few steps lead nowhere
             ways = [way for way in ways if way.steps is None]
         chosen = clearly_best(ways, value) if ways and reason != "interrupted" else None

@@ -15,10 +15,9 @@ last one with all of it, as a prior is added once to the counts of complete data
     \theta_k \propto E[n \mid \theta_{k-1}] + s (\alpha - 1), \qquad
     \hat\theta \propto E[n \mid \theta_k] + (\alpha - 1)
 
-Both are judged by the observed-data likelihood of weight put aside. Chance moves it even between
-CPTs that are equally good, so convergence with all of the prior stands unless another way is
-clearly better: by half a nat for fewer steps, which only fit less, by three nats for less of the
-prior. How this fares against other rules is in ``docs/auto.md``.
+Both are judged by the observed-data likelihood of weight put aside. Chance moves it by some nats
+even between CPTs that are equally good, so convergence with all of the prior stands unless
+another way is clearly better. How this fares against other rules is in ``docs/auto.md``.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 
 STOPS = (1, 2, 4, 8, 16)  # steps after which EM may end, besides the start and convergence
-# Of the prior, that the steps on the way are made with; and the nats by which a way must be better.
-MARGINS = {1.0: 0.5, 0.1: 3.0}
+SHARES = (1.0, 0.1)  # of the prior, that the steps on the way are made with
+CLEARLY = 3.0  # nats
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,11 @@ def clearly_best(ways: Sequence[Way], usual: float) -> Way | None:
     Examples
     --------
     >>> clearly_best([Way(4, 0.1, -640.0), Way(None, 1.0, -642.0)], -642.0)
-    >>> clearly_best([Way(4, 1.0, -640.0), Way(None, 1.0, -642.0)], -642.0)
-    Way(steps=4, share=1.0, value=-640.0)
+    >>> clearly_best([Way(4, 0.1, -640.0), Way(None, 1.0, -644.0)], -644.0)
+    Way(steps=4, share=0.1, value=-640.0)
     """
-    best = max(ways, key=lambda way: way.value - MARGINS[way.share])
-    return best if best.value > usual + MARGINS[best.share] else None
+    best = max(ways, key=lambda way: way.value)
+    return best if best.value > usual + CLEARLY else None
 
 
 def visit_stops(
