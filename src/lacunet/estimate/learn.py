@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import Deadline
+from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
@@ -202,6 +202,7 @@ def learn(
         )
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
+    deadline = Deadline.within(getattr(method, "time_limit", None))  # reading takes time too
     with observations(
         data,
         network,
@@ -216,7 +217,7 @@ def learn(
         progress=progress,
     ) as source:
         random = np.random.default_rng(0 if rng is None else rng)
-        setting = Setting(float(prior), random, budget, progress)
+        setting = Setting(float(prior), random, budget, progress, deadline)
         state = random.bit_generator.state
         try:
             return _learned(method, network, graph, source, setting, intervals)
@@ -342,7 +343,7 @@ def _uncertainty(
     hides_any = any(count == table.rows for count in table.missing_of.values())
     again = _again(method, network, ended, hides_any)
     is_em = method.name == "auto" and ended is not None and ended.reason == "converged"
-    quietly = replace(setting, progress=silent)
+    quietly = replace(setting, progress=silent, deadline=NEVER)
 
     def refit(rows: EncodedTable) -> Network:
         return network.with_tables(_fitted(again, network, Held(rows), quietly).tables)
@@ -399,7 +400,8 @@ def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict
 
 def carry_out(method: Method, network: Network, source: Observations, setting: Setting) -> Learned:
     """Plan, count, estimate."""
-    setting = replace(setting, deadline=Deadline.within(getattr(method, "time_limit", None)))
+    if setting.deadline == NEVER:
+        setting = replace(setting, deadline=Deadline.within(getattr(method, "time_limit", None)))
     plan = method.plan(network, source.partially_observed)
     statistics = source.gather(
         plan.needs,

@@ -34,6 +34,8 @@ from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.split import split_weights
 from lacunet.wording import counted
 
+GRACE = 0.5  # seconds after the deadline for what a closed form needs
+
 
 @dataclass(frozen=True)
 class Reduced:
@@ -127,7 +129,8 @@ class Statistics:
 
     ``learning`` are those of what is learned from, where a share is put aside; the problems
     then have two weights, of what is learned from and of what is put aside. ``cut`` says why
-    problems were not compiled, where they should have been. ``grouped`` waits to be reduced,
+    problems were not compiled, where they should have been, and ``unreached`` are the families
+    whose groups were not counted, for want of time. ``grouped`` waits to be reduced,
     once all parts are added. ``notes`` is what the user should know of how the rows were read.
     ``network`` and ``method`` say what they were counted for, if `lacunet.count` made them.
     """
@@ -143,6 +146,7 @@ class Statistics:
     distinct: Mapping[Scope, Rows] = field(default_factory=dict)
     learning: Statistics | None = None
     cut: str = ""
+    unreached: frozenset[Scope] = frozenset()
     grouped: Mapping[Scope, GroupedCounts] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     network: Network | None = None
@@ -170,6 +174,7 @@ class Statistics:
             from lacunet.statistics.saved import check_summands
 
             check_summands(self, other)
+        unreached = self.unreached | other.unreached
         return Statistics(
             rows=self.rows + other.rows,
             total=self.total + other.total,
@@ -177,12 +182,13 @@ class Statistics:
             counts=_added(self.counts, other.counts),
             complete=_added(self.complete, other.complete),
             complete_rows=self.complete_rows + other.complete_rows,
-            reduced=_added(self.reduced, other.reduced),
+            reduced=_added(self.reduced, other.reduced, unreached),
             distinct=_added(self.distinct, other.distinct),
             problems=_both(self.problems, other.problems),
             learning=_both(self.learning, other.learning),
             cut=self.cut or other.cut,
-            grouped=_added(self.grouped, other.grouped),
+            unreached=unreached,
+            grouped=_added(self.grouped, other.grouped, unreached),
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
             network=self.network,
             method=self.method if self.method == other.method else "",
@@ -209,7 +215,8 @@ def gather(
     Parameters
     ----------
     deadline
-        When to leave problems uncompiled; all else is counted whatever the time.
+        When to leave problems uncompiled and, half a second later, groups uncounted; all else is
+        counted whatever the time.
     memory
         The bytes that compiling problems may take beside its result.
     seed
@@ -248,6 +255,7 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         complete_rows=0 if whole is None else whole.stand_for,
         reduced=reduced,
         distinct={columns: distinct_rows(table, columns) for columns in needs.rows},
+        unreached=frozenset(asked.family for asked in needs.groupings) - {*reduced, *grouped},
         grouped=grouped,
         notes=table.notes,
     )
@@ -322,6 +330,8 @@ def _in_groups(
     grouped: dict[Scope, GroupedCounts] = {}
     hidden_parts = sorted(how.needs.groupings, key=_hidden_part)
     for (given, hidden, whole), alike in groupby(hidden_parts, key=_hidden_part):
+        if how.deadline.left < -GRACE:  # a closed form alone has none: it is the start of EM
+            break
         if given not in groups:
             groups[given] = group_rows(table, given)
         cells = count_in_groups(table, *groups[given], hidden, whole)
@@ -340,8 +350,10 @@ def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:
     return asked.given, asked.hidden, asked.whole
 
 
-def _added(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:
-    return {scope: value + two[scope] for scope, value in one.items()}
+def _added(
+    one: Mapping[Scope, Any], two: Mapping[Scope, Any], but: frozenset[Scope] = frozenset()
+) -> dict[Scope, Any]:
+    return {scope: value + two[scope] for scope, value in one.items() if scope not in but}
 
 
 def _both(one: Any, two: Any) -> Any:

@@ -223,6 +223,9 @@ class Deletion:
             stand_in = partial(form.joint, counts, **options)
             table, mass = over_groups(statistics.reduced[family], statistics.total, stand_in)
             return Joint(table, counts.tally, mass, is_plain=False)
+        if family in statistics.unreached:
+            entering = counts.tally.take(shows_any(counts))
+            return Joint(form.joint(counts, **options), entering, 1.0, is_plain=False)
         if form.within is not None or form.joint is direct_mcar:  # nothing of it is hidden
             return Joint(direct_mcar(counts), counts.showing(family).tally)
         entering = counts.tally.take(shows_any(counts))
