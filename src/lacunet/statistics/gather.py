@@ -34,7 +34,7 @@ from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.split import split_weights
 from lacunet.wording import counted
 
-GRACE = 0.5  # seconds after the deadline for what a closed form needs
+GRACE = 0.1  # seconds after the deadline for what a closed form needs
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def gather(
     Parameters
     ----------
     deadline
-        When to leave problems uncompiled and, half a second later, groups uncounted; all else is
+        When to leave problems uncompiled and, a moment later, groups uncounted; all else is
         counted whatever the time.
     memory
         The bytes that compiling problems may take beside its result.
