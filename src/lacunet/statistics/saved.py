@@ -117,8 +117,9 @@ class Header:
         except FileNotFoundError:
             raise StatisticsError(f"there is no file {str(path)!r}.", "check the path.") from None
         except (pa.ArrowException, OSError, ValueError) as error:
+            reason = str(error).rstrip(".")
             raise StatisticsError(
-                f"{str(path)!r} is not a file of statistics, or only a part of one: {error}.",
+                f"{str(path)!r} is not a file of statistics, or only a part of one: {reason}.",
                 "make it again with lacunet count.",
             ) from None
         if not isinstance(told, dict) or told.get("format") != FORMAT:
