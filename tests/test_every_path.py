@@ -212,7 +212,7 @@ SERVERS: dict[str, Callable[[Case], Result]] = {"PostgreSQL": postgresql_query, 
 
 
 QUICK_PATHS = {**PATHS, **DATABASES}
-SLOW_PATHS = {**PATHS, "two processes": two_processes}
+SLOW_PATHS = {**QUICK_PATHS, **SERVERS, "two processes": two_processes}
 
 
 def assert_same(found: Result, expected: Result) -> None:
@@ -272,17 +272,6 @@ def test_every_path_gives_what_rows_in_memory_give(path: str, method: str, tmp_p
 def test_every_path_gives_what_rows_in_memory_give_in_many_cases(
     path: str, method: str, tmp_path: Path
 ) -> None:
-    for seed in range(SEEDS, 12 if path in PATHS else SEEDS + 1):
+    for seed in range(SEEDS, 12) if path in QUICK_PATHS else range(2):
         case = random_case(path, method, seed, tmp_path)
         assert_same(SLOW_PATHS[path](case), case.learned(case.rows))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", SERVERS)
-@pytest.mark.parametrize("method", METHODS)
-def test_every_server_gives_what_rows_in_memory_give(
-    path: str, method: str, tmp_path: Path
-) -> None:
-    for seed in range(2):
-        case = random_case(path, method, seed, tmp_path)
-        assert_same(SERVERS[path](case), case.learned(case.rows))

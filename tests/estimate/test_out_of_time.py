@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import monotonic
 
 import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
-from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR
+from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedFactored
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Learned, Plan, Setting
-from lacunet.statistics.gather import Statistics, gather
-from lacunet.statistics.observations import Held
+from lacunet.statistics.gather import Gathering, Statistics, gather
+from lacunet.statistics.observations import Held, observations
+from lacunet.statistics.passes import passes
+from lacunet.statistics.streamed import Streamed
 
 ASIA = lc.example("asia")
 LONG_AGO = Deadline(monotonic() - 60)
@@ -28,23 +32,51 @@ def rows(seed: int) -> EncodedTable:
 def test_groups_that_there_is_no_time_for_are_left_to_the_estimate_without_groups() -> None:
     table, form = rows(1), FactoredMAR()
     plan = form.plan(ASIA, table.partially_observed)
-    late = gather(plan.needs, ASIA, [table], deadline=LONG_AGO)
-    assert late.unreached == {asked.family for asked in plan.needs.groupings} != set()
+    late = gather(Gathering(plan.needs, ASIA, LONG_AGO), [table])
+    unreached = {asked.family for asked in plan.needs.groupings}
+    assert unreached
+    assert not late.reduced
     found = form.estimate(plan, late, Setting())
     expected = carry_out(FactoredMCAR(), ASIA, Held(table), Setting())
     for name in ASIA.variables:
         np.testing.assert_allclose(found.tables[name], expected.tables[name], rtol=1e-12)
-        is_late = ASIA.family(name) in late.unreached
+        is_late = ASIA.family(name) in unreached
         assert found.families[name].fallback_mass == (1.0 if is_late else 0.0)
 
 
 def test_a_family_that_one_part_did_not_reach_is_not_reached_by_the_sum() -> None:
     form = FactoredMAR()
     plan = form.plan(ASIA, rows(1).partially_observed)
-    early = gather(plan.needs, ASIA, [rows(1)])
-    late = gather(plan.needs, ASIA, [rows(2)], deadline=LONG_AGO)
-    assert (early + late).unreached == (late + early).unreached == late.unreached
-    assert not (early + late).reduced.keys() & late.unreached
+    early = gather(Gathering(plan.needs, ASIA), [rows(1)])
+    late = gather(Gathering(plan.needs, ASIA, LONG_AGO), [rows(2)])
+    assert early.reduced
+    assert not (early + late).reduced
+    assert not (late + early).reduced
+
+
+def test_families_that_a_later_reading_does_not_reach_say_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("lacunet.statistics.observations.HELD_SHARE", np.inf)
+    monkeypatch.setattr("lacunet.statistics.streamed.GROUPS_SHARE", 2**40)
+    pairs = lc.Network(
+        dict.fromkeys("AXBY", ("no", "yes")), {"A": (), "X": ("A",), "B": (), "Y": ("B",)}
+    )
+    rng, file = np.random.default_rng(4), tmp_path / "rows.csv"
+    cells = rng.integers(0, [2, 3, 2, 3], (200, 4))  # of X and Y some are missing
+    lines = [",".join(["no", "yes", ""][code] for code in row) for row in cells]
+    file.write_text("\n".join(["A,X,B,Y", *lines]))
+    form = InformedFactored(missingness=lc.MissingnessGraph.parse("A -> R[X]; B -> R[Y]", pairs))
+    late = Setting(deadline=LONG_AGO)
+    held = carry_out(form, pairs, Held(read_table(file, pairs)), late)
+    with observations(file, pairs, 2**30) as streamed:
+        assert isinstance(streamed, Streamed)
+        needs = form.plan(pairs, ("X", "Y")).needs
+        assert len(passes(needs, pairs, 2**-10)) == 2
+        found = carry_out(form, pairs, streamed, late)
+    for name, mass in {"A": 0.0, "X": 1.0, "B": 0.0, "Y": 1.0}.items():
+        assert found.families[name].fallback_mass == held.families[name].fallback_mass == mass
+        np.testing.assert_allclose(found.tables[name], held.tables[name], rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["em", "auto", "one-step"])

@@ -11,7 +11,7 @@ TABLE = appendix_table()
 
 def _orders(method: str, values: dict[str, int], **options: object) -> tuple[OrderRows, ...]:
     form: Any = method_named(method, **options)
-    estimand = form.estimand(tuple(values), *TABLE.observed_or_not)
+    estimand = form.estimand(tuple(values), TABLE.partially_observed, TABLE.fully_observed)
     return rows_entering(estimand, TABLE, values)
 
 

@@ -71,7 +71,7 @@ def test_what_is_asked_and_what_is_found_can_be_sent_to_another_process(name: st
     there = pickle.loads(pickle.dumps(how))
     found = of_part(there, rows(300))
     back = pickle.loads(pickle.dumps(found))
-    assert_same(finished(back, how), Held(rows(300)).gather(how.needs, NETWORK, seed=3))
+    assert_same(finished(back, how), Held(rows(300)).gather(how))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -82,7 +82,7 @@ def test_groups_that_parts_share_are_reduced_when_all_are_added(name: str, weigh
     shared = gathering(name, shared=frozenset(asked.family for asked in how.needs.groupings))
     parts = [whole.take(slice(start, start + 130)) for start in range(0, 400, 130)]
     added = finished(reduce(add, [of_part(shared, part) for part in parts]), shared)
-    assert_same(added, Held(whole).gather(how.needs, NETWORK))
+    assert_same(added, Held(whole).gather(how))
 
 
 def test_a_row_that_stands_for_several_counts_as_they_do() -> None:
@@ -98,5 +98,5 @@ def test_a_row_that_stands_for_several_counts_as_they_do() -> None:
     )
     assert (short.stand_for, short.missing_of) == (spelled.rows, spelled.missing_of)
     how = gathering("factored-mar")
-    assert_same(Held(short).gather(how.needs, NETWORK), Held(spelled).gather(how.needs, NETWORK))
+    assert_same(Held(short).gather(how), Held(spelled).gather(how))
     assert count(short.take(slice(5)), [("A",)])[("A",)].tally.rows.sum() == copies[:5].sum()

@@ -19,7 +19,6 @@ def test_the_interval_is_that_of_as_many_complete_rows() -> None:
     # Ten of fifty rows under Jeffreys' prior, by scipy.
     assert low[0, 0] == pytest.approx(stats.beta(10.5, 40.5).ppf(0.05))
     assert high[0, 0] == pytest.approx(stats.beta(10.5, 40.5).ppf(0.95))
-    assert spread.is_vague().tolist() == [[False, False], [True, True]]
 
 
 def test_an_entry_of_zero_takes_the_size_of_its_row() -> None:

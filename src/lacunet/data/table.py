@@ -105,11 +105,6 @@ class EncodedTable:
         return tuple(name for name in self.columns if not self.missing_of[name])
 
     @property
-    def observed_or_not(self) -> tuple[Scope, Scope]:
-        """The partially observed variables, and the fully observed ones."""
-        return self.partially_observed, self.fully_observed
-
-    @property
     def total(self) -> float:
         """The weight of all rows, :math:`N`."""
         return float(self.rows) if self.weights is None else float(self.weights.sum())

@@ -16,7 +16,7 @@ from lacunet.formats.files import read_network
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import Needs, Statistics, summed
+from lacunet.statistics.gather import Gathering, Needs, Statistics, summed
 from lacunet.statistics.observations import AnyRows, observations
 from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved import (
@@ -181,7 +181,7 @@ def method_counted_for(data: Any) -> str | None:
 def _of_families(network: Network, source: AnyRows, method: str, progress: Progress) -> Statistics:
     families = tuple(map(network.family, network.variables))
     needs = Needs(families, complete=method == Listwise.name)
-    found = _unbelieving(source).gather(needs, network, progress=progress)
+    found = _unbelieving(source).gather(Gathering(needs, network), progress)
     return replace(found, network=network, method=method)
 
 

@@ -21,7 +21,7 @@ from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import memory_budget
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.count import superfamilies
-from lacunet.statistics.gather import Needs
+from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.observations import AnyRows
 from lacunet.statistics.streamed import KnownBetterError, Streamed
 
@@ -70,7 +70,7 @@ def explain(
     if source is not None:
         needs = Needs(plan.needs.families, plan.needs.complete, problems=plan.needs.problems)
         try:
-            found = source.gather(needs, network, memory=budget / 4)
+            found = source.gather(Gathering(needs, network, memory=budget / 4))
         except KnownBetterError as better:
             return explain(network, method, better.source, memory)
         for name in network.variables:

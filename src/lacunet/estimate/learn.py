@@ -30,6 +30,7 @@ from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
+from lacunet.statistics.gather import Gathering
 from lacunet.statistics.observations import AnyRows, Held, Observations, observations
 from lacunet.statistics.spark import OnSpark
 from lacunet.statistics.streamed import KnownBetterError, Streamed
@@ -403,14 +404,9 @@ def carry_out(method: Method, network: Network, source: Observations, setting: S
     if setting.deadline == NEVER:
         setting = replace(setting, deadline=Deadline.within(getattr(method, "time_limit", None)))
     plan = method.plan(network, source.partially_observed)
-    statistics = source.gather(
-        plan.needs,
-        network,
-        progress=setting.progress,
-        deadline=setting.deadline,
-        memory=setting.memory / 4,
-        seed=int(setting.rng.integers(2**62)) if plan.needs.heldout else 0,
-    )
+    seed = int(setting.rng.integers(2**62)) if plan.needs.heldout else 0
+    how = Gathering(plan.needs, network, setting.deadline, setting.memory / 4, seed)
+    statistics = source.gather(how, setting.progress)
     learned = method.estimate(plan, statistics, setting)
     return replace(learned, notes=(*plan.notes, *learned.notes), statistics=statistics)
 

@@ -27,7 +27,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-import networkx as nx
 import numpy as np
 
 from lacunet.data.table import EncodedTable
@@ -140,6 +139,8 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
     """
     if not graph.hidden:
         return graph
+    import networkx as nx
+
     order = _mechanisms_in_order(graph)
     causes: dict[str, set[Node]] = {name: set(nodes) for name, nodes in graph.causes.items()}
     for district in nx.connected_components(nx.Graph(graph.hidden)):

@@ -12,7 +12,7 @@ All of it can be pickled: `of_part` may run in any process, on any machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf, prod
@@ -129,8 +129,8 @@ class Statistics:
 
     ``learning`` are those of what is learned from, where a share is put aside; the problems
     then have two weights, of what is learned from and of what is put aside. ``cut`` says why
-    problems were not compiled, where they should have been, and ``unreached`` are the families
-    whose groups were not counted, for want of time. ``grouped`` waits to be reduced,
+    problems were not compiled, where they should have been; ``reduced`` lacks the families whose
+    groups there was no time for. ``grouped`` waits to be reduced,
     once all parts are added. ``notes`` is what the user should know of how the rows were read.
     ``network`` and ``method`` say what they were counted for, if `lacunet.count` made them.
     """
@@ -146,7 +146,6 @@ class Statistics:
     distinct: Mapping[Scope, Rows] = field(default_factory=dict)
     learning: Statistics | None = None
     cut: str = ""
-    unreached: frozenset[Scope] = frozenset()
     grouped: Mapping[Scope, GroupedCounts] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     network: Network | None = None
@@ -174,7 +173,6 @@ class Statistics:
             from lacunet.statistics.saved import check_summands
 
             check_summands(self, other)
-        unreached = self.unreached | other.unreached
         return Statistics(
             rows=self.rows + other.rows,
             total=self.total + other.total,
@@ -182,13 +180,12 @@ class Statistics:
             counts=_added(self.counts, other.counts),
             complete=_added(self.complete, other.complete),
             complete_rows=self.complete_rows + other.complete_rows,
-            reduced=_added(self.reduced, other.reduced, unreached),
+            reduced=_in_both(self.reduced, other.reduced),
             distinct=_added(self.distinct, other.distinct),
             problems=_both(self.problems, other.problems),
             learning=_both(self.learning, other.learning),
             cut=self.cut or other.cut,
-            unreached=unreached,
-            grouped=_added(self.grouped, other.grouped, unreached),
+            grouped=_in_both(self.grouped, other.grouped),
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
             network=self.network,
             method=self.method if self.method == other.method else "",
@@ -200,45 +197,29 @@ class Statistics:
         return tuple(name for name, missing in self.missing_of.items() if missing == self.rows)
 
 
-def gather(
-    needs: Needs,
-    network: Network,
-    parts: Iterable[EncodedTable],
-    *,
-    progress: Progress = silent,
-    deadline: Deadline = NEVER,
-    memory: float = inf,
-    seed: int = 0,
-) -> Statistics:
-    """Count what is needed, part by part, and add it up; no part splits a group of rows.
-
-    Parameters
-    ----------
-    deadline
-        When to leave problems uncompiled and, a moment later, groups uncounted; all else is
-        counted whatever the time.
-    memory
-        The bytes that compiling problems may take beside its result.
-    seed
-        Chooses what is put aside.
-    """
-    how = Gathering(needs, network, deadline=deadline, memory=memory, seed=seed)
-    return finished(summed(of_part(how, part, progress) for part in parts), how)
-
-
 @dataclass(frozen=True)
 class Gathering:
-    """What is asked of every part; see `gather`.
+    """What is asked of the rows, and within which limits.
 
-    ``shared`` are the families whose groups of rows may be split between parts.
+    After the ``deadline`` problems are left uncompiled and, a moment later, groups uncounted; all
+    else is counted whatever the time. ``memory`` are the bytes that compiling problems may take
+    beside its result, ``seed`` chooses what is put aside. ``shared`` are the families whose groups
+    of rows may be split between parts.
     """
 
     needs: Needs
     network: Network
-    shared: frozenset[Scope] = frozenset()
     deadline: Deadline = NEVER
     memory: float = inf
     seed: int = 0
+    shared: frozenset[Scope] = frozenset()
+
+
+def gather(
+    how: Gathering, parts: Iterable[EncodedTable], progress: Progress = silent
+) -> Statistics:
+    """Count what is needed, part by part, and add it up; no part splits a group of rows."""
+    return finished(summed(of_part(how, part, progress) for part in parts), how)
 
 
 def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
@@ -255,7 +236,6 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         complete_rows=0 if whole is None else whole.stand_for,
         reduced=reduced,
         distinct={columns: distinct_rows(table, columns) for columns in needs.rows},
-        unreached=frozenset(asked.family for asked in needs.groupings) - {*reduced, *grouped},
         grouped=grouped,
         notes=table.notes,
     )
@@ -301,6 +281,12 @@ def finished(statistics: Statistics, how: Gathering) -> Statistics:
     if whole.learning is not None and not 0 < whole.learning.total < whole.total:
         whole = replace(whole, learning=None)  # there is nothing on one of the two sides
     return whole
+
+
+def of_passes(found: Sequence[Statistics], notes: tuple[str, ...]) -> Statistics:
+    """What several readings of the same rows found: the first all, the others groups alone."""
+    reduced = {scope: own for one in found for scope, own in one.reduced.items()}
+    return replace(found[0], reduced=reduced, notes=notes)
 
 
 def with_reduced(
@@ -350,10 +336,12 @@ def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:
     return asked.given, asked.hidden, asked.whole
 
 
-def _added(
-    one: Mapping[Scope, Any], two: Mapping[Scope, Any], but: frozenset[Scope] = frozenset()
-) -> dict[Scope, Any]:
-    return {scope: value + two[scope] for scope, value in one.items() if scope not in but}
+def _added(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:
+    return {scope: value + two[scope] for scope, value in one.items()}
+
+
+def _in_both(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:
+    return {scope: value + two[scope] for scope, value in one.items() if scope in two}
 
 
 def _both(one: Any, two: Any) -> Any:

@@ -32,10 +32,9 @@ from lacunet.data.stream import (
     stretches,
 )
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import Needs, Statistics, gather, summed
+from lacunet.statistics.gather import Gathering, Statistics, gather, summed
 from lacunet.statistics.saved import (
     FAMILIES,
     Header,
@@ -61,17 +60,8 @@ class Observations(Protocol):
         """The variables that some row does not show, as known before anything is counted."""
         ...
 
-    def gather(
-        self,
-        needs: Needs,
-        network: Network,
-        *,
-        progress: Progress = silent,
-        deadline: Deadline = NEVER,
-        memory: float = inf,
-        seed: int = 0,
-    ) -> Statistics:
-        """Count what is needed among all rows; see `lacunet.statistics.gather.gather`."""
+    def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
+        """Count what is needed among all rows."""
         ...
 
 
@@ -104,26 +94,9 @@ class Held:
         """What the user should know of how the rows were read."""
         return self.table.notes
 
-    def gather(
-        self,
-        needs: Needs,
-        network: Network,
-        *,
-        progress: Progress = silent,
-        deadline: Deadline = NEVER,
-        memory: float = inf,
-        seed: int = 0,
-    ) -> Statistics:
+    def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, all rows at once."""
-        return gather(
-            needs,
-            network,
-            [self.table],
-            progress=progress,
-            deadline=deadline,
-            memory=memory,
-            seed=seed,
-        )
+        return gather(how, [self.table], progress)
 
 
 @contextmanager
@@ -276,13 +249,10 @@ def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
     return Held(statistics.distinct[network.variables].table())
 
 
-def _none(value: Any) -> Any:
-    return () if value is None else value
-
-
 def _refuse_options(how: Mapping[str, Any], fully_observed: Sequence[str]) -> None:
     """Refuse to be told how to read what has been read."""
-    given = [name for name in ("weight", "missing", "latent") if np.size(_none(how.get(name)))]
+    lists = ("weight", "missing", "latent")
+    given = [name for name in lists if how.get(name) is not None and np.size(how[name])]
     given += ["unknown"] if how.get("unknown", "error") != "error" else []
     given += ["fully_observed"] if fully_observed else []
     for name in given:
@@ -323,8 +293,9 @@ class Counted:
         """What the user should know of how the rows were read."""
         return self.statistics.notes
 
-    def gather(self, needs: Needs, *_: Any, **__: Any) -> Statistics:
+    def gather(self, how: Gathering, _progress: Progress = silent) -> Statistics:
         """What was counted, if it is all that is needed."""
+        needs = how.needs
         more = needs.groupings or needs.problems or needs.rows
         if more or (needs.complete and not self.statistics.complete):
             raise self._too_little()

@@ -35,12 +35,12 @@ from lacunet.data.scratch import scratch_folder
 from lacunet.data.source import Source, pieces_of
 from lacunet.data.stream import Unread
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.deadline import NEVER, Deadline
+from lacunet.deadline import Deadline
 from lacunet.errors import LacunetError
 from lacunet.memory import available, gibibytes
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import Gathering, Needs, Statistics, finished, of_part
+from lacunet.statistics.gather import Gathering, Needs, Statistics, finished, of_part, of_passes
 from lacunet.statistics.partition import stirred
 from lacunet.statistics.passes import GROUP_BYTES, Pass, passes
 from lacunet.statistics.streamed import (
@@ -98,36 +98,27 @@ class OnSpark:
     def tables(self, _told: Told) -> Iterator[EncodedTable]:
         """The distinct rows, each once, with its copies."""
         every = self.reading.network.variables
-        found = self.gather(Needs((), rows=(every,)), self.reading.network)
+        found = self.gather(Gathering(Needs((), rows=(every,)), self.reading.network))
         yield found.distinct[every].table()
 
     def notes(self, _told: Told) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
         return told_notes(self.reading, self.told, self.warned)
 
-    def gather(
-        self,
-        needs: Needs,
-        network: Network,
-        *,
-        progress: Progress = silent,
-        deadline: Deadline = NEVER,
-        memory: float = inf,  # noqa: ARG002 tasks have their own
-        seed: int = 0,
-    ) -> Statistics:
+    def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
         notes = self.notes(self.told)
+        needs = how.needs
         if needs == Needs(needs.families) and self.counts.counts.keys() >= set(needs.families):
             return replace(self.counts, notes=notes)
         found: list[Statistics] = []
-        for own in passes(needs, network, self.memory / GROUPS_SHARE):
+        for own in passes(needs, how.network, self.memory / GROUPS_SHARE):
             progress("counting on Spark", len(found), len(found) + 1)
-            task = _task(self.reading, own, network, self.memory, deadline.left, seed)
+            task = _task(self.reading, own, how.network, self.memory, how.deadline.left, how.seed)
             statistics, _ = _collected(self._rows(task), task)
             assert statistics is not None  # there were rows before
             found.append(finished(statistics, task.how))
-        reduced = {scope: one for own in found for scope, one in own.reduced.items()}
-        return replace(found[0], reduced=reduced, notes=notes)
+        return of_passes(found, notes)
 
     def _rows(self, task: Task) -> Any:
         """The rows as they are, or as codes with those in one task that agree on the key."""
@@ -194,7 +185,7 @@ class Task:
         """What is asked of the rows, from now on."""
         needs, shared = self.asked.needs, self.asked.shared
         deadline = Deadline.within(self.left)
-        return Gathering(needs, self.network, shared, deadline, self.memory / 4, self.seed)
+        return Gathering(needs, self.network, deadline, self.memory / 4, self.seed, shared)
 
     def unread(self, batches: Batches) -> Unread:
         """The rows of this task, at the door."""

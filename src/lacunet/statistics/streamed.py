@@ -24,7 +24,6 @@ from lacunet.data.read import Told
 from lacunet.data.scratch import check_free
 from lacunet.data.stream import MoreMissingError, Stretch
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import (
@@ -33,6 +32,7 @@ from lacunet.statistics.gather import (
     Statistics,
     finished,
     of_part,
+    of_passes,
     summed,
     with_reduced,
 )
@@ -99,16 +99,7 @@ class Streamed:
     def _rows_in(self, share: int, most: float) -> int:
         return int(max(LEAST_ROWS, min(most, self.memory / share / self.jobs / self.row_bytes)))
 
-    def gather(
-        self,
-        needs: Needs,
-        network: Network,
-        *,
-        progress: Progress = silent,
-        deadline: Deadline = NEVER,
-        memory: float = inf,
-        seed: int = 0,
-    ) -> Statistics:
+    def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, reading the rows as often as that takes.
 
         Raises
@@ -118,17 +109,16 @@ class Streamed:
         """
         found: list[Statistics] = []
         notes: tuple[str, ...] = ()
-        for own in self._passes(needs, network):
-            how = Gathering(own.needs, network, own.shared, deadline, memory / self.jobs, seed)
+        for own in self._passes(how.needs, how.network):
+            asked = replace(how, needs=own.needs, shared=own.shared, memory=how.memory / self.jobs)
             try:
-                statistics, told = self._read(how, own, progress)
+                statistics, told = self._read(asked, own, progress)
             except MoreMissingError:
                 raise KnownBetterError(self._looked(progress)) from None
             notes = self.notes(told)
             assert statistics is not None  # no rows at all were refused just now
-            found.append(finished(statistics, how))
-        reduced = {scope: own for one in found for scope, own in one.reduced.items()}
-        return replace(found[0], reduced=reduced, notes=notes)
+            found.append(finished(statistics, asked))
+        return of_passes(found, notes)
 
     def scratch_bytes(self, needs: Needs) -> int:
         """What the scratch files will take."""

@@ -22,13 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
-
-FEW_ROWS = 30.0  # entries known from fewer rows are flagged
-WIDE = 1.3  # and those whose interval is wider than this times the entry
 
 
 def are_rows(weights: FloatArray | None) -> bool:
@@ -128,8 +124,3 @@ class Spread:
             for tail in ((1 - level) / 2, (1 + level) / 2)
         )
         return np.stack([np.minimum(low, self.table), np.maximum(high, self.table)], axis=-1)
-
-    def is_vague(self, level: float = 0.95) -> NDArray[np.bool_]:
-        """Whether an entry rests on few rows, or has an interval wider than 130% of itself."""
-        low, high = np.moveaxis(self.interval(level), -1, 0)
-        return np.asarray((self.sizes < FEW_ROWS) | (high - low > WIDE * self.table))

@@ -223,13 +223,13 @@ class Deletion:
             stand_in = partial(form.joint, counts, **options)
             table, mass = over_groups(statistics.reduced[family], statistics.total, stand_in)
             return Joint(table, counts.tally, mass, is_plain=False)
-        if family in statistics.unreached:
-            entering = counts.tally.take(shows_any(counts))
-            return Joint(form.joint(counts, **options), entering, 1.0, is_plain=False)
-        if form.within is not None or form.joint is direct_mcar:  # nothing of it is hidden
-            return Joint(direct_mcar(counts), counts.showing(family).tally)
+        shown = counts.showing(family)
+        is_whole = len(shown.keys) == len(counts.keys)
+        if is_whole if form.within else form.joint is direct_mcar:
+            return Joint(direct_mcar(counts), shown.tally)
         entering = counts.tally.take(shows_any(counts))
-        return Joint(form.joint(counts, **options), entering, is_plain=False)
+        mass = 1.0 if form.within else 0.0  # there was no time to count the groups
+        return Joint(form.joint(counts, **options), entering, mass, is_plain=False)
 
 
 @dataclass(frozen=True)
