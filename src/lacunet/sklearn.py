@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from lacunet.building.bins import Bins
 from lacunet.building.edges import edges_of
 from lacunet.building.network import find_network
-from lacunet.completion.complete import most_probable
-from lacunet.completion.posterior import row_posteriors
+from lacunet.completion.rows import most_probable, row_posteriors
 from lacunet.data.matching import interval_of
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable

@@ -15,7 +15,7 @@ import lacunet as lc
 from examples import RAIN
 from lacunet.data.errors import DataError
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.model.errors import NetworkError
+from lacunet.model.network import NetworkError
 
 ROWS: dict[str, list[Any]] = {
     "Day": [10, 20, 30, 40],

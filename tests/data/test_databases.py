@@ -197,7 +197,7 @@ def test_data_are_given_once(
 def test_the_page_shows_the_command_without_the_password(
     duck: Path, pair_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lacunet.cli.page import without_password
+    from lacunet.cli.output import without_password
 
     address = "postgresql://ann:secret@host/clinic"
     typed = ["learn", "pair.json", "--sql", "select 1", f"--database={address}"]

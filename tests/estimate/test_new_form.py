@@ -11,7 +11,7 @@ import lacunet as lc
 from examples import RAIN
 from lacunet.estimands.deletion import direct_mcar_estimand
 from lacunet.estimate import registry
-from lacunet.estimate.deletion.direct_mcar import direct_mcar
+from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Form
 from lacunet.estimate.explain import explain
 from lacunet.model.network import FloatArray

@@ -12,8 +12,7 @@ from scipy import stats
 
 from examples import RAIN
 from lacunet.data.table import EncodedTable
-from lacunet.model.errors import NetworkError
-from lacunet.model.network import Cpt, Network
+from lacunet.model.network import Cpt, Network, NetworkError
 from lacunet.simulation.errors import SimulationError
 from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import BLOCK, draw_columns, sample

@@ -25,8 +25,7 @@ from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.errors import SimulationError
 from lacunet.simulation.generators import random_network
-from lacunet.simulation.hiding import hide_cells
-from lacunet.simulation.simulate import Library, Simulation, simulate
+from lacunet.simulation.simulate import Library, Simulation, hide_cells, simulate
 from strategies import networks
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TextIO
 
-from lacunet.cli.colour import colours
+from lacunet.cli.terminal import colours
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -17,8 +16,8 @@ from lacunet.cli.options import (
     noted_table,
     positive,
 )
-from lacunet.cli.page import add_report_argument, keep_page, page_source
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
+from lacunet.cli.terminal import progress_bar
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
 EXAMPLE = """example:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -15,7 +14,8 @@ from lacunet.cli.options import (
     note,
     size_options,
 )
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import refuse_overwriting
+from lacunet.cli.terminal import progress_bar
 from lacunet.wording import counted
 
 HELP = "count what a method needs of the data, to be added up and learned from later"

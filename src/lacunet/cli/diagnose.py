@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -15,7 +14,7 @@ from lacunet.cli.options import (
     noted_table,
     seed,
 )
-from lacunet.cli.page import add_report_argument, keep_page, page_source
+from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
 
 HELP = "say what is missing from data, whether at random, and what that permits"
 EXAMPLE = """example:

@@ -199,7 +199,7 @@ def _progress() -> Iterator[Progress]:
     """A live bar on a terminal; elsewhere a line now and then, as runs are long."""
     import sys
 
-    from lacunet.cli.progress import progress_bar
+    from lacunet.cli.terminal import progress_bar
 
     if not sys.stderr.isatty():
         yield _line_now_and_then()

@@ -20,7 +20,7 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.terminal import progress_bar
 from lacunet.estimate.method import Method, MethodError
 from lacunet.model.network import Network
 

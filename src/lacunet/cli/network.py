@@ -103,7 +103,7 @@ def asked_bins(text: str) -> tuple[str, Any]:
 
 
 def _parted(text: str, example: str) -> tuple[str, str]:
-    from lacunet.cli.errors import OptionError
+    from lacunet.cli.output import OptionError
 
     name, sign, values = text.partition("=")
     if not (name and sign and values):

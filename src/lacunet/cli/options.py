@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, TypeVar
 
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.terminal import progress_bar
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -15,6 +14,7 @@ from lacunet.cli.options import (
     names,
     note,
 )
+from lacunet.cli.output import refuse_overwriting
 
 HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """example:

@@ -18,8 +18,8 @@ from lacunet.cli.options import (
     has_data,
     note,
 )
-from lacunet.cli.progress import progress_bar
 from lacunet.cli.recover import split_query
+from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
@@ -18,7 +17,7 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.page import add_report_argument, keep_page, page_source
+from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
 from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"

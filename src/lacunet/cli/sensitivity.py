@@ -13,9 +13,9 @@ from lacunet.cli.options import (
     names,
     noted_table,
 )
-from lacunet.cli.progress import progress_bar
 from lacunet.cli.query import states_of
 from lacunet.cli.recover import split_query
+from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
 HELP = "show how far an answer moves if values are not missing at random"

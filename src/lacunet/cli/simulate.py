@@ -8,8 +8,8 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.options import add, add_json, add_seed, note
+from lacunet.cli.output import OutputError, refuse_overwriting
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.network import add_building_arguments, asked_bins, asked_states
 from lacunet.cli.options import (
     add,
@@ -19,7 +18,8 @@ from lacunet.cli.options import (
     names,
     note,
 )
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import refuse_overwriting
+from lacunet.cli.terminal import progress_bar
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
 EXAMPLE = """example:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from lacunet.completion.complete import draw_completions, most_probable
-from lacunet.completion.posterior import Posteriors, row_posteriors
+from lacunet.completion.rows import Posteriors, draw_completions, most_probable, row_posteriors
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable

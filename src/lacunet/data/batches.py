@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.encode import ColumnEncoder
+from lacunet.data.encode import ColumnEncoder, cell_at, first_wrong, weight_column
 from lacunet.data.errors import (
     SHOWN_VALUES,
     DataError,
@@ -30,7 +30,6 @@ from lacunet.data.matching import Matcher
 from lacunet.data.reading import Reading
 from lacunet.data.source import Part, Piece
 from lacunet.data.table import Codes, code_type
-from lacunet.data.weights import cell_at, first_wrong, weight_column
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted

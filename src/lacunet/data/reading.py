@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.data.databases import SQL, query_part
+from lacunet.data.encode import weight_array
 from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.source import Source, source_of
 from lacunet.data.text import TextFiles, delimiter_hint
-from lacunet.data.weights import weight_array
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.wording import close_to, did_you_mean
 

@@ -41,9 +41,15 @@ from lacunet.inference.elimination.order import (
 )
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.memory import memory_budget
-from lacunet.model.errors import NetworkError
 from lacunet.model.labelled import LabelledArray
-from lacunet.model.network import FloatArray, Network, Scope, as_network, topological_order
+from lacunet.model.network import (
+    FloatArray,
+    Network,
+    NetworkError,
+    Scope,
+    as_network,
+    topological_order,
+)
 
 ANY = slice(None)
 NOTHING: Mapping[str, str] = MappingProxyType({})

@@ -3,6 +3,8 @@
 A network is a value: it is checked once, when it is made, and never changes. Names and
 states are arbitrary texts; the order of the states is the order of the axes of every table.
 A CPT has one axis for each parent, in the order of the parents, and the child's axis last.
+
+What a network refuses to be.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lacunet.model.errors import NetworkError
 from lacunet.model.labelled import Labelled, Library, rows_as_html
 from lacunet.wording import counted, did_you_mean, in_quotes, text_table
 
 if TYPE_CHECKING:
     import networkx as nx
+from lacunet.errors import LacunetError
 
 __all__ = ["Cpt", "FloatArray", "Network", "Scope"]
 
@@ -456,4 +458,15 @@ def _check_rows(
         raise NetworkError(
             f"the CPT of {name!r}{where(row)} sums to {float(sums[row])!r}, not to 1.",
             "divide the row by its sum.",
+        )
+
+
+class NetworkError(LacunetError):
+    """The variables, edges or CPTs given do not make a Bayesian network."""
+
+    @classmethod
+    def no_such_state(cls, variable: str, state: object, states: Iterable[str]) -> NetworkError:
+        return cls(
+            f"variable {variable!r} has no state {state!r}, only {list(states)}.",
+            "use one of these, spelled as here; leave the variable out if it was not observed.",
         )

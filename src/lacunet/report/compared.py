@@ -6,7 +6,7 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from lacunet.evaluate.evaluation import Evaluation
+from lacunet.evaluate import Evaluation
 from lacunet.experiments.referee import YARDSTICK, Comparison, Standing
 from lacunet.experiments.report.summary import Difference, Summary
 from lacunet.pages.charts import ranges

@@ -33,8 +33,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.missingness.exchange import HiddenCause
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import HiddenCause, MissingnessGraph
 from lacunet.missingness.mechanisms import (
     HiddenCauseCpt,
     MechanismCpt,

@@ -18,12 +18,11 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from lacunet.data.coded import row_bytes
+from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_folder
 from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.read import Told, read_table, told_notes
 from lacunet.data.reading import Reading, checked_promise, plan_reading
-from lacunet.data.scratch import check_free, remove_leftovers, scratch_folder
 from lacunet.data.stream import (
     Stretch,
     forecast_bytes,

@@ -27,11 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.batches import EncodedBatch, unknown_states
-from lacunet.data.coded import CodeWriter, row_bytes
+from lacunet.data.coded import CodeWriter, row_bytes, scratch_folder
 from lacunet.data.errors import DataError, WeightError
 from lacunet.data.read import Collected, Told, told_notes
 from lacunet.data.reading import Reading
-from lacunet.data.scratch import scratch_folder
 from lacunet.data.source import Source, pieces_of
 from lacunet.data.stream import Unread
 from lacunet.data.table import EncodedTable, code_type
@@ -41,8 +40,7 @@ from lacunet.memory import available, gibibytes
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Needs, Statistics, finished, of_part, of_passes
-from lacunet.statistics.partition import stirred
-from lacunet.statistics.passes import GROUP_BYTES, Pass, passes
+from lacunet.statistics.passes import GROUP_BYTES, Pass, passes, stirred
 from lacunet.statistics.streamed import (
     GROUPS_SHARE,
     LEAST_ROWS,

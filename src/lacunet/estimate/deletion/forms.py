@@ -26,10 +26,8 @@ from lacunet.estimands.deletion import (
 )
 from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
 from lacunet.estimate.deletion.by_groups import over_groups
-from lacunet.estimate.deletion.direct_mar import direct_mar
-from lacunet.estimate.deletion.direct_mcar import direct_mcar
-from lacunet.estimate.deletion.factored_mar import factored_mar
-from lacunet.estimate.deletion.factored_mcar import factored_mcar
+from lacunet.estimate.deletion.direct import direct_mar, direct_mcar
+from lacunet.estimate.deletion.factored import factored_mar, factored_mcar
 from lacunet.estimate.deletion.lattice import AGGREGATIONS, Aggregation, lattice_cells
 from lacunet.estimate.method import (
     FamilyPlan,
