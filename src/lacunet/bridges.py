@@ -11,10 +11,11 @@ from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.formats.draft import network_of
-from lacunet.model.network import Network, as_network
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.model.network import Network
 
 
-def to_pgmpy(network: Network) -> Any:
+def to_pgmpy(network: AnyNetwork) -> Any:
     """The same network as a ``pgmpy.models.DiscreteBayesianNetwork``.
 
     A network without CPTs becomes a model without CPDs.
@@ -80,7 +81,7 @@ def _pgmpy() -> tuple[Any, Any]:
     return models, discrete
 
 
-def to_pyagrum(network: Network) -> Any:
+def to_pyagrum(network: AnyNetwork) -> Any:
     """The same network as a ``pyagrum.BayesNet``.
 
     Raises

@@ -32,6 +32,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.likelihood import (
     complete_log_likelihoods,
@@ -41,7 +42,7 @@ from lacunet.inference.likelihood import (
 from lacunet.inference.query import joint_marginals
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.aligned import matched
-from lacunet.model.network import FloatArray, Network, Scope, as_network
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.simulation.sampling import sample
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ class Divergence:
 
 
 def kl_divergence(
-    truth: Network,
-    learned: Network,
+    truth: AnyNetwork,
+    learned: AnyNetwork,
     *,
     memory: float | None = None,
     samples: int = SAMPLES,
@@ -83,8 +84,8 @@ def kl_divergence(
     Parameters
     ----------
     truth, learned
-        Networks with CPTs over the same variables and states, in any order of both. The
-        structures may differ.
+        Networks with CPTs over the same variables and states, in any order of both; results of
+        learning, paths and names of networks too. The structures may differ.
     memory
         The bytes exact inference may take.
     samples, rng
@@ -217,8 +218,8 @@ class Evaluation:
 
 
 def evaluate(
-    truth: Network,
-    learned: Network,
+    truth: AnyNetwork,
+    learned: AnyNetwork,
     test: Any = None,
     *,
     weight: str | ArrayLike | None = None,
@@ -234,7 +235,7 @@ def evaluate(
     Parameters
     ----------
     truth, learned
-        Networks with CPTs over the same variables and states.
+        As for `kl_divergence`.
     test
         Rows, complete or not, as `lacunet.data.read.read_table` takes them.
     weight, missing, unknown, latent
@@ -252,6 +253,7 @@ def evaluate(
     >>> round(found.divergence.value, 4), found.cpt_error.largest, round(found.fit.mean, 4)
     (0.1438, 0.25, -0.837)
     """
+    truth, learned = as_network(truth), as_network(learned)
     apart = divergence(truth, learned, memory=memory, samples=samples, rng=rng)
     errors = cpt_error(truth, learned)
     if test is None:

@@ -14,7 +14,8 @@ from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import filled, held, made_like, replaced
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.model.network import Network, as_network
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.model.network import Network
 from lacunet.wording import counted
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ ANSWERS: tuple[Answer, ...] = ("probabilities", "states", "log-probability")
 
 
 def predict(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     targets: str | Sequence[str],
     *,
@@ -44,7 +45,7 @@ def predict(
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.learn` takes.
     targets
@@ -132,7 +133,7 @@ def _columns(
 
 
 def impute(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     draws: int | None = None,
     rng: np.random.Generator | int | None = None,
@@ -147,7 +148,7 @@ def impute(
     Parameters
     ----------
     network
-        A network with CPTs, perhaps learned from other data.
+        A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.learn` takes.
     draws

@@ -21,6 +21,7 @@ from lacunet.diagnosis.at_random import (
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.explain import explain
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
@@ -91,7 +92,7 @@ class Diagnosis:
 
 
 def diagnose(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     weight: Any = None,
     *,
@@ -126,6 +127,7 @@ def diagnose(
     >>> print(diagnose(network, rows).conclusions[0])
     Values are not missing completely at random: Ill depends on Age.
     """
+    network = as_network(network)
     table = read_table(
         data, network, weight=weight, missing=missing, latent=latent, progress=progress
     )

@@ -12,7 +12,7 @@ from lacunet.data.read import Told
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
-from lacunet.formats.files import read_network
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
@@ -39,7 +39,7 @@ KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them
 
 
 def count(
-    network: Network | str | Path,
+    network: AnyNetwork,
     data: Any,
     method: str | Method = "auto",
     *,
@@ -77,7 +77,7 @@ def count(
     >>> yesterday + count(network, {"Coin": ["head", None]}, "direct-mcar")
     <Statistics of 4 rows for direct-mcar>
     """
-    network = read_network(network) if isinstance(network, str | Path) else network
+    network = as_network(network)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
     how = {"weight": weight, "missing": missing, "unknown": unknown, "latent": latent}

@@ -23,7 +23,7 @@ from lacunet.estimate.intervals import Uncertainty, uncertainty_of
 from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
 from lacunet.estimate.mgraph import MGraph, standing_in
 from lacunet.estimate.registry import method_named
-from lacunet.formats.files import read_network
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
 from lacunet.missingness.augmented import augmented, without_hidden_causes
 from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
@@ -118,7 +118,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def learn(
-    network: Network | str | Path,
+    network: AnyNetwork,
     data: Any,
     method: str | Method | None = None,
     prior: float = 2.0,
@@ -141,7 +141,8 @@ def learn(
     Parameters
     ----------
     network
-        Structure and states; CPTs, if it has any, are not looked at. Also a file's path.
+        Structure and states; CPTs, if it has any, are not looked at. Also a result of learning,
+        a file's path, or the name of a bundled network.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation;
         `lacunet.TextFiles` for text files with another delimiter, encoding or decimal character.
@@ -190,7 +191,7 @@ def learn(
     Interrupted
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
-    network = _checked_network(network, data)
+    network = as_network(network)
     method = method_counted_for(data) if method is None else method
     graph = None
     if options.get("missingness") is not None and (method in ("em", "auto")):
@@ -435,22 +436,6 @@ def _checked_jobs(jobs: int) -> int:
     if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
         raise MethodError(f"jobs is {jobs!r}, but must be a whole number of at least 1.")
     return jobs
-
-
-def _checked_network(network: object, data: object) -> Network:
-    if isinstance(data, Network):
-        raise MethodError(
-            "the second argument is a network, but the data belong there.",
-            "call learn(network, data).",
-        )
-    if isinstance(network, str | Path):
-        return read_network(network)
-    if not isinstance(network, Network):
-        raise MethodError(
-            f"the network is {type(network).__name__}, not a lacunet.Network.",
-            "read it with lacunet.read_network(path).",
-        )
-    return network
 
 
 def checked_method(

@@ -26,8 +26,9 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
-from lacunet.model.network import FloatArray, Network, as_network
+from lacunet.model.network import FloatArray, Network
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,7 +41,7 @@ from lacunet.statistics.problems.compile import compile_problems
 
 
 def log_likelihood(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     *,
     weight: str | ArrayLike | None = None,
@@ -56,7 +57,7 @@ def log_likelihood(
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.data.read.read_table` takes; cells may be missing.
     weight

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lacunet.data.matching import Matcher
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
     Factor,
@@ -47,7 +48,6 @@ from lacunet.model.network import (
     Network,
     NetworkError,
     Scope,
-    as_network,
     topological_order,
 )
 
@@ -56,7 +56,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def query(
-    network: Any,
+    network: AnyNetwork,
     target: str | Sequence[str],
     evidence: Mapping[str, object] = NOTHING,
     *,
@@ -70,7 +70,7 @@ def query(
     Parameters
     ----------
     network
-        A network with CPTs, or the result of learning one.
+        A network with CPTs, a result of learning, or the path or name of one.
     target
         The variables :math:`Y`; the axes of the answer are in this order.
     evidence
@@ -99,10 +99,11 @@ def query(
     >>> query(rain, ["Rain"], {"Wet": "yes"}).round(4)
     array([0.3333, 0.6667])
     """
-    result, network = network, as_network(network)
+    result: Any = network
+    network = as_network(network)
     _check_evidence(evidence)
     if interval:
-        if result is network:
+        if not hasattr(result, "sure"):
             raise QueryError(
                 "a network does not know how sure it is.",
                 "give the result of lacunet.learn(..., intervals=True).",
@@ -123,7 +124,7 @@ def _check_evidence(evidence: object) -> None:
 
 
 def marginals(
-    network: Network,
+    network: AnyNetwork,
     evidence: Mapping[str, object] = NOTHING,
     *,
     variables: Sequence[str] | None = None,

@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
@@ -267,7 +268,7 @@ class LearnedGraph(MissingnessGraph):
 
 
 def learn_missingness(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     weight: Any = None,
     given: MissingnessGraph | None = None,
@@ -304,6 +305,7 @@ def learn_missingness(
     """
     from lacunet.data.read import read_table
 
+    network = as_network(network)
     table = read_table(data, network, weight=weight, missing=missing)
     if not table.rows:
         raise LacunetError("the data have no rows.")

@@ -283,23 +283,6 @@ class Network:
         return hash(_skeleton(self))
 
 
-def as_network(value: Any) -> Network:
-    """The network itself, or that of a result of learning.
-
-    Raises
-    ------
-    NetworkError
-        It is neither.
-    """
-    found = getattr(value, "network", value)
-    if not isinstance(found, Network):
-        raise NetworkError(
-            f"a network is needed, not {type(value).__name__}.",
-            "give a lacunet.Network, or the result of lacunet.learn; the network comes first.",
-        )
-    return found
-
-
 def _skeleton(network: Network) -> tuple[object, ...]:
     return tuple(
         (name, network.states_of[name], network.parents_of[name], network.cuts_of.get(name))

@@ -19,20 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable, code_type
-from lacunet.model.network import Cpt, FloatArray, Network
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.model.network import Cpt, FloatArray
 from lacunet.simulation.errors import check_least
 
 # Rows drawn at a time: the intermediate arrays stay in the processor's cache.
 BLOCK = 32_768
 
 
-def sample(network: Network, rows: int, rng: np.random.Generator | int) -> EncodedTable:
+def sample(network: AnyNetwork, rows: int, rng: np.random.Generator | int) -> EncodedTable:
     """Draw complete rows from a network.
 
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, a result of learning, or the path or name of one.
     rows
         The number of rows.
     rng
@@ -53,6 +54,7 @@ def sample(network: Network, rows: int, rng: np.random.Generator | int) -> Encod
     >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
     """
+    network = as_network(network)
     check_least("the number of rows", 0, rows)
     cpts = [network.cpt(name) for name in network.order]
     columns = draw_columns(cpts, {}, rows, np.random.default_rng(rng))

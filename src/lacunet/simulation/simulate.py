@@ -10,6 +10,7 @@ import numpy as np
 
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.data.write import to_arrow
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import library_named
@@ -140,7 +141,7 @@ class Simulation:
 
 
 def simulate(
-    network: Network,
+    network: AnyNetwork,
     rows: int,
     missing: Missing | MissingnessGraph | None = None,
     rng: Seed = None,
@@ -154,7 +155,7 @@ def simulate(
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, a result of learning, or the path or name of one.
     rows
         The number of rows.
     missing
@@ -173,6 +174,7 @@ def simulate(
     >>> sorted(drawn.frame().isna().sum().tolist())
     [0, 100]
     """
+    network = as_network(network)
     for_mechanisms, for_rows, for_hiding = np.random.default_rng(rng).spawn(3)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sample(network, rows, for_rows)
@@ -181,7 +183,7 @@ def simulate(
 
 
 def hide(
-    frame: Any, network: Network, missing: Missing | MissingnessGraph, rng: Seed = None
+    frame: Any, network: AnyNetwork, missing: Missing | MissingnessGraph, rng: Seed = None
 ) -> Any:
     """Hide values of one's own complete rows.
 
@@ -229,6 +231,7 @@ def hide(
             f"{type(frame).__name__} is not a dataframe.",
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
+    network = as_network(network)
     for_mechanisms, for_hiding = np.random.default_rng(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
     table = hide_cells(read_table(frame, network), missingness, for_hiding)
