@@ -31,14 +31,7 @@ class Shrunk(Deletion):
     """Direct deletion, shrunk towards the uniform distribution."""
 
     name = "shrunk"
-    form = Form(
-        "shrunk",
-        lambda left, partially, _: direct_mcar_estimand(left, partially),
-        shrunk,
-        None,
-        40,
-        "nothing",
-    )
+    form = Form("shrunk", direct_mcar_estimand, shrunk)
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,7 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
 from lacunet.statistics.observations import Held
-from lacunet.wording import counted, finite, text_table
+from lacunet.wording import counted, finite, first_of, text_table
 
 LEVEL = 0.05
 SHOWN = 10  # lines of each list that are printed
@@ -236,9 +236,8 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
         causes_of.setdefault(test.missing, []).append(test.cause)
     parts = []
     for at, (missing, causes) in enumerate(list(causes_of.items())[:3]):
-        more = f" and {len(causes) - 3} more" if len(causes) > 3 else ""
         verb = "depends on" if at == 0 else "on"
-        parts.append(f"{missing} {verb} {', '.join(causes[:3])}{more}")
+        parts.append(f"{missing} {verb} {first_of(causes, 3)}")
     rest = len(causes_of) - len(parts)
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 
