@@ -35,8 +35,8 @@ from lacunet.errors import LacunetWarning
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.likelihood import (
-    complete_log_likelihoods,
     impossible_row,
+    shown_log_likelihoods,
     table_log_likelihood,
 )
 from lacunet.inference.query import joint_marginals
@@ -288,8 +288,8 @@ def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Fit
 
 
 def _rows(network: Network, table: EncodedTable) -> tuple[FloatArray, FloatArray]:
-    weights = np.ones(table.rows) if table.weights is None else table.weights
-    logs = complete_log_likelihoods(network, table)
+    weights = table.row_weights
+    logs = shown_log_likelihoods(network, table)
     if np.isneginf(logs).any():
         impossible_row(table, int(np.argmin(logs)))
     return logs * weights, weights

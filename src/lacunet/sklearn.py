@@ -287,8 +287,7 @@ def _table(network: Network, columns: Columns, latent: Sequence[str]) -> Encoded
         hidden = {
             name: np.full(rows, network.cardinality(name), np.uint16) for name in network.variables
         }
-        sizes = {name: network.cardinality(name) for name in network.variables}
-        return EncodedTable.of(sizes, hidden)
+        return EncodedTable.of(network.cardinality_of, hidden)
     return read_table(used, network, unknown="missing", latent=latent)
 
 

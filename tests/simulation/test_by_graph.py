@@ -19,8 +19,7 @@ from lacunet.missingness.mechanisms import Missingness, Parent, parameters
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.by_graph import MissingByGraph, read_missingness
-from lacunet.simulation.errors import SimulationError
-from lacunet.simulation.sampling import sample
+from lacunet.simulation.sampling import SimulationError, sample
 from lacunet.simulation.simulate import hide_cells
 
 NETWORK = Network(

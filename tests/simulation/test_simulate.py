@@ -23,8 +23,8 @@ from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.errors import SimulationError
 from lacunet.simulation.generators import random_network
+from lacunet.simulation.sampling import SimulationError
 from lacunet.simulation.simulate import Library, Simulation, hide_cells, simulate
 from strategies import networks
 

@@ -41,6 +41,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Count, and say what the file holds."""
+    from lacunet.data.reading import How
     from lacunet.estimate.count import count_into
     from lacunet.formats.files import read_network
 
@@ -52,9 +53,9 @@ def run(options: Namespace) -> int:
             network,
             data_of(options),
             options.method,
+            How(**data_options(options)),
             progress=progress,
             **size_options(options),
-            **data_options(options),
         )
     for text in notes:
         note(text)

@@ -59,6 +59,7 @@ def run(options: Namespace) -> int:
 
 
 def _explain_families(options: Namespace, network: Network, method: Method) -> int:
+    from lacunet.data.reading import How
     from lacunet.estimate.explain import explain
     from lacunet.memory import memory_budget
     from lacunet.report.explained import explanation_as_data, explanation_as_text
@@ -72,8 +73,8 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
                     data_of(options),
                     network,
                     memory_budget(options.memory),
+                    How(**data_options(options)),
                     progress=stack.enter_context(progress_bar()),
-                    **data_options(options),
                 )
             )
         plan = explain(network, method, source, options.memory)

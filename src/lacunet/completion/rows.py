@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.expectation.draw import Solved, batches_of, completions, posteriors, solve
+from lacunet.inference.likelihood import shown_log_likelihoods
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
@@ -180,7 +181,7 @@ def _completed(
             for place, name in enumerate(network.variables):
                 if part.missing_of[name]:
                     whole[name][here] = codes[draw, :, place]
-    cardinality_of = {name: network.cardinality(name) for name in network.variables}
+    cardinality_of = network.cardinality_of
     return [
         EncodedTable.of(cardinality_of, whole, table.weights, table.notes, table.row_numbers)
         for whole in columns
@@ -273,7 +274,7 @@ def row_posteriors(
     of_target = {name: np.empty((table.rows, network.cardinality(name))) for name in targets}
     log_probability = np.empty(table.rows)
     for here, part in in_batches(table):
-        logs = shown_log_probability(network, part)
+        logs = shown_log_likelihoods(network, part)
         if part.partially_observed:
             found = row_problems(layout_of(network.with_tables(None)), _ordered(network, part))
             solved, log_z = _solved(network, found, targets, budget)
@@ -332,16 +333,3 @@ def _solved(
                 solved.has[name][problem[node]] = True
                 solved.of[name][problem[node]] = beliefs[node, : network.cardinality(name)]
     return solved, log_z
-
-
-def shown_log_probability(network: Network, table: EncodedTable) -> FloatArray:
-    """The logarithm of the product, over the families that each row shows, of their CPTs."""
-    logs = np.zeros(table.rows)
-    for cpt in network.cpts:
-        is_shown = table.is_shown(cpt.family)
-        place = np.ravel_multi_index(
-            tuple(table.columns[name][is_shown] for name in cpt.family), cpt.table.shape
-        )
-        with np.errstate(divide="ignore"):
-            logs[is_shown] += np.log(cpt.table).ravel()[place]
-    return logs

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lacunet.data.reading import How
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
@@ -205,18 +206,16 @@ def learn(
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
     deadline = Deadline.within(getattr(method, "time_limit", None))  # reading takes time too
-    with observations(
-        data,
-        network,
-        budget,
-        scratch=scratch,
-        jobs=_checked_jobs(jobs),
-        fully_observed=fully_observed,
+    how = How(
         weight=weight,
         missing=missing,
         unknown=unknown,
         latent=latent,
-        progress=progress,
+        fully_observed=fully_observed,
+    )
+    jobs = _checked_jobs(jobs)
+    with observations(
+        data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         random = np.random.default_rng(0 if rng is None else rng)
         setting = Setting(float(prior), random, budget, progress, deadline)

@@ -79,7 +79,7 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     seen: dict[Node, Column] = {
         name: table.columns[name].astype(np.int64) for name in table.fully_observed
     }
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     mechanisms: dict[str, MechanismCpt] = {}
     for name in table.partially_observed:
         is_shown = (table.columns[name] != table.cardinality_of[name]).astype(np.int64)
@@ -309,7 +309,7 @@ def learn_missingness(
     table = read_table(data, network, weight=weight, missing=missing)
     if not table.rows:
         raise LacunetError("the data have no rows.")
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     seen = dict(_columns(table, table.variables))
     causes: dict[str, tuple[Node, ...]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
@@ -356,7 +356,7 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
 
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
     """The parents of each mechanism among the fully observed variables; half of BIC's penalty."""
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     seen = dict(_columns(table, table.fully_observed))
     chosen = {
         name: _choose(_is_shown(table, name), seen, weights, network, _Choice(0.5))

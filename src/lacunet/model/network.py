@@ -179,6 +179,16 @@ class Network:
         """The number of states of a variable."""
         return len(self.states(variable))
 
+    @property
+    def cardinality_of(self) -> dict[str, int]:
+        """The number of states of each variable."""
+        return {name: len(states) for name, states in self.states_of.items()}
+
+    @property
+    def families(self) -> tuple[Scope, ...]:
+        """The family of each variable, in the order of the variables."""
+        return tuple(map(self.family, self.variables))
+
     def shape(self, scope: Iterable[str]) -> tuple[int, ...]:
         """The shape of a table over ``scope``."""
         return tuple(self.cardinality(name) for name in scope)

@@ -51,8 +51,7 @@ def page(
         How values go missing; its mechanisms are drawn.
     """
     network = result.network
-    families = [network.family(name) for name in network.variables]
-    summary = missing_summary(seen, families) if isinstance(seen, EncodedTable) else seen
+    summary = missing_summary(seen, network.families) if isinstance(seen, EncodedTable) else seen
     withheld = withheld_rows(network, summary, min_count)
     support = {name: result.families[name].support for name in network.variables}
     packed = pack(network, support, withheld, intervals)

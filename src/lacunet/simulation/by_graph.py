@@ -43,7 +43,7 @@ from lacunet.missingness.mechanisms import (
 )
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, named
-from lacunet.simulation.errors import SimulationError, check_beta
+from lacunet.simulation.sampling import SimulationError, check_beta
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.model.nodes import named
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.errors import SimulationError
-from lacunet.simulation.sampling import draw_columns, sample
+from lacunet.simulation.sampling import SimulationError, draw_columns, sample
 
 
 def hide_cells(

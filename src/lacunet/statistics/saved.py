@@ -244,8 +244,7 @@ def read_statistics(path: str | PathLike[str]) -> Statistics:
         (distinct[network.variables],) = rows_in_parts(tables, network.variables, inf)
     else:
         if header.complete_rows is not None:  # perhaps there were none
-            families = map(network.family, network.variables)
-            counts[True] = {own: _no_cells(own, network) for own in families}
+            counts[True] = {own: _no_cells(own, network) for own in network.families}
         for is_complete, own in _families(path, network):
             counts[is_complete][own.scope] = own
     return Statistics(
@@ -307,7 +306,7 @@ class SavedRows:
     def tables(self, most: int, told: Told | None = None) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
         names = self.network.variables
-        sizes = {name: self.network.cardinality(name) for name in names}
+        sizes = self.network.cardinality_of
         for batch in _batches(self.path, [*names, *NUMBERS], names, most):
             columns: dict[str, Any] = {name: self._codes(batch, name) for name in names}
             rows, weights, squares = (values_of(batch.column(name)) for name in NUMBERS)

@@ -142,7 +142,7 @@ class Deletion:
                 within = partial(form.within, **options)
                 groupings.append(Grouping(family, hidden, given, form.direct is None, within))
         needs = Needs(
-            tuple(map(network.family, network.variables)),
+            network.families,
             complete=self.form is LISTWISE,
             groupings=tuple(groupings),
         )
