@@ -77,6 +77,7 @@ def sample(network: AnyNetwork, rows: int, rng: np.random.Generator | int) -> En
 
     Examples
     --------
+    >>> from lacunet.model.network import Network
     >>> coin = Network({"Coin": ["head", "tail"]}, {}, {"Coin": [0.0, 1.0]})
     >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
