@@ -97,7 +97,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         elif self.target not in edges_of(edges).variables:
             raise LacunetError(
                 f"the edges do not name the class, which is called {self.target!r}.",
-                "name it in the edges, or say how it is called there with target='...'.",
+                "name it in the edges, or say what it is called there with target='...'.",
             )
         states = {self.target: [str(at) for at in range(len(self.classes_))]}
         rows = {**columns, self.target: codes.astype(str)}

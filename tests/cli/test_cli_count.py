@@ -70,7 +70,7 @@ def test_what_cannot_be_merged_is_told_without_a_traceback(
     out = str(folder / "part.stats")
     assert main(["count", str(folder / "net.bif"), str(folder / "0.parquet"), "-o", out]) == 0
     assert main(["merge", out, "-o", out]) == 1
-    assert "is a file that is read" in capsys.readouterr().err
+    assert "is also an input file" in capsys.readouterr().err
     assert main(["learn", str(folder / "net.bif"), out, "--report", str(folder / "p.html")]) == 1
     assert "a page shows the rows" in capsys.readouterr().err
 

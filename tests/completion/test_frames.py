@@ -186,7 +186,7 @@ def test_what_cannot_be_done_is_said() -> None:
         lc.predict(RAIN, frame, "Snow")
     with pytest.raises(DataError, match="Sprinkler"):
         lc.predict(RAIN, frame[["Wet"]], "Rain")
-    with pytest.raises(lc.LacunetError, match="draws need a source of randomness"):
+    with pytest.raises(lc.LacunetError, match="draws need a random generator"):
         lc.impute(RAIN, frame, draws=2)
     with pytest.raises(lc.LacunetError, match="draws=0"):
         lc.impute(RAIN, frame, draws=0)

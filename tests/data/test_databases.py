@@ -181,7 +181,7 @@ def test_the_command_line_learns_from_a_query(
     ("given", "message"),
     [
         (["rows.csv", "--sql", "select 1"], "files or from --sql"),
-        (["rows.csv", "--database", "clinic.db"], "--database is asked by a query"),
+        (["rows.csv", "--database", "clinic.db"], "--database needs a query"),
         ([], "a network and data are needed"),
     ],
 )

@@ -222,7 +222,7 @@ def test_wrong_weights_are_refused() -> None:
         (ROWS, [1, 2], "2 weights are given for 4 rows"),
         (reader(), [1, 2], "2 weights are given for 4 or more rows"),
         (reader(), [1] * 6, "6 weights are given for 4 rows"),
-        (ROWS, [0] * 4, "every row has the weight zero"),
+        (ROWS, [0] * 4, "every row has weight zero"),
         (ROWS, [1, 1, -2, 1], r"the weight in row 3 is -2\.0"),
         (ROWS, [1, None, 1, 1], "the weight in row 2 is nan"),
         (ROWS, [["a"]], "one-dimensional array of numbers"),

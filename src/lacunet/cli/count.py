@@ -18,7 +18,7 @@ from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.terminal import progress_bar
 from lacunet.wording import counted
 
-HELP = "count what a method needs of the data, to be added up and learned from later"
+HELP = "count what a method needs from the data, to merge and learn from later"
 EXAMPLE = """example:
   lacunet count alarm.bif monday.parquet --method factored-mar -o monday.stats
   lacunet merge monday.stats tuesday.stats -o all.stats
@@ -69,6 +69,6 @@ def told(path: str, kind: str, rows: int) -> None:
 
     note(f"the statistics of {counted(rows, 'row')} are in {path}")
     if kind == ROWS:
-        note("they hold the distinct rows: treat the file like the data themselves")
+        note("the file holds the distinct rows: treat it like the data themselves")
     else:
-        note("a cell of a family's table that counts one row tells the values of that row there")
+        note("a count of one reveals values of a single row: keep the file as private as the data")

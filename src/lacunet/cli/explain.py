@@ -34,7 +34,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command, nargs="*")
-    add(command, "--query X=1,W=1", "explain this query, not the families")
+    add(command, "--query X=1,W=1", "explain this query instead of the families")
     rows = "list the rows that enter each factor of the query"
     add(command, "--rows", rows, action="store_true")
     add_json(command, "print the plan as JSON")
@@ -52,7 +52,7 @@ def run(options: Namespace) -> int:
     if options.rows and options.query is None:
         raise MethodError("--rows lists the rows of a query.", 'give one, as in --query "X=1,W=1".')
     if options.query is not None and not has_data(options):
-        raise MethodError("a query is explained on data, and none are given.", "name a data file.")
+        raise MethodError("explaining a query needs data, and none are given.", "name a data file.")
     if options.query is not None:
         return _explain_query(options, network, method)
     return _explain_families(options, network, method)

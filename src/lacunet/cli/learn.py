@@ -167,7 +167,7 @@ def _keep(result: Result, options: Namespace) -> None:
             raise OutputError(error.message, f"the learned network is in {saved}.") from None
         note(f"the learned network is in {options.output}")
     elif not options.json:
-        note("nothing was written; -o FILE keeps the learned network")
+        note("nothing was written; -o FILE writes the learned network")
 
 
 def _network(options: Namespace) -> tuple[Network, list[str]]:

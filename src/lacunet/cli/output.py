@@ -24,7 +24,7 @@ def refuse_overwriting(targets: Iterable[str | None], read: Iterable[str | None]
     sources = [name for name in read if name and os.path.exists(name)]
     for target in filter(None, targets):
         if os.path.exists(target) and any(os.path.samefile(target, name) for name in sources):
-            raise OutputError(f"{target} is a file that is read.", "write to another file.")
+            raise OutputError(f"{target} is also an input file.", "write to another file.")
         folder = os.path.dirname(os.path.realpath(target))
         if not os.access(folder, os.W_OK):
             raise OutputError(

@@ -10,11 +10,12 @@ from lacunet.cli.options import (
     add,
     add_data,
     add_json,
+    add_memory,
+    add_prior,
     add_row_arguments,
     add_seed,
     add_text_arguments,
     data_of,
-    gigabytes,
     names,
     note,
 )
@@ -52,15 +53,14 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
     method = "'closed-form' returns the first network, without iterating"
-    group.add_argument("--method", choices=["auto", "closed-form"], default="auto", help=method)
+    add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
     add(group, "--score", "score to maximise", choices=["bic", "bdeu"], default="bic")
     strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"
     add(group, "--strengths N", strengths, type=int)
     add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
     add_seed(group)
-    prior = "concentration of the CPTs' Dirichlet prior"
-    add(group, "--prior ALPHA", prior, type=float, default=2.0)
-    add(group, "--memory GIB", "memory budget in GiB", type=gigabytes)
+    add_prior(group)
+    add_memory(group)
     add_building_arguments(group)
     add_row_arguments(group)
     add_text_arguments(group)
@@ -120,7 +120,7 @@ def run(options: Namespace) -> int:
         if columns.network.cuts_of and ".json" not in options.output:
             note("cut points are kept in .json files only: new numbers will not be cut")
     elif not options.json:
-        note("nothing was written; -o FILE keeps the network")
+        note("nothing was written; -o FILE writes the network")
     return 130 if found.ended == "interrupted" else 0
 
 

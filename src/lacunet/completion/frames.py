@@ -185,9 +185,12 @@ def impute(
     """
     network = as_network(network)
     if draws is not None and draws < 1:
-        raise LacunetError(f"draws={draws} is not a number of frames.", "give 1 or more, or None.")
+        raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
     if draws is not None and rng is None:
-        raise LacunetError("draws need a source of randomness.", "rng=numpy.random.default_rng(1)")
+        raise LacunetError(
+            "draws need a random generator or a seed.",
+            "give rng=numpy.random.default_rng(1), or rng=1.",
+        )
     frame = held(data)
     table = read_table(frame, network, missing=missing, unknown=unknown, latent=latent)
     if draws is None or rng is None:

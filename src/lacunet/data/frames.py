@@ -35,7 +35,7 @@ def is_spark(data: Any) -> bool:
 
 def _stays_on_spark(_: Sequence[str]) -> Iterator[Piece]:
     raise DataError(
-        "a Spark DataFrame is learned from where it is; for all else its rows are needed here.",
+        "only learning works on a Spark DataFrame in place; this needs its rows here.",
         "give data.toArrow() if they fit in memory, or some of them: data.limit(...).toArrow().",
     )
 

@@ -163,9 +163,7 @@ def told_notes(reading: Reading, told: Told, warned: set[str] | None = None) -> 
     if not told.given:
         raise DataError(f"{reading.source.label} has no rows.")
     if not told.kept:
-        raise WeightError(
-            "every row has the weight zero.", "give at least one row a weight above 0."
-        )
+        raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
     notes = (*reading.notes, *remarks(reading, told.odd_in))
     for note in notes:
         if warned is None or note not in warned:

@@ -141,7 +141,7 @@ def _check_network(network: Network, latent: Sequence[str]) -> None:
         if network.cardinality(name) > MOST_STATES:
             raise DataError(
                 f"variable {name!r} has {network.cardinality(name)} states; "
-                f"{MOST_STATES} is the most that fit."
+                f"at most {MOST_STATES} are supported."
             )
     if strangers := [name for name in latent if name not in network.states_of]:
         raise DataError(

@@ -92,7 +92,7 @@ def count(
         whole = next(parts)
         if next(parts, None) is not None:
             raise StatisticsError(
-                f"the distinct rows take more than {gibibytes(budget / KEPT_SHARE)}, an eighth of "
+                f"the distinct rows need more than {gibibytes(budget / KEPT_SHARE)}, an eighth of "
                 "the memory budget.",
                 "raise memory=... (--memory), or count them into a file: lacunet count.",
             )

@@ -452,7 +452,7 @@ def checked_method(
         raise MethodError(f"method is {method!r}, but must be a method's name or a method.")
     for option in given:
         raise MethodError(
-            f"{option}= goes with a method's name; a method that is given as a value has its own.",
+            f"{option}= goes with a method's name; a method given as a value has its own options.",
             f"give {option} to the method.",
         )
     return method

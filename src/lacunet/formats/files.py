@@ -202,7 +202,7 @@ def _unpacked(name: str, content: bytes, limit: int) -> bytes:
             unpacked = file.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(
-            f"{name}: the file is not sound gzip ({error}).",
+            f"{name}: the file is not valid gzip ({error}).",
             "fetch it again, or drop .gz from its name if it is not compressed.",
         ) from None
     refuse_size(name, "the unpacked text", len(unpacked), limit)

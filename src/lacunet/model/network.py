@@ -322,7 +322,7 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     if not isinstance(states, Mapping):
         raise NetworkError(
             f"the states of a network are a dict, not {type(states).__name__}.",
-            "Network.from_data(data, edges) makes a network of edges and data; by hand: "
+            "Network.from_data(data, edges) makes a network from edges and data; by hand: "
             "Network({'A': ['no', 'yes'], 'B': ['no', 'yes']}, {'B': ['A']}).",
         )
     if not states:
@@ -393,7 +393,7 @@ def topological_order(parents_of: Mapping[str, Scope]) -> Scope:
     except CycleError as error:
         path = " -> ".join(map(repr, error.args[1]))
         raise NetworkError(
-            f"the edges form a cycle: {path}.", "turn or drop one of them."
+            f"the edges form a cycle: {path}.", "reverse or drop one of them."
         ) from None
 
 

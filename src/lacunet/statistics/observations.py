@@ -42,6 +42,7 @@ from lacunet.statistics.saved import (
     check_kinds,
     check_same,
     entries_in,
+    header_of,
     read_statistics,
     saved_paths,
 )
@@ -236,11 +237,7 @@ def _of_saved(
 
 def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
     """Statistics as rows to learn from, if they hold any; else what was counted alone."""
-    if statistics.network is None:
-        raise StatisticsError(
-            "the statistics do not know their network.", "make them with lacunet.count."
-        )
-    check_same(network, statistics.network, "the statistics")
+    check_same(network, header_of(statistics).network, "the statistics")
     if not statistics.distinct:
         return Counted(statistics)
     return Held(statistics.distinct[network.variables].table())
@@ -299,7 +296,7 @@ class Counted:
     def _too_little(self) -> StatisticsError:
         return StatisticsError(
             f"the statistics were counted for {self.statistics.method or 'another method'}, and "
-            "hold too little for this one.",
+            "do not hold what this one needs.",
             "count the data again for this method: lacunet count --method M.",
         )
 

@@ -129,9 +129,9 @@ class Header:
             )
         if told["version"] > VERSION:
             raise StatisticsError(
-                f"{str(path)!r} was written by a later lacunet: its format has the version "
-                f"{told['version']}, and {VERSION} is the latest that is known here.",
-                "install the latest lacunet.",
+                f"{str(path)!r} was written by a newer lacunet: its format has version "
+                f"{told['version']}, and {VERSION} is the latest that this one reads.",
+                "upgrade lacunet.",
             )
         return cls(
             told["kind"],
@@ -186,7 +186,8 @@ def header_of(statistics: Statistics) -> Header:
     """The header of the file that statistics are written to."""
     if statistics.network is None:
         raise StatisticsError(
-            "the statistics do not know their network.", "make them with lacunet.count."
+            "the statistics do not say which network they were counted for.",
+            "make them with lacunet.count.",
         )
     complete = statistics.complete_rows if statistics.complete else None
     return Header(

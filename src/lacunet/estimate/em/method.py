@@ -89,8 +89,8 @@ class EM:
         is accepted for it.
     stop
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
-        steps; "heldout" converges unless rows put aside clearly speak for fewer steps, or for
-        less of the prior until the last step.
+        steps; "heldout" converges unless held-out rows are clearly more likely after fewer steps,
+        or with less of the prior until the last step.
     restarts
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
@@ -100,7 +100,7 @@ class EM:
         "exact" leaves only components beyond the memory budget to loopy belief propagation,
         "bp" all of them.
     heldout_share
-        The share of the rows that "heldout" puts aside.
+        The share of the rows that "heldout" holds out.
     accelerate
         Whether steps towards convergence are extrapolated (SQUAREM).
     """
@@ -120,7 +120,7 @@ class EM:
     max_iterations: int = option(500, "maximum number of iterations", kind=int, least=0)
     restarts: int | None = option(
         None,
-        "number of starts, the best posterior is kept (default: several if iterations are fast)",
+        "number of starts; the best posterior is kept (by default several if iterations are fast)",
         kind=int,
         least=1,
     )
