@@ -180,7 +180,7 @@ def test_the_command_line_learns_from_a_query(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["rows.csv", "--sql", "select 1"], "files or from --sql"),
+        (["rows.csv", "--sql", "select 1"], "data files or --sql"),
         (["rows.csv", "--database", "clinic.db"], "--database needs a query"),
         ([], "a network and data are needed"),
     ],

@@ -179,9 +179,7 @@ def test_counts_of_families_do_not_serve_methods_that_need_rows(tmp_path: Path) 
     path = part(tmp_path / "a.stats", "direct-mcar")
     assert lc.learn(NETWORK, path, "factored-mcar").method == "factored-mcar"
     for method in ("em", "factored-mar", "listwise"):
-        with pytest.raises(
-            StatisticsError, match="counted for direct-mcar, and do not hold what this one needs"
-        ):
+        with pytest.raises(StatisticsError, match="for direct-mcar, and do not hold what"):
             lc.learn(NETWORK, path, method)
     with pytest.raises(lc.LacunetError, match="intervals: the rows themselves are needed for them"):
         lc.learn(NETWORK, part(tmp_path / "b.stats", "em"), intervals=True)
