@@ -101,7 +101,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             )
         states = {self.target: [str(at) for at in range(len(self.classes_))]}
         rows = {**columns, self.target: codes.astype(str)}
-        self.network_ = _learned(self, rows, edges, states)
+        self.network_ = _fitted(self, _found(self, rows, edges, states), rows)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
@@ -264,12 +264,6 @@ def _found(
     cut = [name for name in edges_of(edges).variables if name in columns and name not in states]
     bins = _bins({name: columns[name] for name in cut}, estimator.bins)
     return find_network(columns, edges, states, bins=bins).network
-
-
-def _learned(
-    estimator: Any, rows: Columns, edges: Any, states: Mapping[str, Sequence[str]]
-) -> Network:
-    return _fitted(estimator, _found(estimator, rows, edges, states), rows)
 
 
 def _fitted(estimator: Any, network: Network, rows: Columns) -> Network:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.network import add_building_arguments, asked_bins, asked_states
+from lacunet.cli.network import add_building_arguments, asked_bins, asked_states, note_written
 from lacunet.cli.options import (
     add,
     add_data,
@@ -116,9 +116,7 @@ def run(options: Namespace) -> int:
         write_network(found.network, options.output)
     print(json.dumps(structure_as_data(found)) if options.json else structure_as_text(found))
     if options.output:
-        note(f"the network is in {options.output}")
-        if columns.network.cuts_of and ".json" not in options.output:
-            note("cut points are kept in .json files only: new numbers will not be cut")
+        note_written(columns.network, options.output)
     elif not options.json:
         note("nothing was written; -o FILE writes the network")
     return 130 if found.ended == "interrupted" else 0

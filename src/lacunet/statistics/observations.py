@@ -14,7 +14,7 @@ from functools import cache, partial
 from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 
@@ -265,21 +265,11 @@ class Counted:
         """The variables that some row does not show."""
         return tuple(name for name, missing in self.statistics.missing_of.items() if missing)
 
-    def some_rows(self, _most: int) -> EncodedTable:
-        """There are none to choose from."""
+    def refused(self, *_: Any) -> NoReturn:
+        """There are no rows to look at."""
         raise self._too_little()
 
-    def tables(self, _told: Told) -> Iterator[EncodedTable]:
-        """There are none."""
-        raise self._too_little()
-
-    def patterns(self) -> EncodedTable:
-        """They are not known."""
-        raise self._too_little()
-
-    def mapped(self, *_: Any) -> Streamed:
-        """There is nothing to make others of."""
-        raise self._too_little()
+    some_rows = tables = patterns = mapped = refused
 
     def notes(self, _told: Told) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
