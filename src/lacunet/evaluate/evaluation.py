@@ -62,7 +62,7 @@ def evaluate(
     latent: Sequence[str] = (),
     memory: int | None = None,
     samples: int = SAMPLES,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Evaluation:
     """Compare a learned network with the true one and, if given, with test data.
 
