@@ -15,6 +15,7 @@ from enumeration import joint
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.structure.gains import Gains
 from lacunet.structure.judge import judge
 
 ASIA = lc.example("asia")
@@ -289,6 +290,40 @@ def test_an_interruption_ends_the_search_with_what_there_is() -> None:
     assert found.ended == "interrupted"
     assert [step.what for step in found.trace] == ["seed"]
     assert found.network.has_cpts
+
+
+def test_an_interruption_of_the_seed_keeps_the_arcs_found_so_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = 0
+
+    class Interrupted(Gains):
+        def gain(self, one: int, two: int, given: frozenset[int]) -> float:
+            nonlocal calls
+            calls += 1
+            if calls > 150:
+                raise KeyboardInterrupt
+            return super().gain(one, two, given)
+
+    monkeypatch.setattr("lacunet.structure.learn.Gains", Interrupted)
+    found = lc.learn_structure(TABLE, ASIA.states_of)
+    assert found.ended == "interrupted"
+    assert found.cpdag.edges == 3
+    assert not lc.compare_structures(ASIA, found).extra
+    assert found.why == "greedy equivalence search on paired gains"
+
+
+def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() -> None:
+    def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
+        if stage == "search" and done:
+            raise KeyboardInterrupt
+
+    rows = lc.sample(ASIA, 1_000, np.random.default_rng(3))
+    found = lc.learn_structure(rows, ASIA.states_of, progress=interrupting)
+    whole = lc.learn_structure(rows, ASIA.states_of)
+    assert found.ended == "interrupted"
+    assert found.score == whole.score == found.trace[-1].score
+    assert found.cpdag == whole.cpdag
 
 
 @pytest.mark.parametrize(
