@@ -200,6 +200,34 @@ def test_a_function_of_another_column_is_named_and_learned() -> None:
     assert str(found.cpdag) == "grade -- passed"
 
 
+def test_words_taken_as_missing_and_columns_left_out_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pd.DataFrame(
+        {"flow": ["some", "None", "much", "-9"] * 10, "ill": ["no", "yes"] * 20, "empty": None}
+    )
+    notes = (
+        "left out 'empty': every cell is missing; give states to keep it.",
+        "taken as missing: 'None' in 'flow' (10 cells); give the states of a column where it is "
+        "one.",
+    )
+    found = lc.learn_structure(rows, missing="-9", strengths=0)
+    assert found.notes[:2] == notes
+    assert found.network.states("flow") == ("much", "some")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    asked = ["structure", str(tmp_path / "rows.csv"), "--strengths", "0", "--json"]
+    assert main([*asked, "--missing=-9"]) == 0
+    assert tuple(json.loads(capsys.readouterr().out)["notes"][:2]) == notes
+    assert main([*asked, "--without", "flow,ill,empty"]) == 1
+    assert "rows.csv' is left to learn from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rows", [{"a": [], "b": []}, {"a": [None, None], "b": ["?", ""]}])
+def test_data_without_any_value_are_refused(rows: dict[str, list[object]]) -> None:
+    with pytest.raises(LacunetError, match="holds a value"):
+        lc.learn_structure(rows)
+
+
 def test_numbers_are_states_in_their_order() -> None:
     rows = {"dose": [10, 9, 100, None] * 5, "ill": ["no", "?", "yes", "no"] * 5}
     found = lc.learn_structure(rows, strengths=0)

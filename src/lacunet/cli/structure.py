@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 
 from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.network import add_building_arguments, asked_bins, asked_states
@@ -107,7 +108,8 @@ def run(options: Namespace) -> int:
             memory=options.memory,
             progress=progress,
         )
-    for text in (*columns.notes, *found.notes):
+    found = replace(found, notes=(*columns.notes, *found.notes))
+    for text in found.notes:
         note(text)
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
