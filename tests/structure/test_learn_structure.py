@@ -264,6 +264,14 @@ def test_numbers_are_cut_as_asked_and_the_network_keeps_the_cuts() -> None:
     assert again.network == found.network
 
 
+def test_tiers_without_a_name_between_commas_are_wrong_usage(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["structure", "rows.csv", "--tiers", "A,,B; C"])
+    assert "give names separated by commas" in capsys.readouterr().err
+
+
 def test_the_command_cuts_numbers_and_refuses_a_target_before_it_learns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -370,6 +378,11 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
         ({"method": "ges"}, "no method 'ges'"),
         ({"score": "aic"}, "no score 'aic'"),
         ({"time_limit": 0}, "time_limit is 0"),
+        ({"strengths": -1}, "strengths is -1"),
+        ({"strengths": 2.5}, r"strengths is 2\.5"),
+        ({"score": "bdeu", "equivalent_size": float("inf")}, "equivalent_size is inf"),
+        ({"tiers": "smoke, asia; lung"}, "tiers are a string"),
+        ({"required": "lung -> lung"}, "'lung' cannot be its own parent"),
         ({"missingness": 3}, "missingness is a int"),
     ],
 )

@@ -45,7 +45,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--required ARCS", "arcs that must be there: 'A -> B; A, C -> D'", default="")
     add(group, "--forbidden ARCS", "arcs that are not allowed", default="")
     tiers = "groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one"
-    add(group, "--tiers T", tiers)
+    add(group, "--tiers T", tiers, type=_tiers)
     add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
     missingness = (
         "how values go missing: 'learn' (default), 'none' for completely at random, "
@@ -94,7 +94,7 @@ def run(options: Namespace) -> int:
             columns.network,
             required=options.required,
             forbidden=options.forbidden,
-            tiers=[names(tier) for tier in options.tiers.split(";")] if options.tiers else None,
+            tiers=options.tiers,
             max_parents=options.max_parents,
             missingness=_missingness(options.missingness),
             method=options.method,
@@ -124,6 +124,10 @@ def run(options: Namespace) -> int:
     elif not options.json:
         note("nothing was written; -o FILE keeps the network")
     return 130 if found.ended == "interrupted" else 0
+
+
+def _tiers(text: str) -> list[list[str]]:
+    return [names(tier) for tier in text.split(";")]
 
 
 def _missingness(text: str) -> str | None:

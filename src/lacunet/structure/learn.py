@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan, prod
+from math import inf, nan, prod
+from numbers import Integral
 from time import monotonic
 from typing import Any, Literal
 
@@ -211,7 +212,7 @@ def learn_structure(
     >>> print(found.cpdag)
     A -- B
     """
-    _check(method, score, equivalent_size, time_limit)
+    _check(method, score, equivalent_size, time_limit, strengths)
     began, deadline = monotonic(), Deadline.within(time_limit)
     columns, table = read_columns(data, states, bins, weight, missing, progress)
     network, table = columns.network, in_order_of_content(table)
@@ -274,15 +275,23 @@ def _with_cpts(job: Job, search: Search, structure: Network, prior: float) -> Ne
     return structure.with_tables(tables)
 
 
-def _check(method: str, score: str, equivalent_size: float, time_limit: float | None) -> None:
+def _check(
+    method: str,
+    score: str,
+    equivalent_size: float,
+    time_limit: float | None,
+    strengths: int | None,
+) -> None:
     if method not in ("auto", "closed-form"):
         raise LacunetError(f"there is no method {method!r}.", "give 'auto' or 'closed-form'.")
     if score not in ("bic", "bdeu"):
         raise LacunetError(f"there is no score {score!r}.", "give 'bic' or 'bdeu'.")
-    if not equivalent_size > 0:
+    if not 0 < equivalent_size < inf:
         raise LacunetError(f"equivalent_size is {equivalent_size!r}, not a positive number.")
     if time_limit is not None and not time_limit > 0:
         raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
+    if strengths is not None and not (isinstance(strengths, Integral) and strengths >= 0):
+        raise LacunetError(f"strengths is {strengths!r}, not a number of replicates.")
 
 
 def _without_constants(
