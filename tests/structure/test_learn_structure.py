@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,17 @@ def test_numbers_are_cut_as_asked_and_the_network_keeps_the_cuts() -> None:
         lc.learn_structure(rows, {"height": ["a"]}, bins={"height": 2})
     again = lc.learn_structure(rows, found.network, strengths=0)
     assert again.network == found.network
+
+
+def test_the_command_reads_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "A,B\n" + "x,u\ny,v\ny,\n" * 20
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["structure", "-", "--strengths", "0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 60
+    assert found["reversible"] == [["A", "B"]]
 
 
 def test_tiers_without_a_name_between_commas_are_wrong_usage(

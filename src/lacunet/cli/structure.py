@@ -71,6 +71,7 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print the edges."""
     import numpy as np
 
+    from lacunet.data.whole import held
     from lacunet.formats.files import check_target, write_network
     from lacunet.report.structured import structure_as_data, structure_as_text
     from lacunet.structure.columns import find_columns
@@ -78,6 +79,8 @@ def run(options: Namespace) -> int:
 
     refuse_overwriting([options.output], options.data)
     data = data_of(options)
+    if options.data == ["-"]:  # can be read once only
+        data = held(data)
     columns = find_columns(
         data,
         dict(map(asked_states, options.states)),
