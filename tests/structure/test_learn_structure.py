@@ -361,6 +361,16 @@ def test_an_interruption_of_the_seed_keeps_the_arcs_found_so_far(
     assert found.why == "greedy equivalence search on paired gains"
 
 
+def test_an_interruption_keeps_the_strengths_of_the_replicates_so_far() -> None:
+    def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
+        if stage == "arc strengths" and done == 2:
+            raise KeyboardInterrupt
+
+    found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting)
+    assert found.strengths["smoke", "lung"].adjacent == 1.0
+    assert {one.adjacent for one in found.strengths.values()} <= {0.5, 1.0}
+
+
 def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() -> None:
     def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
         if stage == "search" and done:

@@ -144,7 +144,7 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
     if constant := [name for name, number in zip(names, seen, strict=True) if number <= 1]:
         yield (
             f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
-            "left without arcs."
+            "left without arcs, unless they are required."
         )
     held = pairs > 0
     determined: dict[tuple[int, int], bool] = {}

@@ -442,19 +442,16 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
         replicates = REPLICATES if job.table.rows <= STRENGTH_ROWS else 0
     if search.ordered is None or not replicates:
         return {}
-    try:
-        found = strengths_of(
-            search.completions,
-            search.ordered,
-            job.constraints,
-            job.score,
-            replicates,
-            job.rng,
-            job.deadline,
-            job.progress,
-        )
-    except KeyboardInterrupt:
-        return {}
+    found = strengths_of(
+        search.completions,
+        search.ordered,
+        job.constraints,
+        job.score,
+        replicates,
+        job.rng,
+        job.deadline,
+        job.progress,
+    )
     names = job.table.variables
     return {(names[x], names[y]): strength for (x, y), strength in found.items()}
 
