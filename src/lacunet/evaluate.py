@@ -74,7 +74,7 @@ def kl_divergence(
     *,
     memory: float | None = None,
     samples: int = SAMPLES,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> float:
     r"""The divergence :math:`KL(\Pr \| \Pr')` of the learned network from the true one, in nats.
 
@@ -117,14 +117,14 @@ def divergence(
     *,
     memory: float | None = None,
     samples: int = SAMPLES,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Divergence:
     """The divergence as `kl_divergence` gives it, and whether it is exact."""
     own = matched(truth, learned)
     try:
         return Divergence(_exact(truth, own, memory), 0.0, exact=True, samples=0)
     except OverBudgetError:
-        generator = np.random.default_rng(SEED) if rng is None else rng
+        generator = np.random.default_rng(SEED if rng is None else rng)
         value, standard_error = sampled_divergence(truth, own, samples, generator)
         return Divergence(value, standard_error, exact=False, samples=samples)
 
@@ -228,7 +228,7 @@ def evaluate(
     latent: Sequence[str] = (),
     memory: int | None = None,
     samples: int = SAMPLES,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Evaluation:
     """Compare a learned network with the true one and, if given, with test data.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 
 from lacunet.cli.network import add_building_arguments, asked_bins, asked_states, note_written
 from lacunet.cli.options import (
@@ -45,7 +46,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--required ARCS", "arcs that must be there: 'A -> B; A, C -> D'", default="")
     add(group, "--forbidden ARCS", "arcs that are not allowed", default="")
     tiers = "groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one"
-    add(group, "--tiers T", tiers)
+    add(group, "--tiers T", tiers, type=_tiers)
     add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
     missingness = (
         "how values go missing: 'learn' (default), 'none' for completely at random, "
@@ -70,6 +71,7 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print the edges."""
     import numpy as np
 
+    from lacunet.data.whole import held
     from lacunet.formats.files import check_target, write_network
     from lacunet.report.structured import structure_as_data, structure_as_text
     from lacunet.structure.columns import find_columns
@@ -77,6 +79,8 @@ def run(options: Namespace) -> int:
 
     refuse_overwriting([options.output], options.data)
     data = data_of(options)
+    if options.data == ["-"]:  # can be read once only
+        data = held(data)
     columns = find_columns(
         data,
         dict(map(asked_states, options.states)),
@@ -93,7 +97,7 @@ def run(options: Namespace) -> int:
             columns.network,
             required=options.required,
             forbidden=options.forbidden,
-            tiers=[names(tier) for tier in options.tiers.split(";")] if options.tiers else None,
+            tiers=options.tiers,
             max_parents=options.max_parents,
             missingness=_missingness(options.missingness),
             method=options.method,
@@ -107,7 +111,8 @@ def run(options: Namespace) -> int:
             memory=options.memory,
             progress=progress,
         )
-    for text in (*columns.notes, *found.notes):
+    found = replace(found, notes=(*columns.notes, *found.notes))
+    for text in found.notes:
         note(text)
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
@@ -120,6 +125,10 @@ def run(options: Namespace) -> int:
     elif not options.json:
         note("nothing was written; -o FILE writes the network")
     return 130 if found.ended == "interrupted" else 0
+
+
+def _tiers(text: str) -> list[list[str]]:
+    return [names(tier) for tier in text.split(";")]
 
 
 def _missingness(text: str) -> str | None:

@@ -98,7 +98,7 @@ def diagnose(
     *,
     missing: Sequence[str] = (),
     latent: Sequence[str] = (),
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> Diagnosis:
     """Say what is missing from data, how, and what that permits.
@@ -131,11 +131,11 @@ def diagnose(
     table = read_table(
         data, network, weight=weight, missing=missing, latent=latent, progress=progress
     )
-    rng = np.random.default_rng(0) if rng is None else rng
+    random = np.random.default_rng(0 if rng is None else rng)
     described = patterns(network, table)
-    completely = mcar_tests(network, table, rng)
+    completely = mcar_tests(network, table, random)
     parents_of = observed_parents(network, table)
-    always = mar_tests(network, table, rng, parents_of)
+    always = mar_tests(network, table, random, parents_of)
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
     words = _conclusions(described, completely, always, never)

@@ -86,12 +86,15 @@ def search(
     start
         All variables; required parents before their children.
     kicks
-        How often to start again from the best order, a few variables moved at random.
+        How often to start again from the best order, a few variables moved at random; less
+        often if time is up.
     """
     best, best_score = _climb(scores, list(start), rng, deadline)
     for _ in range(kicks):
+        if deadline.left < 0:
+            break
         kicked = _kick(scores, best, rng)
-        order, score = _climb(scores, kicked, rng, deadline)
+        order, score = _climb(scores, kicked, rng, NEVER)
         if score > best_score - IMPROVEMENT:
             best, best_score = order, max(score, best_score)
     return scores.read(best)

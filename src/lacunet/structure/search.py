@@ -8,7 +8,7 @@ settle both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -103,15 +103,7 @@ def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
     return tuple(map(frozenset, found))
 
 
-@dataclass(frozen=True, eq=False)
-class Searched:
-    """The best DAG found, with the scored parent sets that it was chosen from."""
-
-    best: Ordered
-    sets: tuple[ParentSets, ...]
-
-
-def best_dag(
+def better_dags(
     rows: Rows,
     start: Dag,
     constraints: Constraints,
@@ -119,8 +111,8 @@ def best_dag(
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
     screened: Rows | None = None,
-) -> Searched:
-    """The best DAG found for complete rows, from another DAG on.
+) -> Iterator[Ordered]:
+    """Ever better DAGs for complete rows, from another DAG on; the last is the best found.
 
     Parameters
     ----------
@@ -129,7 +121,7 @@ def best_dag(
     """
     screen = Screen.of(screened or rows)
     dag, order = start, constraints.order(start)
-    found: Searched | None = None
+    found: Ordered | None = None
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
     for at in range(MOST_ROUNDS):
         keys = [(y, screen.candidates(y, dag, constraints)) for y in range(len(rows))]
@@ -144,12 +136,11 @@ def best_dag(
         sets = tuple(known[key] for key in keys)
         kicks = LAST_KICKS if at else FIRST_KICKS
         best = search(Scores(sets, constraints.required), order, kicks, rng, deadline)
-        if found and best.score <= found.best.score + IMPROVEMENT:
+        if found and best.score <= found.score + IMPROVEMENT:
             break
-        found = Searched(best, sets)
-        dag, order = best.parents, list(best.order)
-    assert found is not None
-    return found
+        yield best
+        deadline.check()
+        found, dag, order = best, best.parents, list(best.order)
 
 
 @dataclass(frozen=True, eq=False)
