@@ -3,10 +3,8 @@ r"""How probable the data are under a network.
 .. math::
     \log \Pr(D) = \sum_{i} w_i \log \Pr(\text{what row } i \text{ shows})
 
-A row that shows everything takes one look-up a family. The others are summed over what they
-do not show, exactly and all at once (`lacunet.inference.likelihood`).
-
-The observed-data log-likelihood of incomplete rows, exactly.
+A row that shows everything takes one look-up per family. The others are summed over what they
+do not show, exactly and all at once:
 
 .. math::
     \log \Pr(D) = \sum_f \sum_{x, u} n(x, u) \log \theta(x \mid u)
@@ -27,17 +25,17 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.expectation.expect import log_likelihoods
+from lacunet.inference.expectation.plan import plan_of
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.problems.compile import compile_problems
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lacunet.data.reading import Unknown
-from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.expectation.expect import log_likelihoods
-from lacunet.inference.expectation.plan import plan_of
-from lacunet.statistics.problems.compile import compile_problems
 
 
 def log_likelihood(

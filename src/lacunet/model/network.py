@@ -19,14 +19,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lacunet.errors import LacunetError
 from lacunet.model.labelled import Labelled, Library, rows_as_html
 from lacunet.wording import counted, did_you_mean, in_quotes, text_table
 
 if TYPE_CHECKING:
     import networkx as nx
-from lacunet.errors import LacunetError
+
 
 __all__ = ["Cpt", "FloatArray", "Network", "Scope"]
+
+
+class NetworkError(LacunetError):
+    """The variables, edges or CPTs given do not make a Bayesian network."""
+
+    @classmethod
+    def no_such_state(cls, variable: str, state: object, states: Iterable[str]) -> NetworkError:
+        return cls(
+            f"variable {variable!r} has no state {state!r}, only {list(states)}.",
+            "use one of these, spelled as here; leave the variable out if it was not observed.",
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -451,15 +463,4 @@ def _check_rows(
         raise NetworkError(
             f"the CPT of {name!r}{where(row)} sums to {float(sums[row])!r}, not to 1.",
             "divide the row by its sum.",
-        )
-
-
-class NetworkError(LacunetError):
-    """The variables, edges or CPTs given do not make a Bayesian network."""
-
-    @classmethod
-    def no_such_state(cls, variable: str, state: object, states: Iterable[str]) -> NetworkError:
-        return cls(
-            f"variable {variable!r} has no state {state!r}, only {list(states)}.",
-            "use one of these, spelled as here; leave the variable out if it was not observed.",
         )
