@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
@@ -272,6 +273,8 @@ def learn_missingness(
     weight: Any = None,
     given: MissingnessGraph | None = None,
     missing: Sequence[str] = (),
+    *,
+    deadline: Deadline = NEVER,
 ) -> LearnedGraph:
     """Learn what decides whether values are shown.
 
@@ -291,6 +294,8 @@ def learn_missingness(
         Edges that are known; they stay whatever the data say. Its hidden causes are not used.
     missing
         Further strings that mean "not observed".
+    deadline
+        When to give up, by `lacunet.deadline.OutOfTimeError`.
 
     Examples
     --------
@@ -312,6 +317,7 @@ def learn_missingness(
     causes: dict[str, tuple[Node, ...]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
     for name in table.partially_observed:
+        deadline.check()
         is_shown = _is_shown(table, name)
         known = () if given is None else given.causes.get(name, ())
         candidates = {node: column for node, column in seen.items() if node != name}

@@ -218,7 +218,7 @@ def learn_structure(
     network, table = columns.network, in_order_of_content(table)
     pairs = pair_tables(Rows.of(table))
     constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
-    mechanisms = mechanisms_of(network, table, missingness)
+    mechanisms = mechanisms_of(network, table, missingness, deadline)
     job = Job(
         table,
         network,
