@@ -24,8 +24,8 @@ import mnar_consistency as five
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
-from lacunet.simulation.hiding import hide_cells
 from lacunet.simulation.sampling import sample
+from lacunet.simulation.simulate import hide_cells
 
 ENOUGH = 30  # rows that support a CPT row
 Draw = Callable[[np.random.Generator], EncodedTable]

@@ -55,7 +55,7 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
         ("Snow", "no variable 'Snow'"),
         ("Rain|Wet", "'Wet' is not of the form VARIABLE=STATE"),
         ("Rain|Wet=dry", "has no state 'dry'"),
-        ("", "asks about nothing"),
+        ("", "names no variable"),
     ],
 )
 def test_a_query_that_makes_no_sense_is_refused_before_data_are_read(

@@ -68,7 +68,7 @@ def test_the_network_that_is_read_is_not_written_over(
     rain: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["learn", *rain, "-o", rain[0]]) == 1
-    assert "is a file that is read" in capsys.readouterr().err
+    assert "is also an input file" in capsys.readouterr().err
     assert read_network(rain[0]) == RAIN
 
 

@@ -23,7 +23,7 @@ from lacunet.estimate.em.heldout import CLEARLY, STOPS, Way, clearly_best, light
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.em.start import Rows, maximise, random_cells
 from lacunet.estimate.method import Ended, Learned, MethodError, agreed
-from lacunet.evaluate.divergence import kl_divergence
+from lacunet.evaluate import kl_divergence
 from lacunet.formats.catalogue import example
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import ImpossibleDataError

@@ -9,7 +9,6 @@ import tempfile
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
@@ -28,8 +27,14 @@ from lacunet.cli.options import (
     size_options,
     table_of,
 )
-from lacunet.cli.page import add_report_argument, keep_page, page_source
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import (
+    OutputError,
+    add_report_argument,
+    keep_page,
+    page_source,
+    refuse_overwriting,
+)
+from lacunet.cli.terminal import progress_bar
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result
@@ -162,7 +167,7 @@ def _keep(result: Result, options: Namespace) -> None:
             raise OutputError(error.message, f"the learned network is in {saved}.") from None
         note(f"the learned network is in {options.output}")
     elif not options.json:
-        note("nothing was written; -o FILE keeps the learned network")
+        note("nothing was written; -o FILE writes the learned network")
 
 
 def _network(options: Namespace) -> tuple[Network, list[str]]:

@@ -6,21 +6,22 @@ import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from lacunet.cli.errors import refuse_overwriting
-from lacunet.cli.network import add_building_arguments, asked_bins, asked_states
+from lacunet.cli.network import add_building_arguments, asked_bins, asked_states, note_written
 from lacunet.cli.options import (
     add,
     add_data,
     add_json,
+    add_memory,
+    add_prior,
     add_row_arguments,
     add_seed,
     add_text_arguments,
     data_of,
-    gigabytes,
     names,
     note,
 )
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import refuse_overwriting
+from lacunet.cli.terminal import progress_bar
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
 EXAMPLE = """example:
@@ -53,15 +54,14 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
     method = "'closed-form' returns the first network, without iterating"
-    group.add_argument("--method", choices=["auto", "closed-form"], default="auto", help=method)
+    add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
     add(group, "--score", "score to maximise", choices=["bic", "bdeu"], default="bic")
     strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"
     add(group, "--strengths N", strengths, type=int)
     add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
     add_seed(group)
-    prior = "concentration of the CPTs' Dirichlet prior"
-    add(group, "--prior ALPHA", prior, type=float, default=2.0)
-    add(group, "--memory GIB", "memory budget in GiB", type=gigabytes)
+    add_prior(group)
+    add_memory(group)
     add_building_arguments(group)
     add_row_arguments(group)
     add_text_arguments(group)
@@ -121,11 +121,9 @@ def run(options: Namespace) -> int:
         write_network(found.network, options.output)
     print(json.dumps(structure_as_data(found)) if options.json else structure_as_text(found))
     if options.output:
-        note(f"the network is in {options.output}")
-        if columns.network.cuts_of and ".json" not in options.output:
-            note("cut points are kept in .json files only: new numbers will not be cut")
+        note_written(columns.network, options.output)
     elif not options.json:
-        note("nothing was written; -o FILE keeps the network")
+        note("nothing was written; -o FILE writes the network")
     return 130 if found.ended == "interrupted" else 0
 
 

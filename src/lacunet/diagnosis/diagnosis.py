@@ -21,6 +21,7 @@ from lacunet.diagnosis.at_random import (
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.explain import explain
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
@@ -31,7 +32,7 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
 from lacunet.statistics.observations import Held
-from lacunet.wording import counted, finite, text_table
+from lacunet.wording import counted, finite, first_of, text_table
 
 LEVEL = 0.05
 SHOWN = 10  # lines of each list that are printed
@@ -91,7 +92,7 @@ class Diagnosis:
 
 
 def diagnose(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     weight: Any = None,
     *,
@@ -126,6 +127,7 @@ def diagnose(
     >>> print(diagnose(network, rows).conclusions[0])
     Values are not missing completely at random: Ill depends on Age.
     """
+    network = as_network(network)
     table = read_table(
         data, network, weight=weight, missing=missing, latent=latent, progress=progress
     )
@@ -234,9 +236,8 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
         causes_of.setdefault(test.missing, []).append(test.cause)
     parts = []
     for at, (missing, causes) in enumerate(list(causes_of.items())[:3]):
-        more = f" and {len(causes) - 3} more" if len(causes) > 3 else ""
         verb = "depends on" if at == 0 else "on"
-        parts.append(f"{missing} {verb} {', '.join(causes[:3])}{more}")
+        parts.append(f"{missing} {verb} {first_of(causes, 3)}")
     rest = len(causes_of) - len(parts)
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 

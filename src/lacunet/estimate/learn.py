@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lacunet.data.reading import How
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
@@ -23,7 +24,7 @@ from lacunet.estimate.intervals import Uncertainty, uncertainty_of
 from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
 from lacunet.estimate.mgraph import MGraph, standing_in
 from lacunet.estimate.registry import method_named
-from lacunet.formats.files import read_network
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
 from lacunet.missingness.augmented import augmented, without_hidden_causes
 from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
@@ -118,7 +119,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def learn(
-    network: Network | str | Path,
+    network: AnyNetwork,
     data: Any,
     method: str | Method | None = None,
     prior: float = 2.0,
@@ -141,7 +142,8 @@ def learn(
     Parameters
     ----------
     network
-        Structure and states; CPTs, if it has any, are not looked at. Also a file's path.
+        Structure and states; CPTs, if it has any, are not looked at. Also a result of learning,
+        a file's path, or the name of a bundled network.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation;
         `lacunet.TextFiles` for text files with another delimiter, encoding or decimal character.
@@ -190,7 +192,7 @@ def learn(
     Interrupted
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
-    network = _checked_network(network, data)
+    network = as_network(network)
     method = method_counted_for(data) if method is None else method
     graph = None
     if options.get("missingness") is not None and (method in ("em", "auto")):
@@ -204,18 +206,16 @@ def learn(
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
     deadline = Deadline.within(getattr(method, "time_limit", None))  # reading takes time too
-    with observations(
-        data,
-        network,
-        budget,
-        scratch=scratch,
-        jobs=_checked_jobs(jobs),
-        fully_observed=fully_observed,
+    how = How(
         weight=weight,
         missing=missing,
         unknown=unknown,
         latent=latent,
-        progress=progress,
+        fully_observed=fully_observed,
+    )
+    jobs = _checked_jobs(jobs)
+    with observations(
+        data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         random = np.random.default_rng(0 if rng is None else rng)
         setting = Setting(float(prior), random, budget, progress, deadline)
@@ -437,22 +437,6 @@ def _checked_jobs(jobs: int) -> int:
     return jobs
 
 
-def _checked_network(network: object, data: object) -> Network:
-    if isinstance(data, Network):
-        raise MethodError(
-            "the second argument is a network, but the data belong there.",
-            "call learn(network, data).",
-        )
-    if isinstance(network, str | Path):
-        return read_network(network)
-    if not isinstance(network, Network):
-        raise MethodError(
-            f"the network is {type(network).__name__}, not a lacunet.Network.",
-            "read it with lacunet.read_network(path).",
-        )
-    return network
-
-
 def checked_method(
     network: Network, method: str | Method | None, options: Mapping[str, Any]
 ) -> Method:
@@ -468,7 +452,7 @@ def checked_method(
         raise MethodError(f"method is {method!r}, but must be a method's name or a method.")
     for option in given:
         raise MethodError(
-            f"{option}= goes with a method's name; a method that is given as a value has its own.",
+            f"{option}= goes with a method's name; a method given as a value has its own options.",
             f"give {option} to the method.",
         )
     return method

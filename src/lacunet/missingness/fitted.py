@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
@@ -79,7 +80,7 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     seen: dict[Node, Column] = {
         name: table.columns[name].astype(np.int64) for name in table.fully_observed
     }
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     mechanisms: dict[str, MechanismCpt] = {}
     for name in table.partially_observed:
         is_shown = (table.columns[name] != table.cardinality_of[name]).astype(np.int64)
@@ -268,7 +269,7 @@ class LearnedGraph(MissingnessGraph):
 
 
 def learn_missingness(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     weight: Any = None,
     given: MissingnessGraph | None = None,
@@ -309,10 +310,11 @@ def learn_missingness(
     """
     from lacunet.data.read import read_table
 
+    network = as_network(network)
     table = read_table(data, network, weight=weight, missing=missing)
     if not table.rows:
         raise LacunetError("the data have no rows.")
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     seen = dict(_columns(table, table.variables))
     causes: dict[str, tuple[Node, ...]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
@@ -360,7 +362,7 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
 
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
     """The parents of each mechanism among the fully observed variables; half of BIC's penalty."""
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     seen = dict(_columns(table, table.fully_observed))
     chosen = {
         name: _choose(_is_shown(table, name), seen, weights, network, _Choice(0.5))

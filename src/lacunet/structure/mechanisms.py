@@ -112,7 +112,7 @@ def _inverse(name: str, causes: tuple[Node, ...], table: EncodedTable) -> FloatA
             keys = keys * 2 + (table.columns[other] != table.cardinality_of[other])
             cells *= 2
     shown = table.columns[name] != table.cardinality_of[name]
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     whole = np.bincount(keys, weights, cells)
     part = np.bincount(keys, weights * shown, cells)
     inverse = np.divide(whole, part, out=np.zeros(cells), where=part > 0)

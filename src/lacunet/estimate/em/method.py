@@ -51,7 +51,7 @@ from lacunet.inference.engine import Inference, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.problems.layout import Layout, layout_of
-from lacunet.wording import counted
+from lacunet.wording import counted, first_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 
@@ -89,8 +89,8 @@ class EM:
         is accepted for it.
     stop
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
-        steps; "heldout" converges unless rows put aside clearly speak for fewer steps, or for
-        less of the prior until the last step.
+        steps; "heldout" converges unless held-out rows are clearly more likely after fewer steps,
+        or with less of the prior until the last step.
     restarts
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
@@ -100,7 +100,7 @@ class EM:
         "exact" leaves only components beyond the memory budget to loopy belief propagation,
         "bp" all of them.
     heldout_share
-        The share of the rows that "heldout" puts aside.
+        The share of the rows that "heldout" holds out.
     accelerate
         Whether steps towards convergence are extrapolated (SQUAREM).
     """
@@ -120,7 +120,7 @@ class EM:
     max_iterations: int = option(500, "maximum number of iterations", kind=int, least=0)
     restarts: int | None = option(
         None,
-        "number of starts, the best posterior is kept (default: several if iterations are fast)",
+        "number of starts; the best posterior is kept (by default several if iterations are fast)",
         kind=int,
         least=1,
     )
@@ -189,7 +189,7 @@ class EM:
         if hidden and isinstance(self.start, str) and self.start != "random":
             redrawn = cells_about(layout, hidden)
             whole = np.where(redrawn, random_cells(Rows.of(layout), setting.rng), whole)
-            notes += (f"no row shows {_listed(hidden)}: EM starts there at random",)
+            notes += (f"no row shows {first_of(hidden, 5)}: EM starts there at random",)
         loopy: frozenset[str] = frozenset()
         reads = 0.0
         try:
@@ -257,10 +257,6 @@ class LoopyEM(EM):
     inference: Inference = "bp"
 
 
-def _listed(names: Scope) -> str:
-    return ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-
-
 def _ended(
     method: EM, found: Fit, seconds: float, notes: tuple[str, ...], loopy: frozenset[str]
 ) -> Ended:
@@ -287,7 +283,7 @@ def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
     steps = counted(at.iterations, "EM step")
     done = f"{start} and {steps} of {reads:,.0f} cells each" if at.iterations else f"{start} alone"
     if hidden and at.iterations:
-        done += f", at random where no row shows {_listed(hidden)}"
+        done += f", at random where no row shows {first_of(hidden, 5)}"
     if way is not None:
         if way.share < 1:
             done += f", all but the last with {way.share:.0%} of the prior"
