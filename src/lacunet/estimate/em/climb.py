@@ -13,8 +13,10 @@ every row of every CPT scaled to sum to one. The norm weighs each cell by its ex
 this metric :math:`f` points up the log-posterior. Where :math:`x' - x_k` points down (EM is leaving
 a saddle, and each step is longer than the one before), the step is :math:`x_k + a f_k` instead,
 with :math:`a = \lVert \Delta x \rVert / \lVert \Delta f \rVert` (Varadhan and Roland, 2008).
-Either is kept only if the log-posterior does not fall; otherwise the plain step stands, and the
-past is forgotten. What is zero stays zero.
+No step is more than some times as long as the plain one; that limit doubles when so long a step
+was kept, and halves when it was not: on a ridge, where the data do not tell what is best, steps
+that are too long go over the edge. A step is kept only if the log-posterior does not fall;
+otherwise the plain step stands, and the past is forgotten. What is zero stays zero.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ from lacunet.progress import Progress, silent
 
 CUT_SHORT = ("time limit", "interrupted")
 REMEMBERED = 6  # places, the present one among them
-LONGEST_AT_FIRST = 4.0  # times a plain step, away from a saddle
-GROWTH = 4.0  # of that, after one so long was kept; it shrinks likewise
+LONGEST_AT_FIRST = 4.0  # times a plain step
+GROWTH = 2.0  # of that, after one so long was kept; it shrinks likewise
 SMALLEST = float(np.finfo(np.float64).tiny)
 LONGEST_LOG = 10.0  # that an extrapolation may move the logarithm of a cell
 
@@ -244,7 +246,7 @@ def extrapolated(
     weights
         How much each cell counts when moves are compared.
     longest
-        How many times the plain step it may be, where that leads away from a saddle.
+        How many times the last step it may be.
     """
     last = past[-1]
     places = np.diff([step.logs for step in past], axis=0)
@@ -257,8 +259,10 @@ def extrapolated(
     if length <= 0:
         bending = float(weighted[-1] @ changes[-1])
         straight = float(weights @ places[-1] ** 2)
-        length = longest if bending == 0 else min(max(sqrt(straight / bending), 1.0), longest)
+        length = longest if bending == 0 else max(sqrt(straight / bending), 1.0)
         move = length * last.moves
+    if length > longest:
+        length, move = longest, move * (longest / length)
     move = np.clip(move, last.moves - LONGEST_LOG, last.moves + LONGEST_LOG)
     cells = np.where(last.has_logs, np.exp(last.logs + move), last.after)
     return rows.normalised(cells), length
