@@ -101,14 +101,14 @@ def test_what_the_data_do_not_identify_is_a_warning_of_the_families_it_moves() -
     assert not any("identified" in text for text in result.families["Y"].warnings)
 
 
-def test_intervals_say_that_they_do_not_count_the_bias_of_what_fell_back() -> None:
+def test_intervals_say_what_they_count_of_rows_that_fell_back() -> None:
     rows = {
         "A": ["0"] * 50 + ["1"] * 50,
         "B": ["0", "1"] * 25 + [None] * 50,  # never shown where A = 1
     }
     network = lc.Network.from_data(rows, "B -> A")
     warnings = lc.learn(network, rows, "direct-mar", intervals=True).families["B"].warnings
-    assert any("do not count the bias" in text for text in warnings)
+    assert any("settle the rows that fell back" in text for text in warnings)
 
 
 def test_a_number_of_steps_that_was_chosen_is_not_chosen_anew_for_each_part() -> None:

@@ -35,8 +35,8 @@ def uncertain(method: str, table: EncodedTable) -> Uncertainty:
     def refit(rows: EncodedTable) -> Network:
         return learn(NETWORK, rows, own).network
 
-    given_of = dict.fromkeys(NETWORK.variables, table.fully_observed)
-    return uncertainty_of(method, network, table, 2.0, refit, given_of, memory=2**30)
+    scopes_of = dict.fromkeys(NETWORK.variables, (table.fully_observed,))
+    return uncertainty_of(method, network, table, 2.0, refit, scopes_of, memory=2**30)
 
 
 @pytest.mark.parametrize("method", RECIPES)

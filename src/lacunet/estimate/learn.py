@@ -17,6 +17,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
+from lacunet.estimate.deletion.settled import settled_tables
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
 from lacunet.estimate.intervals import Uncertainty, uncertainty_of
@@ -36,6 +37,7 @@ from lacunet.statistics.spark import OnSpark
 from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
 from lacunet.uncertainty.spread import rows_per_weight
+from lacunet.uncertainty.steps import step_scopes
 from lacunet.wording import counted
 
 MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
@@ -268,7 +270,7 @@ def _learned(
     if intervals and learned_from is not None:
         whole = result.network if graph is None else found.whole
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting, learned.ended)
+            sure = _uncertainty(learner, whole, learned_from, setting, learned)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
@@ -334,20 +336,26 @@ def _uncertainty(
     network: Network,
     table: EncodedTable,
     setting: Setting,
-    ended: Ended | None,
+    learned: Learned,
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
+    ended = learned.ended
     if method.name == "auto" and not table.partially_observed:
         method = DirectMCAR()  # plain frequencies
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
+    fell_back = {name for name, report in learned.families.items() if report.fallback_mass > 0}
+    scopes_of = step_scopes(network, table, given_of, fell_back)
     hides_any = any(count == table.rows for count in table.missing_of.values())
     again = _again(method, network, ended, hides_any)
     is_em = method.name == "auto" and ended is not None and ended.reason == "converged"
     quietly = replace(setting, progress=silent, deadline=NEVER)
 
     def refit(rows: EncodedTable) -> Network:
-        return network.with_tables(_fitted(again, network, Held(rows), quietly).tables)
+        part = _fitted(again, network, Held(rows), quietly)
+        assert part.statistics is not None
+        settled = settled_tables(network, rows, part.statistics, scopes_of, setting.prior)
+        return network.with_tables({**part.tables, **settled})
 
     return uncertainty_of(
         EM.name if is_em else method.name,
@@ -355,7 +363,7 @@ def _uncertainty(
         table,
         setting.prior,
         refit,
-        given_of,
+        scopes_of,
         memory=setting.memory,
         progress=setting.progress,
     )
@@ -390,7 +398,10 @@ def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict
             f"not identified by the data: {d}" for d in sure.unidentified if name in d.families
         ]
         if report.fallback_mass > MUCH:
-            doubts.append("its intervals do not count the bias of the rows that fell back")
+            doubts.append(
+                "its intervals settle the rows that fell back by what seems to decide on being "
+                "missing, and may lie to one side of what was learned"
+            )
         found[name] = replace(
             report,
             effective_size=float(sure.effective_size(name).sum()),
