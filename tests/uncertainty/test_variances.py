@@ -10,7 +10,7 @@ import pytest
 from enumeration import enumerated
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.uncertain import em_family_uncertainty, em_uncertainty
+from lacunet.estimate.em.uncertain import em_uncertainty
 from lacunet.estimate.learn import learn
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.model.network import Network
@@ -161,14 +161,6 @@ def test_the_variance_of_em_is_the_inverse_hessian_by_enumeration() -> None:
     np.testing.assert_allclose(
         np.sqrt(np.diag(found.covariance)), np.sqrt(np.diag(np.linalg.inv(-hessian))), rtol=2e-3
     )
-
-
-def test_conjugate_gradients_give_the_same_variance_for_one_family() -> None:
-    table = _hidden(500, 2)
-    network, engine, found = _em(table, 2.0)
-    cells = engine.problems.layout.flat(dict(network.tables_of or {}))
-    one = em_family_uncertainty(engine, cells, 2.0, "B")
-    np.testing.assert_allclose(one.sizes, found.spread_of["B"].sizes, rtol=1e-4)
 
 
 def test_complete_rows_give_em_the_size_of_the_counts() -> None:

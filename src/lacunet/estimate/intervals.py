@@ -44,6 +44,7 @@ RATE_MATRIX = "rate matrix of EM"
 EM_OR_NOT = {"auto": "em"}  # what may end as EM
 JACKKNIFE = "delete-a-group jackknife"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
+MATRICES = 8  # of this size are alive at once
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
@@ -89,18 +90,20 @@ class Uncertainty:
         return query_spread(asked, self.covariance, rates_of, self.total)
 
 
-def recipe_of(method: str, network: Network) -> str:
-    """The recipe that fits a method; for EM that of parameters which have converged."""
+def recipe_of(method: str, network: Network, memory: float) -> str:
+    """The recipe that fits a method and the memory; for EM where parameters have converged."""
     if method in COUNTED:
         return COUNTS
     if method in GROUPED:
         return INFLUENCE
-    return RATE_MATRIX if method == "em" and _free(network) <= MOST_FREE else JACKKNIFE
+    free = _free(network)
+    fits = free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
+    return RATE_MATRIX if method == "em" and fits else JACKKNIFE
 
 
-def work_of(method: str, network: Network, step: Forecast | None) -> str:
+def work_of(method: str, network: Network, step: Forecast | None, memory: float) -> str:
     """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
-    recipe = recipe_of(EM_OR_NOT.get(method, method), network)
+    recipe = recipe_of(EM_OR_NOT.get(method, method), network, memory)
     if recipe != RATE_MATRIX:
         costs = {COUNTS: "nothing", INFLUENCE: "about one fit", JACKKNIFE: f"{GROUPS} fits"}
         return f"intervals by {recipe} will take {costs[recipe]} more"
@@ -149,7 +152,7 @@ def uncertainty_of(
     groups
         How many groups the jackknife leaves out in turn.
     """
-    worth, recipe = rows_per_weight(table.weights), recipe_of(method, network)
+    worth, recipe = rows_per_weight(table.weights), recipe_of(method, network, memory)
     total = table.total * worth
     if recipe == RATE_MATRIX:
         engine = engine_of(compile_problems(network.with_tables(None), table), memory)
