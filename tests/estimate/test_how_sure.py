@@ -213,3 +213,17 @@ def test_a_terminal_shows_the_cpts_of_a_small_network_and_a_pipe_does_not() -> N
     result = lc.learn(SCREENING, {name: [None] for name in SCREENING.variables}, "direct-mcar")
     assert "P(Disease | Age)" in result_as_text(result, with_cpts=True)
     assert "P(Disease | Age)" not in result_as_text(result)
+
+
+def test_what_was_learned_of_mechanisms_is_told_in_a_line_each() -> None:
+    network = lc.Network({name: ["no", "yes"] for name in "XY"}, {"Y": ["X"]})
+    # X is missing in 10 of the 40 rows with Y = no and 30 of those with yes; Y in a tenth.
+    rows = {
+        "X": (["no"] * 30 + [None] * 10 + ["yes"] * 10 + [None] * 30) * 9 + ["no", "yes"] * 40,
+        "Y": (["no"] * 40 + ["yes"] * 40) * 9 + [None] * 80,
+    }
+    result = lc.learn(network, rows, "em", missingness="Y -> R[X]; R[Y]")
+    low, high = result.mechanisms["X"].table[:, 0]
+    told = f"  X is missing in {low:.1%} if Y=no to {high:.1%} if Y=yes"
+    assert f"mechanisms, as learned:\n{told}\n" in result_as_text(result) + "\n"
+    assert (low, high) == pytest.approx((0.25, 0.75), abs=0.05)

@@ -7,7 +7,7 @@ import pytest
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.intervals import Uncertainty, recipe_of, uncertainty_of
+from lacunet.estimate.intervals import MATRICES, Uncertainty, recipe_of, uncertainty_of
 from lacunet.estimate.learn import learn
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MCAR
@@ -86,6 +86,6 @@ def test_em_that_was_stopped_early_is_refitted() -> None:
 
 
 def test_a_rate_matrix_that_does_not_fit_in_memory_gives_way_to_refits() -> None:
-    # One free parameter for A, two each for B and C: eight matrices of 5 x 5 numbers.
-    assert recipe_of("em", NETWORK, 8 * 8 * 5**2) == "rate matrix of EM"
-    assert recipe_of("em", NETWORK, 8 * 8 * 5**2 - 1) == "delete-a-group jackknife"
+    # One free parameter for A, two each for B and C: matrices of 5 x 5 numbers.
+    assert recipe_of("em", NETWORK, MATRICES * 8 * 5**2) == "rate matrix of EM"
+    assert recipe_of("em", NETWORK, MATRICES * 8 * 5**2 - 1) == "delete-a-group jackknife"

@@ -44,7 +44,7 @@ RATE_MATRIX = "rate matrix of EM"
 EM_OR_NOT = {"auto": "em"}  # what may end as EM
 JACKKNIFE = "delete-a-group jackknife"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
-MATRICES = 8  # of this size are alive at once
+MATRICES = 12  # of this size at once, by measurement
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
