@@ -219,7 +219,7 @@ def test_what_was_learned_of_mechanisms_is_told_in_a_line_each() -> None:
     network = lc.Network({name: ["no", "yes"] for name in "XY"}, {"Y": ["X"]})
     # X is missing in 10 of the 40 rows with Y = no and 30 of those with yes; Y in a tenth.
     rows = {
-        "X": (["no"] * 30 + [None] * 10 + ["yes"] * 10 + [None] * 30) * 9 + ["no", "yes"] * 40,
+        "X": (["no"] * 30 + [None] * 10 + ["yes"] * 10 + [None] * 30) * 10,
         "Y": (["no"] * 40 + ["yes"] * 40) * 9 + [None] * 80,
     }
     result = lc.learn(network, rows, "em", missingness="Y -> R[X]; R[Y]")
