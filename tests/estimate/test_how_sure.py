@@ -107,8 +107,8 @@ def test_intervals_say_what_they_count_of_rows_that_fell_back() -> None:
         "B": ["0", "1"] * 25 + [None] * 50,  # never shown where A = 1
     }
     network = lc.Network.from_data(rows, "B -> A")
-    warnings = lc.learn(network, rows, "direct-mar", intervals=True).families["B"].warnings
-    assert any("settle the rows that fell back" in text for text in warnings)
+    (note,) = lc.learn(network, rows, "direct-mar", intervals=True).notes
+    assert note.startswith("2 CPTs: rows that fell back pull what was learned")
 
 
 def test_a_number_of_steps_that_was_chosen_is_not_chosen_anew_for_each_part() -> None:

@@ -16,7 +16,13 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimate.count import method_counted_for
-from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
+from lacunet.estimate.deletion.forms import (
+    LEARN,
+    UNGROUPED,
+    DirectMCAR,
+    Informed,
+    check_size,
+)
 from lacunet.estimate.deletion.settled import settled_tables
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
@@ -41,6 +47,10 @@ from lacunet.uncertainty.steps import step_scopes
 from lacunet.wording import counted
 
 MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
+SETTLED = (
+    "{}: rows that fell back pull what was learned; intervals go by what seems to decide on "
+    "being missing instead, and may lie to one side"
+)
 ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
 
 
@@ -281,7 +291,12 @@ def _learned(
                 if name in result.families
             }
             sure = replace(sure, spread_of=supported)
-        result = replace(result, uncertainty=sure, families=_with_sizes(result.families, sure))
+        result = replace(
+            result,
+            uncertainty=sure,
+            families=_with_sizes(result.families, sure),
+            notes=(*result.notes, *_on_fallen(result.families)),
+        )
     return result
 
 
@@ -397,17 +412,21 @@ def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict
         doubts = [
             f"not identified by the data: {d}" for d in sure.unidentified if name in d.families
         ]
-        if report.fallback_mass > MUCH:
-            doubts.append(
-                "its intervals settle the rows that fell back by what seems to decide on being "
-                "missing, and may lie to one side of what was learned"
-            )
+        if report.fallback_mass > MUCH and report.fallback != UNGROUPED:
+            doubts.append("its intervals do not count the bias of the rows that fell back")
         found[name] = replace(
             report,
             effective_size=float(sure.effective_size(name).sum()),
             warnings=(*report.warnings, *doubts),
         )
     return found
+
+
+def _on_fallen(families: Mapping[str, FamilyReport]) -> list[str]:
+    """What intervals make of rows that fell back on an estimate without groups."""
+    reports = families.values()
+    fell = sum(one.fallback_mass > MUCH and one.fallback == UNGROUPED for one in reports)
+    return [SETTLED.format(counted(fell, "CPT"))] if fell else []
 
 
 def carry_out(method: Method, network: Network, source: Observations, setting: Setting) -> Learned:
