@@ -68,15 +68,16 @@ def test_answers_know_it_too(method: str) -> None:
     assert ((low < truth) & (truth < high)).all()
 
 
-def test_where_all_groups_tell_there_is_one_step_and_nothing_to_settle() -> None:
-    table = _rows(1000)
-    network = NETWORK.with_tables(None)
+def test_where_all_groups_tell_there_is_one_step_and_what_was_learned() -> None:
+    table, network, method = _rows(1000), NETWORK.with_tables(None), FactoredMAR()
     given_of = {"B": ("Z",), "C": ("Z",)}
-    assert step_scopes(network, table, given_of, set()) == {"B": (("Z",),), "C": (("Z",),)}
-    learned = carry_out(FactoredMAR(), network, Held(table), Setting(2.0, np.random.default_rng(0)))
+    scopes_of = step_scopes(network, table, given_of, set())
+    assert scopes_of == {"B": (("Z",),), "C": (("Z",),)}
+    learned = carry_out(method, network, Held(table), Setting(2.0, np.random.default_rng(0)))
     assert learned.statistics is not None
-    scopes_of = {name: (given,) for name, given in given_of.items()}
-    assert settled_tables(network, table, learned.statistics, scopes_of, 2.0) == {}
+    found = settled_tables(method, network, table, learned.statistics, scopes_of, 2.0)
+    for name, cpt in learned.tables.items():
+        np.testing.assert_array_equal(found[name], cpt)
 
 
 def test_what_is_settled_is_informed_deletion_where_no_group_tells_but_by_itself() -> None:

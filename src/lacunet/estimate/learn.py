@@ -19,7 +19,9 @@ from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import (
     LEARN,
     UNGROUPED,
+    Deletion,
     DirectMCAR,
+    FactoredMAR,
     Informed,
     check_size,
 )
@@ -355,11 +357,13 @@ def _uncertainty(
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
     ended = learned.ended
+    fell_back = {name for name, report in learned.families.items() if report.fallback_mass > 0}
     if method.name == "auto" and not table.partially_observed:
         method = DirectMCAR()  # plain frequencies
+    elif method.name == "auto" and fell_back:
+        method = FactoredMAR()  # EM made no step
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
-    fell_back = {name for name, report in learned.families.items() if report.fallback_mass > 0}
     scopes_of = step_scopes(network, table, given_of, fell_back)
     hides_any = any(count == table.rows for count in table.missing_of.values())
     again = _again(method, network, ended, hides_any)
@@ -367,10 +371,13 @@ def _uncertainty(
     quietly = replace(setting, progress=silent, deadline=NEVER)
 
     def refit(rows: EncodedTable) -> Network:
-        part = _fitted(again, network, Held(rows), quietly)
-        assert part.statistics is not None
-        settled = settled_tables(network, rows, part.statistics, scopes_of, setting.prior)
-        return network.with_tables({**part.tables, **settled})
+        if not isinstance(again, Deletion):
+            return network.with_tables(_fitted(again, network, Held(rows), quietly).tables)
+        needs = again.plan(network, rows.partially_observed).needs
+        counted_rows = Held(rows).gather(Gathering(needs, network, memory=setting.memory / 4))
+        return network.with_tables(
+            settled_tables(again, network, rows, counted_rows, scopes_of, setting.prior)
+        )
 
     return uncertainty_of(
         EM.name if is_em else method.name,

@@ -19,45 +19,61 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.cpts import posterior_mode
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.groups import group_rows
-from lacunet.uncertainty.steps import steps
+from lacunet.uncertainty.steps import GroupRows, steps
 
 
 def settled_tables(
+    method: Deletion,
     network: Network,
     table: EncodedTable,
     statistics: Statistics,
     scopes_of: Mapping[str, tuple[Scope, ...]],
     prior: float,
 ) -> dict[str, FloatArray]:
-    """The CPTs of the families that rows were settled for in several steps.
+    """The CPTs of all families; as the method has them where there is one step.
 
     Parameters
     ----------
     table, statistics
-        The rows, and what a method has made of them.
+        The rows, and what the method asks of them.
     scopes_of
         For each variable what rows are grouped by for its family, step by step.
     """
     grouped = cache(partial(group_rows, table))
     found = {}
-    for name, scopes in scopes_of.items():
-        family = network.family(name)
-        if len(scopes) == 1 or family not in statistics.reduced:
-            continue
-        groups, sizes = statistics.reduced[family], network.shape(family)
-        hidden = tuple(one for one in family if table.missing_of[one])
-        axes = tuple(axis for axis, one in enumerate(family) if one in hidden)
-        shown = statistics.counts[family].dense()
-        later = steps(table, hidden, scopes, grouped)[1:]
-        open_cells = sum((step.settled(family, sizes) for step in later), np.zeros(sizes))
-        share = _given(open_cells, axes, otherwise=_given(shown, axes, np.zeros(sizes)))
-        rest = groups.observed - groups.inside.sum(axis=axes, keepdims=True)
-        cells = np.maximum(groups.inside + rest * share, 0.0)
-        found[name], _ = posterior_mode(cells / statistics.total, statistics.total, prior)
+    for name in network.variables:
+        scopes = scopes_of.get(name, ())
+        if len(scopes) > 1 and network.family(name) in statistics.reduced:
+            joint = _settled(network, name, table, statistics, scopes, grouped)
+        else:
+            joint = method.joint(network, name, statistics).table
+        found[name], _ = posterior_mode(joint, statistics.total, prior)
     return found
+
+
+def _settled(
+    network: Network,
+    variable: str,
+    table: EncodedTable,
+    statistics: Statistics,
+    scopes: tuple[Scope, ...],
+    grouped: GroupRows,
+) -> FloatArray:
+    """The joint of one family."""
+    family = network.family(variable)
+    groups, sizes = statistics.reduced[family], network.shape(family)
+    hidden = tuple(one for one in family if table.missing_of[one])
+    axes = tuple(axis for axis, one in enumerate(family) if one in hidden)
+    shown = statistics.counts[family].dense()
+    later = steps(table, hidden, scopes, grouped)[1:]
+    open_cells = sum((step.settled(family, sizes) for step in later), np.zeros(sizes))
+    share = _given(open_cells, axes, otherwise=_given(shown, axes, np.zeros(sizes)))
+    rest = groups.observed - groups.inside.sum(axis=axes, keepdims=True)
+    return np.asarray(np.maximum(groups.inside + rest * share, 0.0) / statistics.total)
 
 
 def _given(cells: FloatArray, axes: tuple[int, ...], otherwise: FloatArray) -> FloatArray:
