@@ -182,14 +182,18 @@ def direct_spreads(
     network: Network, table: EncodedTable, scopes_of: Mapping[str, tuple[Scope, ...]]
 ) -> dict[str, Spread]:
     """The spread of every CPT by direct deletion, within groups where there are any."""
-    counted = count(table, [network.family(name) for name in network.variables])
+    hidden_of = {
+        name: tuple(one for one in network.family(name) if table.missing_of[one])
+        for name in network.variables
+    }
+    plain = [v for v in network.variables if v not in scopes_of or not hidden_of[v]]
+    counted = count(table, [network.family(name) for name in plain])
     grouped = cache(partial(group_rows, table))
     found = {}
     for name in network.variables:
         family, cpt = network.family(name), network.cpt(name).table
-        hidden = tuple(one for one in family if table.missing_of[one])
-        if name in scopes_of and hidden:
-            settled = steps(table, hidden, scopes_of[name], grouped)
+        if family not in counted:
+            settled = steps(table, hidden_of[name], scopes_of[name], grouped)
             found[name] = direct_mar_spread(settled, family, cpt.shape, cpt)
             continue
         counts = counted[family]
