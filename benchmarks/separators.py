@@ -49,9 +49,8 @@ def _mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def show(lines: list[list[str]]) -> None:
-    print(
-        f"| {' | '.join(('setting', 'rows', 'sets', *COLUMNS[3:], 'learned / true', 'learned / none'))} |"
-    )
+    header = ("setting", "rows", "sets", *COLUMNS[3:], "learned / true", "learned / none")
+    print(f"| {' | '.join(header)} |")
     for setting, rows in dict.fromkeys((line[0], line[1]) for line in lines):
         own = np.array([line[3:] for line in lines if line[:2] == [setting, rows]], float)
         words = ["{:.4g} ({:.2g})".format(*pair) for pair in zip(*_mean(own), strict=True)]
