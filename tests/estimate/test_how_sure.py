@@ -61,7 +61,7 @@ def test_an_answer_has_an_interval_where_replicates_were_made() -> None:
     ("method", "work"),
     [
         ("direct-mcar", "intervals by counts will take nothing more"),
-        ("direct-mar", "intervals by influence of rows will take about one fit more"),
+        ("direct-mar", "intervals by influence of rows will take a few fits more"),
         ("factored-mar", "intervals by delete-a-group jackknife will take 30 fits more"),
         ("em", "will take at most 14 EM steps more"),  # there and back, 7 free parameters
     ],

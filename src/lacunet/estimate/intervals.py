@@ -3,7 +3,7 @@
 | method | recipe | cost |
 |---|---|---|
 | listwise, direct-mcar | the counts themselves | nothing |
-| direct-mar, informed-direct | influence of rows, from grouped counts | about one more fit |
+| direct-mar, informed-direct | influence of rows, from grouped counts | a few fits |
 | em, auto | rate matrix, if EM has converged with few enough parameters | a step per parameter |
 | every other | delete-a-group jackknife | as many fits as groups |
 """
@@ -105,7 +105,7 @@ def work_of(method: str, network: Network, step: Forecast | None, memory: float)
     """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
     recipe = recipe_of(EM_OR_NOT.get(method, method), network, memory)
     if recipe != RATE_MATRIX:
-        costs = {COUNTS: "nothing", INFLUENCE: "about one fit", JACKKNIFE: f"{GROUPS} fits"}
+        costs = {COUNTS: "nothing", INFLUENCE: "a few fits", JACKKNIFE: f"{GROUPS} fits"}
         return f"intervals by {recipe} will take {costs[recipe]} more"
     steps = 2 * _free(network)  # there and back for each
     time = "" if step is None else f", {steps * step.seconds:,.2g} s"

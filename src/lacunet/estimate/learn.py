@@ -190,7 +190,7 @@ def learn(
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
         `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
-        deletion and EM take about another fit, other methods some thirty.
+        deletion and EM take a few more fits, other methods some thirty.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
