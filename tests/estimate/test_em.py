@@ -17,7 +17,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import posterior_mode
 from lacunet.estimate.deletion.forms import FactoredMAR
-from lacunet.estimate.em.climb import Limits, climb, extrapolated
+from lacunet.estimate.em.climb import Limits, Step, climb, extrapolated
 from lacunet.estimate.em.fit import Options, Seeds, fit
 from lacunet.estimate.em.heldout import CLEARLY, STOPS, Way, clearly_best, lighter
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
@@ -28,7 +28,7 @@ from lacunet.formats.catalogue import example
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.likelihood import observed_log_likelihood
-from lacunet.model.network import Network
+from lacunet.model.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.problems.compile import compile_problems
@@ -94,19 +94,58 @@ def test_accelerated_em_ends_where_plain_em_does_in_a_quarter_of_the_expectation
         np.testing.assert_allclose(fast.tables[name], table, atol=1e-4)
 
 
-def test_an_extrapolation_goes_where_a_geometric_series_of_steps_ends() -> None:
-    # Logarithms of the odds 8, 4, 2 halve towards zero; the two cells of the row stay one.
+def test_along_a_ridge_accelerated_em_takes_a_tenth_of_the_expectations() -> None:
+    # Two effects of a hidden cause: many CPTs say the same, and plain EM creeps along them.
+    network = Network({name: ["0", "1"] for name in "HAB"}, {"A": ["H"], "B": ["H"]})
+    codes = np.array([[0, 0]] * 40 + [[0, 1]] * 25 + [[1, 0]] * 20 + [[1, 1]] * 60, np.uint8)
+    columns = {"H": np.full(len(codes), 2, np.uint8), "A": codes[:, 0], "B": codes[:, 1]}
+    table = EncodedTable.of(dict.fromkeys("HAB", 2), columns)
+    engine = engine_of(compile_problems(network, table), 2**30)
+    starts = [
+        random_cells(Rows.of(engine.problems.layout), np.random.default_rng(s)) for s in range(8)
+    ]
+    plain, fast = (
+        [climb(engine, start, 2.0, Limits(1e-7, 20_000, accelerate=accelerate)) for start in starts]
+        for accelerate in (False, True)
+    )
+    assert {found.reason for found in [*plain, *fast]} == {"converged"}
+    assert sum(x.iterations for x in fast) < sum(x.iterations for x in plain) / 10
+
+
+def test_an_extrapolation_goes_where_geometric_series_of_steps_end() -> None:
+    # Logarithms of odds shrink to a half with each step in one CPT row, to a tenth in the other.
+    rows = Rows(np.array([0, 2]), np.array([2, 2]))
+
+    def cells(one: float, two: float) -> FloatArray:
+        return 1 / (1 + np.exp(-np.array([one, -one, two, -two])))
+
+    past = [
+        Step.between(cells(one, two), cells(one / 2, two / 10))
+        for one, two in ((8e-3, 9e-3), (4e-3, 5e-3), (3e-3, 1e-3))
+    ]
+    found, _ = extrapolated(past, np.ones(4), rows, 100.0)
+    np.testing.assert_allclose(found, [0.5, 0.5, 0.5, 0.5], atol=1e-5)
+    found, length = extrapolated(past[:2], np.array([1.0, 1.0, 0.0, 0.0]), rows, 100.0)
+    np.testing.assert_allclose(found[:2], [0.5, 0.5], atol=1e-5)
+    assert length == pytest.approx(2.0, rel=1e-2)
+
+
+def test_where_steps_become_longer_an_extrapolation_goes_on_and_not_back() -> None:
+    # Logarithms of odds grow by a tenth: towards zero lies the saddle that EM is leaving.
     rows = Rows(np.array([0]), np.array([2]))
-    one, two, three = (1 / (1 + np.exp(-np.array([x, -x]))) for x in (8e-3, 4e-3, 2e-3))
-    found, length = extrapolated(one, two, three, rows, 100.0)
-    assert length == pytest.approx(2.0, rel=1e-3)
-    np.testing.assert_allclose(found, [0.5, 0.5], atol=1e-6)
+    one, two, three = (1 / (1 + np.exp(-np.array([x, -x]))) for x in (1e-3, 1.1e-3, 1.21e-3))
+    past = [Step.between(one, two), Step.between(two, three)]
+    for longest, expected in ((4.0, 4.0), (100.0, 10.0)):
+        found, length = extrapolated(past, np.ones(2), rows, longest)
+        assert length == pytest.approx(expected, rel=1e-2)
+        assert found[0] > three[0]
 
 
 def test_an_extrapolation_leaves_zeros_alone() -> None:
     rows = Rows(np.array([0]), np.array([3]))
     one, two, three = (np.array([0.0, x, 1 - x]) for x in (0.2, 0.3, 0.35))
-    found, _ = extrapolated(one, two, three, rows, 100.0)
+    past = [Step.between(one, two), Step.between(two, three)]
+    found, _ = extrapolated(past, np.ones(3), rows, 100.0)
     assert found[0] == 0
     assert found.sum() == pytest.approx(1)
 

@@ -18,6 +18,7 @@ from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
 from lacunet.inference.expectation import plan as estep_plan
 from lacunet.inference.expectation import shards as estep_shards
 from lacunet.inference.expectation.expect import expect, log_likelihoods
+from lacunet.inference.expectation.groups import Dense
 from lacunet.inference.expectation.plan import plan_of
 from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.inference.query import query
@@ -54,7 +55,8 @@ def test_expected_counts_are_those_of_enumeration(
     counts, expected = enumerated(network, table, prune)
     problems = compile_problems(network, table, prune=prune)
     with pytest.MonkeyPatch.context() as patch:  # every way of laying out, on small data
-        patch.setattr(estep_plan, "DENSE_CLIQUE", dense_clique)
+        patch.setattr(estep_plan, "DENSE_GROUP", dense_clique)
+        patch.setattr(estep_shards, "DENSE_GROUP", dense_clique)
         patch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
         patch.setattr(estep_plan, "BYTES_OF_AN_INDEX", index_bytes)
         patch.setattr(estep_plan, "STEPS_OF_A_RUN", run_steps)
@@ -139,6 +141,7 @@ def test_a_hidden_tree_of_improbable_leaves_does_not_underflow(
     monkeypatch: pytest.MonkeyPatch, dense_clique: int
 ) -> None:
     monkeypatch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
+    monkeypatch.setattr(estep_shards, "DENSE_GROUP", dense_clique)
     # One hidden cause of 300 observed effects, each of probability 1e-9: log Z = 300 log 1e-9.
     effects = [f"E{place}" for place in range(300)]
     network = Network(
@@ -162,6 +165,7 @@ def test_what_is_too_improbable_for_floating_point_is_refused_not_turned_into_na
     monkeypatch: pytest.MonkeyPatch, dense_clique: int
 ) -> None:
     monkeypatch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
+    monkeypatch.setattr(estep_shards, "DENSE_GROUP", dense_clique)
     rare = [[1 - 1e-160, 1e-160]] * 2
     network = Network(
         {name: ["0", "1"] for name in "HAB"},
@@ -205,11 +209,19 @@ def test_how_the_problems_are_cut_into_shards_does_not_matter(
     smooth = {name: table * 0.9 + 0.05 for name, table in dict(network.tables_of or {}).items()}
     network = network.with_tables(smooth)
     monkeypatch.setattr(estep_plan, "CELLS_OF_A_SHARD", 2000)
-    monkeypatch.setattr(estep_shards, "DENSE_CLIQUE", 16)
+    monkeypatch.setattr(estep_shards, "DENSE_CLIQUE", 4)
+    monkeypatch.setattr(estep_shards, "DENSE_GROUP", 64)
     monkeypatch.setattr(estep_shards, "CELLS_OF_A_GROUP", 500)
     problems = compile_problems(network, holes(network, 40, 0.6, rng))
     plan = plan_of(problems, MEMORY)
     assert len(plan.shards) > 4
+    together = {
+        group.sizes[0]
+        for shard in plan.shards
+        for group in shard.groups
+        if isinstance(group, Dense)
+    }
+    assert min(together) == 1 < max(together)  # messages alone, and several at once
     many = expect(plan, cells_of(network))
     monkeypatch.undo()
     one = expect(plan_of(problems, MEMORY), cells_of(network))

@@ -15,6 +15,7 @@ import lacunet as lc
 from enumeration import joint
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.structure.gains import Gains
 from lacunet.structure.judge import judge
@@ -367,7 +368,7 @@ def test_an_interruption_keeps_the_strengths_of_the_replicates_so_far() -> None:
             raise KeyboardInterrupt
 
     found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting)
-    assert found.strengths["smoke", "lung"].adjacent == 1.0
+    assert found.strengths["smoke", "bronc"].adjacent == 1.0
     assert {one.adjacent for one in found.strengths.values()} <= {0.5, 1.0}
 
 
@@ -484,3 +485,17 @@ def test_the_command_writes_a_network_and_says_what_it_found(
     assert "has no column 'Xray'" in capsys.readouterr().err
     assert main(["structure", str(tmp_path / "rows.csv"), "--required", "a -> b"]) == 1
     assert "no variable 'a'" in capsys.readouterr().err
+
+
+def test_mechanisms_that_there_is_no_time_for_are_said_not_to_be_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def late(*_: object, deadline: Deadline) -> None:
+        assert deadline.left < 20
+        raise OutOfTimeError
+
+    monkeypatch.setattr("lacunet.structure.mechanisms.learn_missingness", late)
+    found = lc.learn_structure(TABLE, ASIA.states_of, time_limit=60.0, strengths=0)
+    assert "no time to learn how values go missing" in " ".join(found.notes)
+    assert found.missingness is None
+    assert found.cpdag.edges

@@ -86,7 +86,7 @@ def explain(
         tuple(dict.fromkeys(asked.given for asked in plan.needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
         cost,
-        work_of(method.name, network, cost),
+        work_of(method.name, network, cost, budget),
         source.scratch_bytes(plan.needs) if isinstance(source, Streamed) else None,
         () if found is None else found.notes,
     )

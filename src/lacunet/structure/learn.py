@@ -218,7 +218,7 @@ def learn_structure(
     network, table = columns.network, in_order_of_content(table)
     pairs = pair_tables(Rows.of(table))
     constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
-    mechanisms = mechanisms_of(network, table, missingness)
+    mechanisms = mechanisms_of(network, table, missingness, deadline)
     job = Job(
         table,
         network,
@@ -355,6 +355,7 @@ def _seed(job: Job, search: Search, rows: Rows) -> None:
 
 def _search_complete(job: Job, search: Search) -> None:
     rows = Rows.of(job.table)
+    _seed(job, search, rows.thinned(SEED_ROWS))
     job.progress("search", 0, 1)
     for best in better_dags(rows, search.dag, job.constraints, job.score, job.rng, job.deadline):
         search.dag, search.ordered, search.completions = best.parents, best, [rows]
@@ -466,7 +467,7 @@ def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
         return "greedy equivalence search on paired gains of the rows that show each table"
     if not job.table.partially_observed:
         name = "BIC" if job.score.equivalent_size is None else "BDeu"
-        return f"no cell is missing: search over orders for the best {name}"
+        return f"no cell is missing: search over orders for the best {name}, from a greedy seed"
     weighed = sum(one is not None for one in mechanisms.inverse)
     text = "greedy equivalence search on paired gains"
     if rounds := search.trace[1:]:

@@ -1,7 +1,9 @@
 """The best DAG for complete rows: candidates, scored parent sets, orders, and again.
 
 The candidates of a variable are its neighbours in the DAG so far, those that add most to its
-parents there, the other parents of its children, and those with the largest gain by themselves.
+parents there, or to these and one of its children (two causes of one effect may each look like
+no cause of it without the other), the other parents of its children, and those with the largest
+gain by themselves.
 With a better DAG the candidates get better, and with better candidates the DAG: a few rounds
 settle both.
 """
@@ -161,17 +163,28 @@ class Screen:
         self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES
     ) -> tuple[int, ...]:
         """The variables that may become parents of y, those that promise most."""
-        key = (y, dag[y])
-        if key not in self.known:
-            self.known[key] = _conditional_gains(y, dag[y], self.rows)
         children = [node for node, own in enumerate(dag) if y in own]
         near = sorted(dag[y] | set(children))
         spouses = sorted({x for child in children for x in dag[child]} - {y})
-        added = _ranked(self.known[key], -np.inf)[:BY_CONDITIONAL_GAIN]
+        added = _ranked(self._added(y, dag[y]), -np.inf)[:BY_CONDITIONAL_GAIN]
+        unseen = np.where(self.pairs[y] > 0, -np.inf, 0.0)  # those that a pair does not show
+        turned = [
+            x
+            for child in children
+            for x in _ranked(self._added(y, dag[y] | {child}) + unseen, 0.0)[:1]
+        ]
         alone = _ranked(self.pairs[y], 0.0)[:BY_PAIR_GAIN]
-        ordered = dict.fromkeys([*sorted(constraints.required[y]), *near, *added, *spouses, *alone])
+        ordered = dict.fromkeys(
+            [*sorted(constraints.required[y]), *near, *added, *turned, *spouses, *alone]
+        )
         allowed = [x for x in ordered if not constraints.forbidden[x, y]]
         return tuple(sorted(allowed[: max(most, len(constraints.required[y]))]))
+
+    def _added(self, y: int, parents: frozenset[int]) -> FloatArray:
+        """What every other variable would add to these parents of y."""
+        if (y, parents) not in self.known:
+            self.known[y, parents] = _conditional_gains(y, parents, self.rows)
+        return self.known[y, parents]
 
 
 def _ranked(gains: FloatArray, above: float) -> list[int]:
@@ -180,7 +193,6 @@ def _ranked(gains: FloatArray, above: float) -> list[int]:
 
 
 def _conditional_gains(y: int, parents: frozenset[int], rows: Rows) -> FloatArray:
-    """What every other variable would add to the parents of y."""
     keys, cells = rows.columns[y].astype(np.int64), rows.sizes[y]
     for node in sorted(parents):
         keys = keys * rows.sizes[node] + rows.columns[node]

@@ -51,6 +51,7 @@ from lacunet.statistics.gather import Grouping, Needs, Solved, Statistics
 # lattice, their variances and what they are made of.
 DIRECT_BYTES, FACTORED_BYTES = 40, 144
 LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
+UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
 MERGED = "how the estimates along the lattice are merged"
 LEARN: Scope = ("learn",)  # the separator is to be learned from the data
 NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values
@@ -170,7 +171,7 @@ class Deletion:
                 unseen=unseen,
                 effective_size=effective_size(joint.entering) if joint.is_plain else None,
                 fallback_mass=joint.fallback_mass,
-                fallback="the ungrouped estimate",
+                fallback=UNGROUPED,
             )
         setting.progress("estimating", len(variables), len(variables))
         return Learned(tables, reports)

@@ -1,24 +1,33 @@
 r"""The iteration of EM from one start: expect, maximise, until something says stop.
 
-Plain EM slows down near the optimum, the more so the more is missing. So it is accelerated by
-SQUAREM (Varadhan and Roland, 2008), on :math:`x = \log \theta`: from two plain steps,
-:math:`r = x_1 - x_0` and :math:`v = (x_2 - x_1) - r`, a longer one is made,
+Plain EM slows down near the optimum, the more so the more is missing. So it is accelerated after
+Anderson (1965; for EM: Henderson and Varadhan, 2019), on :math:`x = \log \theta`. A plain step from
+:math:`x_k` goes to :math:`x_k + f_k`; with the differences :math:`\Delta x_i, \Delta f_i` between
+the last places,
 
 .. math::
-    x' = x_0 + 2 a r + a^2 v, \qquad a = \lVert r \rVert / \lVert v \rVert,
+    x' = x_k + f_k - \sum_i \gamma_i (\Delta x_i + \Delta f_i), \qquad
+    \gamma = \arg\min \lVert f_k - \sum_i \gamma_i \Delta f_i \rVert,
 
-every row of every CPT scaled to sum to one. It is kept only if the log-posterior does not fall;
-otherwise the plain step stands. What is zero stays zero.
+every row of every CPT scaled to sum to one. The norm weighs each cell by its expected count: in
+this metric :math:`f` points up the log-posterior. Where :math:`x' - x_k` points down (EM is leaving
+a saddle, and each step is longer than the one before), the step is :math:`x_k + a f_k` instead,
+with :math:`a = \lVert \Delta x \rVert / \lVert \Delta f \rVert` (Varadhan and Roland, 2008).
+No step is more than some times as long as the plain one; that limit doubles when so long a step
+was kept, and halves when it was not: on a ridge, where the data do not tell what is best, steps
+that are too long go over the edge. A step is kept only if the log-posterior does not fall;
+otherwise the plain step stands, and the past is forgotten. What is zero stays zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isfinite, log, nan
+from math import ceil, isfinite, log, nan, sqrt
 from time import monotonic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.start import Rows, log_prior, maximise
@@ -28,8 +37,10 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 
 CUT_SHORT = ("time limit", "interrupted")
-LONGEST_AT_FIRST = 4.0  # extrapolation allowed
-GROWTH = 4.0  # of that, after one so long was kept; it shrinks likewise
+REMEMBERED = 6  # places, the present one among them
+LONGEST_AT_FIRST = 4.0  # times a plain step
+GROWTH = 2.0  # of that, after one so long was kept; it shrinks likewise
+SMALLEST = float(np.finfo(np.float64).tiny)
 LONGEST_LOG = 10.0  # that an extrapolation may move the logarithm of a cell
 
 
@@ -140,29 +151,31 @@ class _Climbing:
     def iterates(self, start: FloatArray) -> Iterator[Climb]:
         """The climb after each iteration; the last has a reason."""
         limits, rows = self.limits, Rows.of(self.engine.problems.layout)
+        past: list[Step] = []
         done, longest = 0, LONGEST_AT_FIRST
         here = self._look(Climb.at_start(start, _reason(limits, 0, np.inf)))
         yield here
         while not here.reason:
             done += 1
-            before, here = here, self._look(self._stepped(here, rows, done))
-            yield here
-            may_jump = limits.accelerate and not limits.exactly and done + 1 < limits.iterations
-            if here.reason or not may_jump:
-                continue
-            second = self._stepped(here, rows, done + 1)
-            if second.reason:
-                continue
-            jump, length = extrapolated(before.cells, here.cells, second.cells, rows, longest)
-            if length > 1:
-                done += 1
-                trial = self._look_if_possible(replace(here, cells=jump, iterations=done))
+            plain = self._stepped(here, rows, done)
+            if limits.accelerate and not limits.exactly and not plain.reason:
+                past = remembered(past, Step.between(here.cells, plain.cells))
+            if len(past) > 1 and not plain.reason:
+                assert here.expected is not None
+                weights = here.expected + (self.prior - 1)
+                jump, length = extrapolated(past, weights, rows, longest)
+                trial = self._look_if_possible(replace(plain, cells=jump))
                 is_kept = trial is not None and trial.log_posterior >= here.log_posterior
                 if length == longest:
                     longest = max(longest * (GROWTH if is_kept else 1 / GROWTH), LONGEST_AT_FIRST)
                 if is_kept and trial is not None:
                     here = trial
                     yield here
+                    continue
+                done, past = done + 1, past[-1:]
+                plain = self._stepped(here, rows, done)
+            here = self._look(plain)
+            yield here
 
     def _stepped(self, here: Climb, rows: Rows, done: int) -> Climb:
         """One plain step on, not yet looked at."""
@@ -191,22 +204,67 @@ class _Climbing:
             return None
 
 
+@dataclass(frozen=True)
+class Step:
+    """A plain step: the cells ``after`` it, their logarithms before it, how much it moves these.
+
+    A cell that is zero before or after has no logarithm, and no part in extrapolations.
+    """
+
+    after: FloatArray
+    has_logs: NDArray[np.bool_]
+    logs: FloatArray
+    moves: FloatArray
+
+    @classmethod
+    def between(cls, before: FloatArray, after: FloatArray) -> Step:
+        """The step from some cells to others."""
+        has_logs = (before > 0) & (after > 0)
+        logs, moves = np.zeros((2, len(before)))
+        np.log(before, out=logs, where=has_logs)
+        np.log(after, out=moves, where=has_logs)
+        moves -= logs
+        return cls(after, has_logs, logs, moves)
+
+
+def remembered(past: list[Step], step: Step) -> list[Step]:
+    """The last steps with one more; it alone if others have logarithms in other cells."""
+    if past and not np.array_equal(past[-1].has_logs, step.has_logs):
+        past = []
+    return [*past, step][-REMEMBERED:]
+
+
 def extrapolated(
-    zeroth: FloatArray, first: FloatArray, second: FloatArray, rows: Rows, longest: float
+    past: Sequence[Step], weights: FloatArray, rows: Rows, longest: float
 ) -> tuple[FloatArray, float]:
-    """The cells that two plain steps point at, and the length; no longer than one: the second."""
-    moves = (zeroth > 0) & (first > 0) & (second > 0)
-    start, middle, end = (np.log(cells[moves]) for cells in (zeroth, first, second))
-    step = middle - start
-    bend = (end - middle) - step
-    bending = float(bend @ bend)
-    length = longest if bending == 0 else min(float(np.sqrt(step @ step / bending)), longest)
-    if length <= 1:
-        return second, length
-    logs = start + 2 * length * step + length**2 * bend
-    logs = np.clip(logs, end - LONGEST_LOG, end + LONGEST_LOG)
-    cells = second.copy()
-    cells[moves] = np.exp(logs)
+    """The cells that plain steps point at, and how many times the last step that is.
+
+    Parameters
+    ----------
+    past
+        The last plain steps, two or more, the newest last.
+    weights
+        How much each cell counts when moves are compared.
+    longest
+        How many times the last step it may be.
+    """
+    last = past[-1]
+    places = np.diff([step.logs for step in past], axis=0)
+    changes = np.diff([step.moves for step in past], axis=0)
+    weighted = changes * weights
+    shares = np.linalg.lstsq(weighted @ changes.T, weighted @ last.moves, rcond=None)[0]
+    move = last.moves - shares @ (places + changes)
+    upward = weights * last.moves
+    length = float(upward @ move) / max(float(upward @ last.moves), SMALLEST)
+    if length <= 0:
+        bending = float(weighted[-1] @ changes[-1])
+        straight = float(weights @ places[-1] ** 2)
+        length = longest if bending == 0 else max(sqrt(straight / bending), 1.0)
+        move = length * last.moves
+    if length > longest:
+        length, move = longest, move * (longest / length)
+    move = np.clip(move, last.moves - LONGEST_LOG, last.moves + LONGEST_LOG)
+    cells = np.where(last.has_logs, np.exp(last.logs + move), last.after)
     return rows.normalised(cells), length
 
 

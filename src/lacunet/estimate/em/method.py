@@ -102,7 +102,7 @@ class EM:
     heldout_share
         The share of the rows that "heldout" holds out.
     accelerate
-        Whether steps towards convergence are extrapolated (SQUAREM).
+        Whether steps towards convergence are extrapolated (Anderson acceleration).
     """
 
     name: ClassVar[str] = "em"

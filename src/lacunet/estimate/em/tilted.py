@@ -27,7 +27,7 @@ from math import exp
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.em.climb import extrapolated
+from lacunet.estimate.em.climb import Step, extrapolated, remembered
 from lacunet.estimate.em.start import Rows, maximise
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.query import query
@@ -72,7 +72,7 @@ class TiltedRows:
     ) -> FloatArray:
         """The cells of highest posterior if hidden values are tilted.
 
-        Two plain steps point at where EM goes; it is tried if it leaves less to go.
+        Steps are extrapolated as long as each leaves less to go than the one before.
         """
         layout = self.engine.problems.layout
         rows = Rows.of(layout)
@@ -88,20 +88,23 @@ class TiltedRows:
             after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio))
             return after
 
-        first = self.near.get(delta)
-        if first is None:
-            first = layout.flat({**(self.start.tables_of or {}), self.hides: np.full(shape, 0.5)})
-        second, change = step(first), np.inf
-        for _ in range(max_iterations // 2):
-            third = step(second)
-            before, change = change, float(np.abs(third - second).max())
+        here = self.near.get(delta)
+        if here is None:
+            here = layout.flat({**(self.start.tables_of or {}), self.hides: np.full(shape, 0.5)})
+        past: list[Step] = []
+        change = np.inf
+        for _ in range(max_iterations):
+            after = step(here)
+            before, change = change, float(np.abs(after - here).max())
             if change < tolerance:
-                return third
-            length = LONGEST if change < before else 1.0
-            jump, _ = extrapolated(first[:-size], second[:-size], third[:-size], own, length)
-            first = np.concatenate([jump, third[-size:]])
-            second = step(first)
-        return second
+                return after
+            past = remembered(past, Step.between(here[:-size], after[:-size]))
+            past = past if change < before else past[-1:]
+            if len(past) > 1:
+                jump, _ = extrapolated(past, np.ones(len(here) - size), own, LONGEST)
+                after = np.concatenate([jump, after[-size:]])
+            here = after
+        return here
 
 
 def tilted_rows(

@@ -5,21 +5,23 @@ after group. A gathered group reads its inputs through an *index*: for input ``q
 of the eliminated variable and cell ``s`` of the messages, ``index[q, x, s]`` is where the value
 is. The tables of small cliques, thousands of them, are multiplied in one go.
 
-Messages over large cliques, each a product of matrices.
+Messages over larger cliques of one shape, each a product of matrices.
 
 The inputs are multiplied in two sides, and the axes that only one side has are never laid out
 against each other: with :math:`b` the axes of both, :math:`p` and :math:`t` those of one side,
 
-.. math:: m(b, p, t) = \sum_v P(b, p, v) \, T(b, t, v)
+.. math:: m(b, p, t) = \sum_v P(b, v, p) \, T(b, v, t)
 
-The axes that the same inputs have are merged into one, the longest last: tables with ten or more
-axes of a few states each become tables with three or four long ones, which multiply and add up
-at the speed of memory. Inputs are read through strided views, without any index.
+Each input is read, and its mass added, once for each of its own cells, not for each cell of the
+clique. The axes that the same inputs have are merged into one, the longest last: tables with ten
+or more axes of a few states each become tables with three or four long ones, which multiply and
+add up at the speed of memory. Messages whose inputs have the same axes are computed together; one
+that is alone is so large that its inputs are read through strided views, without any index.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -90,20 +92,25 @@ class Scaling:
     lengths: Integers
     mass: FloatArray
 
-    def scale(self, product: FloatArray, message: FloatArray) -> FloatArray:
-        """Divide products and messages by the messages' sums; the sums' logarithms, weighted.
+    def inverses(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What to multiply each message by, given the sums; the sums' logarithms, weighted.
 
         A sum too small to divide by counts as zero: the message becomes zero, and so do those
         that read it.
         """
-        sums = np.add.reduceat(message, self.begins)
         possible = sums >= SMALLEST_SUM
-        inverse = np.repeat(possible / np.where(possible, sums, 1), self.lengths)
-        message *= inverse
-        product *= inverse
-        logs: FloatArray = np.log(np.where(possible, sums, 1)) @ self.mass
+        divisors = np.where(possible, sums, 1)
+        logs: FloatArray = np.log(divisors) @ self.mass
         if not possible.all():
             logs[(self.mass[~possible] > 0).any(axis=0)] = -np.inf
+        return possible / divisors, logs
+
+    def scale(self, product: FloatArray, message: FloatArray) -> FloatArray:
+        """Divide products and messages by the messages' sums; the sums' logarithms, weighted."""
+        inverse, logs = self.inverses(np.add.reduceat(message, self.begins))
+        repeated = np.repeat(inverse, self.lengths)
+        message *= repeated
+        product *= repeated
         return logs
 
 
@@ -154,145 +161,146 @@ def shares(message: FloatArray, mass: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class View:
-    """How one input of a large clique is read: a view of its cells, shaped to multiply others.
+class Tables:
+    """One input of the messages of a group: a table for each.
 
-    ``shape`` and ``strides`` (in bytes) are those of its own axes, ``merged`` is the shape
-    after axes are merged, with length one along the ``absent`` axes that the input does not have.
+    ``begins[i]`` is where the table of message ``i`` begins, ``strides[i]`` how it moves along its
+    own axes, whose sizes are ``sizes``. With axes merged the tables have the ``shape``, of length
+    one along the ``absent`` axes, which this input does not have. ``kept`` is their index; made
+    anew each time if None.
     """
 
+    begins: Integers
+    strides: Integers
+    sizes: tuple[int, ...]
     shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    merged: tuple[int, ...]
     absent: tuple[int, ...]
+    kept: Integers | None
 
-    def of(self, values: FloatArray, begin: int) -> FloatArray:
-        """The cells, not copied."""
-        offset = begin * values.itemsize
-        return np.ndarray(self.shape, values.dtype, values, offset, self.strides)
+    def read(self, values: FloatArray) -> FloatArray:
+        """The tables."""
+        if len(self.begins) == 1:
+            return self._view(values).reshape(self.shape)
+        return values.take(self.index()).reshape(self.shape)
+
+    def add(self, cells: FloatArray, mass: FloatArray) -> None:
+        """Add the sums of some cells to the mass of those that they were made of."""
+        own = np.add.reduce(cells, axis=self.absent) if self.absent else cells
+        if len(self.begins) == 1:
+            target = self._view(mass)
+            target += own.reshape(self.sizes)
+        else:
+            np.add.at(mass, self.index(), own.reshape(-1))
+
+    def index(self) -> Integers:
+        """Where the cells are: message, then cell."""
+        if self.kept is not None:
+            return self.kept
+        steps = _steps(self.strides[None], self.sizes, range(len(self.sizes)))[0]
+        index: Integers = (self.begins[:, None] + steps).reshape(-1)
+        return index
+
+    def _view(self, values: FloatArray) -> FloatArray:
+        """The cells of the only table, not copied."""
+        strides = (self.strides[0] * BYTES).tolist()
+        return np.ndarray(self.sizes, np.float64, values, self.begins[0] * BYTES, strides)
 
 
 @dataclass(frozen=True)
 class Side:
-    """Some inputs of a large clique, whose product is a stack of matrices.
+    """Some inputs of messages over larger cliques, whose product is a stack of matrices.
 
-    ``inputs`` are their columns, ``views`` how they are read. The product has the axes of
-    ``shape``, merged, the eliminated one first; ``turn`` and ``matrix`` make of it, for each cell
-    of the axes that both sides have, a matrix of the axes of this side alone and the eliminated
-    one; ``turned`` and ``back`` are the way back.
+    The product has the axes of ``shape``: the message, what both sides have, the eliminated
+    variable, what this side alone has. As a ``matrix`` the first two are one, and so is the last.
     """
 
-    inputs: tuple[int, ...]
-    views: tuple[View, ...]
+    inputs: tuple[Tables, ...]
     shape: tuple[int, ...]
-    turn: tuple[int, ...]
-    turned: tuple[int, ...]
-    back: tuple[int, ...]
     matrix: tuple[int, int, int]
 
-    def product(self, begins: list[int], values: FloatArray) -> tuple[FloatArray, float]:
-        """The matrices of one message, and the logarithm of what they were divided by."""
-        product, log = np.ones((1,) * len(self.shape)), 0.0
-        for done, (input_, view) in enumerate(zip(self.inputs, self.views, strict=True)):
-            table = view.of(values, begins[input_]).reshape(view.merged)
-            if done and done % INPUTS_BEFORE_SCALING == 0:  # then the message is scaled too
-                total = float(product.sum())
-                if total >= SMALLEST_SUM:
-                    product /= total
-                    log += float(np.log(total))
-            product = product * table if done else table
-        if product.shape != self.shape:
-            product = np.broadcast_to(product, self.shape)
-        return product.transpose(self.turn).reshape(self.matrix), log
+    def product(self, values: FloatArray) -> tuple[FloatArray, FloatArray | float]:
+        """The matrices, and the logarithm of what those of each message were divided by."""
+        if not self.inputs:
+            return np.ones(self.matrix), 0.0
+        product = self.inputs[0].read(values)
+        logs: FloatArray | float = 0.0
+        for done, tables in enumerate(self.inputs[1:], start=1):
+            if done % INPUTS_BEFORE_SCALING == 0:  # then the message is scaled too
+                sums = product.sum(axis=tuple(range(1, product.ndim)), keepdims=True)
+                divisors = np.where(sums >= SMALLEST_SUM, sums, 1)
+                product /= divisors
+                logs = logs + np.log(divisors.reshape(-1))
+            product = product * tables.read(values)
+        return product.reshape(self.matrix), logs
 
-    def share_out(self, begins: list[int], matrices: FloatArray, mass: FloatArray) -> None:
+    def share_out(self, matrices: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the product on to each input."""
-        cells = matrices.reshape(self.turned).transpose(self.back)
-        for input_, view in zip(self.inputs, self.views, strict=True):
-            target = view.of(mass, begins[input_])
-            target += np.add.reduce(cells, axis=view.absent).reshape(view.shape)
+        cells = matrices.reshape(self.shape)
+        for tables in self.inputs:
+            tables.add(cells, mass)
 
 
 @dataclass(frozen=True)
 class Dense:
-    """Messages with the same strides over a large clique, computed one after the other.
+    """Messages over larger cliques of one shape, whose inputs have the same axes.
 
     The inputs are in two sides, so that the products of both have as few cells as may be: the
-    message is a product of matrices, and the clique itself is never laid out.
+    messages are products of matrices, and the cliques themselves are never laid out.
 
-    ``begins[i, q]`` is where input ``q`` of message ``i`` begins. ``sizes`` and ``order`` are the
-    message's axes as the matrices give them, and the way back to their own order. ``mass`` has
-    the weights of the problems each message serves, None where the messages are not scaled.
-    If ``is_lean``, the sides' products are not kept but made anew on the way back.
+    ``sizes`` and ``order`` are the messages' axes as the matrices give them, the number of messages
+    first, and the way back to their own order. If ``is_lean``, the sides' products are not kept
+    but made anew on the way back.
     """
 
     start: int
     stop: int
-    begins: Integers
     left: Side
     right: Side
     sizes: tuple[int, ...]
     order: tuple[int, ...]
-    mass: FloatArray | None
+    scaling: Scaling | None
     is_lean: bool
 
     def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
-        """Write the messages and add to the log-likelihoods; their sums and the products."""
-        sums = np.ones(len(self.begins))
-        found = [sums]
-        messages = values[self.start : self.stop].reshape(len(self.begins), -1)
-        for row, message in enumerate(messages):
-            left, right, log = self._sides(row, values)
-            whole = left @ right.transpose(0, 2, 1)
-            if self.mass is not None:
-                sums[row] = _scaled(whole, self.mass[row], logs)
-                logs += log * self.mass[row]
-            message[:] = whole.reshape(self.sizes).transpose(self.order).reshape(-1)
-            if not self.is_lean:
-                found += (left, right)
-        return found
+        """Write the messages and add to the log-likelihoods; their scales and the products."""
+        (left, left_logs), (right, right_logs) = self._sides(values)
+        whole = left.transpose(0, 2, 1) @ right
+        scales = np.ones(1)
+        if self.scaling is not None:
+            rows = whole.reshape(self.sizes[0], -1)
+            scales, own = self.scaling.inverses(rows.sum(axis=1))
+            logs += own + (left_logs + right_logs + np.zeros(len(rows))) @ self.scaling.mass
+            rows *= scales[:, None]
+        message = whole.reshape(self.sizes).transpose(self.order)
+        values[self.start : self.stop].reshape(message.shape)[...] = message
+        return [scales] if self.is_lean else [scales, left, right]
 
-    def _sides(self, row: int, values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        begins = self.begins[row].tolist()
-        left, log = self.left.product(begins, values)
-        right, other_log = self.right.product(begins, values)
-        return left, right, log + other_log
+    def _sides(
+        self, values: FloatArray
+    ) -> tuple[tuple[FloatArray, FloatArray | float], tuple[FloatArray, FloatArray | float]]:
+        return self.left.product(values), self.right.product(values)
 
     def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the messages on to what they were made of."""
-        sums, *kept = products
-        share = shares(values[self.start : self.stop], mass[self.start : self.stop])
-        back = tuple(np.argsort(self.order))
-        own = tuple(self.sizes[axis] for axis in self.order)
-        for row, part in enumerate(share.reshape(len(self.begins), *own)):
-            left, right = (
-                self._sides(row, values)[:2] if self.is_lean else kept[2 * row : 2 * row + 2]
-            )
-            whole = part.transpose(back).reshape(len(left), left.shape[1], right.shape[1])
-            unit = whole / sums[row]
-            begins = self.begins[row].tolist()
-            self.left.share_out(begins, left * (unit @ right), mass)
-            self.right.share_out(begins, right * (unit.transpose(0, 2, 1) @ left), mass)
-
-
-def _scaled(message: FloatArray, weights: FloatArray, logs: FloatArray) -> float:
-    """Divide a message by its sum, which is returned; its logarithm, weighted, is added."""
-    total = float(message.sum())
-    if total < SMALLEST_SUM:
-        message[...] = 0
-        logs += np.where(weights > 0, -np.inf, 0.0)
-        return 1.0
-    message /= total
-    logs += weights * np.log(total)
-    return total
+        scales, *kept = products
+        left, right = kept or (matrices for matrices, _ in self._sides(values))
+        unit = np.empty(self.sizes)
+        message = unit.transpose(self.order)
+        message[...] = shares(values[self.start : self.stop], mass[self.start : self.stop]).reshape(
+            message.shape
+        )
+        if self.scaling is not None:
+            unit.reshape(len(scales), -1)[...] *= scales[:, None]
+        unit = unit.reshape(len(left), left.shape[2], right.shape[2])
+        self.left.share_out(left * (right @ unit.transpose(0, 2, 1)), mass)
+        self.right.share_out(right * (left @ unit), mass)
 
 
 def dense_of(
-    start: int, stop: int, recipe: Recipe, mass: FloatArray | None, is_lean: bool
+    start: int, stop: int, recipe: Recipe, scaling: Scaling | None, keep: bool, is_lean: bool
 ) -> Dense:
-    """Merge the axes of messages whose strides are all those of the first."""
-    strides, sizes = recipe.strides[0], recipe.sizes
-    holds = strides != 0  # input, axis
+    """Merge the axes of messages whose inputs have all the same ones."""
+    holds, sizes = recipe.strides[0] != 0, recipe.sizes  # input, axis
     chosen = _left_side(holds, sizes)
     blocks = _merged(holds, sizes)
     in_left, in_right = (holds[side].any(axis=0) for side in (chosen, ~chosen))
@@ -301,16 +309,15 @@ def dense_of(
     for inside, other, inputs in ((in_left, in_right, chosen), (in_right, in_left, ~chosen)):
         alone = [block for block in blocks if inside[block[0]] and not other[block[0]]]
         order += [axis for block in alone for axis in block]
-        sides.append(_side(strides, sizes, np.flatnonzero(inputs).tolist(), both, alone))
+        sides.append(_side(recipe, np.flatnonzero(inputs).tolist(), both, alone, keep))
     return Dense(
         start,
         stop,
-        recipe.begins,
         sides[0],
         sides[1],
-        tuple(sizes[axis] for axis in order),
-        tuple(np.argsort(order).tolist()),
-        mass,
+        (len(recipe.begins), *(sizes[axis] for axis in order)),
+        (0, *(1 + np.argsort(order)).tolist()),
+        scaling,
         is_lean,
     )
 
@@ -333,31 +340,37 @@ def _left_side(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> NDArray[np.b
 
 
 def _side(
-    strides: Integers,
-    sizes: tuple[int, ...],
-    inputs: list[int],
-    both: list[list[int]],
-    alone: list[list[int]],
+    recipe: Recipe, inputs: list[int], both: list[list[int]], alone: list[list[int]], keep: bool
 ) -> Side:
-    cells = {id(block): prod(sizes[axis] for axis in block) for block in both + alone}
-    blocks = [[0], *sorted(both + alone, key=lambda block: cells[id(block)])]  # the longest last
-    place = {id(block): axis for axis, block in enumerate(blocks)}
-    holds = strides != 0
-    inputs = sorted(inputs, key=lambda q: prod(np.where(holds[q], sizes, 1).tolist()))
-    shape = tuple(prod(sizes[axis] for axis in block) for block in blocks)
-    turn = (*(place[id(block)] for block in both + alone), 0)
+    blocks = [*both, [0], *alone]
+    holds, count = recipe.strides[0] != 0, len(recipe.begins)
+    inputs = sorted(inputs, key=lambda q: prod(np.where(holds[q], recipe.sizes, 1).tolist()))
     return Side(
-        tuple(inputs),
         tuple(
-            _view(strides[q], sizes, [block if holds[q, block[0]] else [] for block in blocks])
+            _tables(recipe, q, [block if holds[q, block[0]] else [] for block in blocks], keep)
             for q in inputs
         ),
-        shape,
-        turn,
-        tuple(shape[axis] for axis in turn),
-        tuple(np.argsort(turn).tolist()),
-        (prod(cells[id(b)] for b in both), prod(cells[id(b)] for b in alone), sizes[0]),
+        (count, *(_cells(recipe, [block]) for block in blocks)),
+        (count * _cells(recipe, both), recipe.sizes[0], _cells(recipe, alone)),
     )
+
+
+def _cells(recipe: Recipe, blocks: list[list[int]]) -> int:
+    return prod(recipe.sizes[axis] for block in blocks for axis in block)
+
+
+def _tables(recipe: Recipe, column: int, blocks: list[list[int]], keep: bool) -> Tables:
+    """The tables of one input; an empty block is one that it does not have."""
+    axes = [axis for block in blocks for axis in block]
+    tables = Tables(
+        recipe.begins[:, column],
+        recipe.strides[:, column][:, axes],
+        tuple(recipe.sizes[axis] for axis in axes),
+        (len(recipe.begins), *(_cells(recipe, [block]) for block in blocks)),
+        tuple(1 + place for place, block in enumerate(blocks) if not block),
+        None,
+    )
+    return replace(tables, kept=tables.index()) if keep and len(recipe.begins) > 1 else tables
 
 
 def _merged(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> list[list[int]]:
@@ -366,13 +379,3 @@ def _merged(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> list[list[int]]
     for axis in range(1, len(sizes)):
         blocks.setdefault(holds[:, axis].tobytes(), []).append(axis)
     return sorted(blocks.values(), key=lambda block: prod(sizes[axis] for axis in block))
-
-
-def _view(strides: Integers, sizes: tuple[int, ...], blocks: list[list[int]]) -> View:
-    axes = [axis for block in blocks for axis in block]
-    return View(
-        tuple(sizes[axis] for axis in axes),
-        tuple(int(strides[axis]) * BYTES for axis in axes),
-        tuple(prod(sizes[axis] for axis in block) for block in blocks),
-        tuple(place for place, block in enumerate(blocks) if not block),
-    )

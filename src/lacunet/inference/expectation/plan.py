@@ -15,7 +15,7 @@ import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.inference.expectation.messages import messages_of
-from lacunet.inference.expectation.shards import DENSE_CLIQUE, Shard, shard_of
+from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, shard_of
 from lacunet.inference.expectation.structure import Structure, structure_of
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -24,7 +24,6 @@ from lacunet.statistics.problems.ragged import Integers
 
 STEPS_OF_A_RUN = 2**17
 CELLS_OF_A_SHARD = 2**24
-CELLS_OF_A_DENSE_SHARD = 2**22  # small, so that there is work for every core
 BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
 BYTES_OF_AN_INDEX = 8
 BYTES_OF_A_LEAN_CELL = 16  # of a message: its value and its mass
@@ -74,12 +73,6 @@ class Run:
         cliques = np.maximum.reduceat(self.structure.cells, starts)
         size: FloatArray = BYTES_OF_A_LEAN_CELL * messages + BYTES_OF_A_CLIQUE_CELL * cliques
         return size
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether most of the work is in cliques whose messages are computed by themselves."""
-        cells = self.structure.cells
-        return bool(cells[cells > DENSE_CLIQUE].sum() > cells.sum() / 2)
 
 
 def runs_of(problems: Problems) -> Iterator[Run]:
@@ -139,8 +132,7 @@ def plan_of(
 
 def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
     """Cut the chosen problems of a run so that each part has a bounded number of cells."""
-    most = CELLS_OF_A_DENSE_SHARD if run.is_dense else CELLS_OF_A_SHARD
-    limit = min(most, memory / (8 * BYTES_OF_A_CELL))
+    limit = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
     part = np.cumsum(run.cells[run.component[chosen]]) // limit
     for places in np.split(chosen, np.flatnonzero(np.diff(part)) + 1):
         if len(places):
@@ -152,12 +144,15 @@ def _shard(
 ) -> tuple[Shard, FloatArray]:
     """The shard of some problems of a run; its states, its reads and the bytes of its indices."""
     messages = messages_of(problems, run.structure, run.problems[part], run.component[part])
-    cells = run.structure.cells[messages.step]
+    structure = run.structure
+    cells = structure.cells[messages.step]
     reads = cells * messages.inputs.lengths
-    indices = reads[cells <= DENSE_CLIQUE].sum() * BYTES_OF_AN_INDEX
+    inputs = structure.inputs.take(messages.step).owners
+    tables = np.bincount(inputs, structure.table[structure.inputs.places(messages.step)])
+    indices = np.where(cells > DENSE_GROUP, tables, reads).sum() * BYTES_OF_AN_INDEX
     keep = bool(indices <= spare)
     cells_of_cpts = problems.layout.cells
     shard = shard_of(
-        messages, run.structure, run.problems[part], cells_of_cpts, keep and not is_lean, is_lean
+        messages, structure, run.problems[part], cells_of_cpts, keep and not is_lean, is_lean
     )
     return shard, np.array([cells.sum(), reads.sum(), indices if keep and not is_lean else 0.0])

@@ -17,7 +17,8 @@ from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
-DENSE_CLIQUE = 2**13  # cells; a message over a larger clique is computed by itself
+DENSE_CLIQUE = 2**9  # cells; messages over larger cliques are products of matrices,
+DENSE_GROUP = 2**13  # if those of one shape have so many cells together
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,13 @@ class _Stack:
 
     ``place`` is where each message begins among all cells, with its end after the last;
     ``begins`` lists where its inputs begin, ``strides`` how they move, input by input;
-    ``keep`` says whether indices are kept.
+    ``is_dense`` says which are products of matrices, ``keep`` whether indices are kept.
     """
 
     step: Integers
     place: Integers
     mass: FloatArray
+    is_dense: NDArray[np.bool_]
     begins: Ragged
     strides: Ragged
     keep: bool
@@ -74,13 +76,13 @@ def shard_of(
         Whether the products over large cliques are made twice, and not kept.
     """
     step, steps = messages.step, structure
-    is_dense = steps.cells[step] > DENSE_CLIQUE
+    kind = _dense_kinds(steps, step)
     alike = (  # messages of one group agree on all of these
         steps.is_scaled[step],
         steps.size[step],
         messages.inputs.lengths,
-        np.where(is_dense | (not keep), steps.shape[step], -1),
-        _stride_kinds(steps, step, is_dense),
+        np.where((kind >= 0) | (not keep), steps.shape[step], -1),
+        kind,
         steps.level[step],
     )
     order = np.lexsort((steps.shape[step], *alike))
@@ -96,6 +98,7 @@ def shard_of(
         step[order],
         place,
         messages.mass[order],
+        kind[order] >= 0,
         Ragged(read.starts, begins),
         strides,
         keep,
@@ -106,12 +109,20 @@ def shard_of(
     return Shard(groups, int(place[-1]), problems, place_of[messages.last])
 
 
-def _stride_kinds(structure: Structure, step: Integers, chosen: NDArray[np.bool_]) -> Integers:
-    """A number for each way in which the inputs of the chosen messages move; -1 for others."""
+def _dense_kinds(structure: Structure, step: Integers) -> Integers:
+    """A number for each way in which messages over larger cliques share axes; -1 for others.
+
+    It tells apart what their inputs have, and messages that cannot be computed together.
+    """
     kinds = np.full(len(step), -1)
-    kinds[chosen] = distinct_rows(_strides(structure, step[chosen]), structure.shape[step[chosen]])[
-        1
-    ]
+    large = np.flatnonzero(structure.cells[step] > DENSE_CLIQUE)
+    strides = _strides(structure, step[large])
+    together = (structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]) * (
+        1 + int(structure.level.max(initial=0))
+    ) + structure.level[step[large]]
+    kind = distinct_rows(Ragged(strides.starts, (strides.items != 0).astype(np.int64)), together)[1]
+    cells = np.bincount(kind, structure.cells[step[large]])
+    kinds[large] = np.where(cells[kind] >= DENSE_GROUP, kind, -1)
     return kinds
 
 
@@ -152,14 +163,12 @@ def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Gather
     ends = [start, *(start + 1 + np.flatnonzero(np.diff(shape))).tolist(), stop]
     recipes = [_recipe(stack, structure, one, two) for one, two in pairwise(ends)]
     begin, end = int(stack.place[start]), int(stack.place[stop])
-    is_scaled = structure.is_scaled[first]
-    mass = stack.mass[start:stop]
-    if structure.cells[first] > DENSE_CLIQUE:
-        return dense_of(begin, end, recipes[0], mass if is_scaled else None, stack.is_lean)
     scaling = None
-    if is_scaled:
+    if structure.is_scaled[first]:
         begins = stack.place[start : stop + 1] - begin
-        scaling = Scaling(begins[:-1], np.diff(begins), mass)
+        scaling = Scaling(begins[:-1], np.diff(begins), stack.mass[start:stop])
+    if stack.is_dense[start]:
+        return dense_of(begin, end, recipes[0], scaling, stack.keep, stack.is_lean)
     if not stack.keep:
         return Gathered(begin, end, recipes[0], scaling)
     kept = np.concatenate([recipe.index() for recipe in recipes], axis=2)

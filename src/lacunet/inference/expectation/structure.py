@@ -59,6 +59,7 @@ class Structure:
     inputs: Ragged
     axis: Ragged
     stride: Integers
+    table: FloatArray  # cells of each input
     shape: Integers  # steps of one shape have equal sizes, axes and number of inputs
     slices: Slices
 
@@ -73,7 +74,7 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
     message_strides, message_size = _message_layout(scope, size)
-    axis, stride = _axes(inputs, scope, message_strides, slices)
+    axis, stride, axis_size = _axes(inputs, scope, message_strides, slices, size)
     level, is_scaled = _levels(rounds, reader, inputs)
     return Structure(
         of_component=members.starts,
@@ -87,6 +88,7 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
         inputs=inputs,
         axis=axis,
         stride=stride,
+        table=np.multiply.reduceat(axis_size, axis.starts[:-1]),
         shape=_shapes(scope, size, inputs),
         slices=slices,
     )
@@ -146,9 +148,9 @@ def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: 
 
 
 def _axes(
-    inputs: Ragged, scope: Ragged, message_strides: Integers, slices: Slices
-) -> tuple[Ragged, Integers]:
-    """The axes of each input: places in the reading step's clique, and strides."""
+    inputs: Ragged, scope: Ragged, message_strides: Integers, slices: Slices, size: Integers
+) -> tuple[Ragged, Integers, FloatArray]:
+    """The axes of each input: places in the reading step's clique, strides and sizes."""
     source, step = inputs.items, inputs.owners
     from_message, from_slice = np.flatnonzero(source >= 0), np.flatnonzero(source < 0)
     messages, chosen = source[from_message], ~source[from_slice]
@@ -163,7 +165,8 @@ def _axes(
     there = axes.places(from_slice)
     axes.items[there] = slices.missing.items[slices.missing.places(chosen)]
     stride[there] = slices.missing_stride[slices.missing.places(chosen)]
-    return Ragged(axes.starts, _places_in_clique(axes, step, scope)), stride
+    sizes = size[axes.items].astype(np.float64)
+    return Ragged(axes.starts, _places_in_clique(axes, step, scope)), stride, sizes
 
 
 def _places_in_clique(axes: Ragged, step: Integers, scope: Ragged) -> Integers:
