@@ -56,6 +56,9 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
         ("Rain|Wet", "'Wet' is not of the form VARIABLE=STATE"),
         ("Rain|Wet=dry", "has no state 'dry'"),
         ("", "names no variable"),
+        ("Rain,,Wet", "give names separated by commas"),
+        ("Rain|Wit=dry", "did you mean 'Wet'?"),
+        ("Rain|Wet=yes,Wet=no", "names 'Wet' more than once"),
     ],
 )
 def test_a_query_that_makes_no_sense_is_refused_before_data_are_read(

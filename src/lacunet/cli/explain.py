@@ -20,6 +20,7 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
+from lacunet.cli.queries import parts_of, states_in
 from lacunet.cli.terminal import progress_bar
 from lacunet.estimate.method import Method, MethodError
 from lacunet.model.network import Network
@@ -85,10 +86,12 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
 
 
 def _explain_query(options: Namespace, network: Network, method: Method) -> int:
-    from lacunet.estimate.explain import explain_rows, parsed_query
+    from lacunet.estimate.explain import explain_rows
     from lacunet.report.explained import rows_as_data, rows_as_text
 
-    query = parsed_query(options.query, network)
+    query = states_in(parts_of(options.query), network)
+    if not query:
+        raise MethodError("the query names no state.", 'give some, as in --query "X=1,W=1".')
     table = noted_table(options, network)
     estimand, orders = explain_rows(network, method, table, query)
     as_data, as_text = rows_as_data(estimand, orders), rows_as_text(estimand, orders, options.rows)

@@ -18,7 +18,7 @@ from lacunet.cli.options import (
     has_data,
     note,
 )
-from lacunet.cli.recover import split_query
+from lacunet.cli.queries import split_query, states_in
 from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
@@ -88,21 +88,7 @@ def _parsed(network: Network, text: str) -> tuple[list[str], dict[str, str]]:
                 "name the variable alone: the answer has all its states.",
             )
         network.known(name)
-    evidence = states_of(right)
-    for name, state in evidence.items():
-        network.state_index(name, state)
-    return left, evidence
-
-
-def states_of(parts: Sequence[str]) -> dict[str, str]:
-    """``["X=x", "Y=y"]`` as a mapping."""
-    found = {}
-    for part in parts:
-        name, equals, state = part.partition("=")
-        if not (equals and name.strip() and state.strip()):
-            raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.")
-        found[name.strip()] = state.strip()
-    return found
+    return left, states_in(right, network)
 
 
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:

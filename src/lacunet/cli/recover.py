@@ -13,11 +13,11 @@ from lacunet.cli.options import (
     add_json,
     add_query_arguments,
     has_data,
-    names,
     note,
     noted_table,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
+from lacunet.cli.queries import split_query
 from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
@@ -96,22 +96,3 @@ def run(options: Namespace) -> int:
     if options.report:
         keep_page(options, page(*reported, data, page_source(options, READ)))
     return 0
-
-
-def split_query(text: str) -> tuple[list[str], list[str]]:
-    """The names left and right of the bar; a name that holds a comma or a bar is quoted.
-
-    Examples
-    --------
-    >>> split_query(' X , "a|b" | Z ')
-    (['X', 'a|b'], ['Z'])
-    >>> split_query("P(X | Z)")
-    (['X'], ['Z'])
-    """
-    text = text.strip()
-    if text.startswith("P(") and text.endswith(")"):
-        text = text[2:-1]
-    bars = (at for at, sign in enumerate(text) if sign == "|" and not text[:at].count('"') % 2)
-    at = next(bars, len(text))
-    left, right = ([name.strip() for name in names(part)] for part in (text[:at], text[at + 1 :]))
-    return left, right

@@ -14,8 +14,7 @@ from lacunet.cli.options import (
     names,
     noted_table,
 )
-from lacunet.cli.query import states_of
-from lacunet.cli.recover import split_query
+from lacunet.cli.queries import split_query, states_in
 from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
@@ -55,7 +54,7 @@ def run(options: Namespace) -> int:
 
     network = read_network(options.network)
     left, right = split_query(options.query)
-    asked, evidence = states_of(left), states_of(right)
+    asked, evidence = states_in(left, network), states_in(right, network)
     if len(asked) != 1:
         raise LacunetError(
             f"the query {options.query!r} asks for {len(asked)} states.",
