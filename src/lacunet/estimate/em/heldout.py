@@ -8,8 +8,9 @@ steps. So EM may end at other stops: at the start, or after 1, 2, 4, 8 or 16 ste
 *The prior counts more than once.* Each step adds the pseudo-counts :math:`\alpha - 1` to expected
 counts that are themselves made from the CPTs of the step before: where much is missing and some
 probabilities are near zero, what the prior said comes back as expected counts and is added to
-again. So the steps on the way may be made with a small share :math:`s` of the prior, and only the
-last one with all of it, as a prior is added once to the counts of complete data:
+again. So EM may go on, from where it converged, with a small share :math:`s` of the prior until it
+converges again, and add all of it in one last step, as a prior is added once to the counts of
+complete data:
 
 .. math::
     \theta_k \propto E[n \mid \theta_{k-1}] + s (\alpha - 1), \qquad
@@ -22,18 +23,15 @@ another way is clearly better. How this fares against other rules is in ``docs/a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lacunet.estimate.em.climb import Climb, Limits, climb
+from lacunet.estimate.em.climb import Climb
 from lacunet.estimate.em.start import Rows, maximise
-from lacunet.inference.engine import Engine
-from lacunet.model.network import FloatArray
-from lacunet.progress import Progress, silent
 
-STOPS = (1, 2, 4, 8, 16)  # steps after which EM may end, besides the start and convergence
-SHARES = (1.0, 0.1)  # of the prior, that the steps on the way are made with
-CLEARLY = 3.0  # nats
+STOPS = (0, 1, 2, 4, 8, 16)  # steps after which EM may end, besides convergence
+SHARE = 0.1  # of the prior, that steps may be made with before the last one
+CLEARLY = 5.0  # nats
 
 
 @dataclass(frozen=True)
@@ -53,82 +51,28 @@ def clearly_best(ways: Sequence[Way], usual: float) -> Way | None:
 
     Examples
     --------
-    >>> clearly_best([Way(4, 0.1, -640.0), Way(None, 1.0, -642.0)], -642.0)
-    >>> clearly_best([Way(4, 0.1, -640.0), Way(None, 1.0, -644.0)], -644.0)
-    Way(steps=4, share=0.1, value=-640.0)
+    >>> clearly_best([Way(4, 1.0, -640.0), Way(None, 0.1, -642.0)], -644.0)
+    >>> clearly_best([Way(4, 1.0, -640.0), Way(None, 0.1, -642.0)], -646.0)
+    Way(steps=4, share=1.0, value=-640.0)
     """
     best = max(ways, key=lambda way: way.value)
     return best if best.value > usual + CLEARLY else None
 
 
-def visit_stops(
-    engine: Engine,
-    start: FloatArray,
-    prior: float,
-    share: float,
-    limits: Limits,
-    visit: Callable[[Climb], None],
-    *,
-    parts: FloatArray,
-    progress: Progress = silent,
-) -> str:
-    """Climb to convergence, calling ``visit`` with what EM gives at each stop; why it ended.
-
-    Parameters
-    ----------
-    share
-        Of the prior, that the steps on the way are made with.
-    limits
-        When convergence is reached, and when to give up.
-    parts
-        How much each part of the data counts.
-    """
-    rows = Rows.of(engine.problems.layout)
-
-    def at_stop(at: Climb) -> bool:
-        if at.iterations + 1 in STOPS and not at.reason:
-            visit(ended(at, rows, prior))
-        return True
-
-    visit(Climb.at_start(start))
-    first = replace(limits, iterations=min(STOPS[-1], limits.iterations), accelerate=False)
-    found = climb(
-        engine,
-        start,
-        lighter(prior, share),
-        first,
-        parts=parts,
-        progress=progress,
-        goes_on=at_stop,
-    )
-    if found.reason == "iteration limit" and limits.iterations > STOPS[-1]:
-        later = replace(limits, iterations=limits.iterations - STOPS[-1])
-        found = climb(
-            engine, found.cells, lighter(prior, share), later, parts=parts, progress=progress
-        )
-    if found.reason in ("converged", "iteration limit"):
-        visit(ended(found, rows, prior))
-    return found.reason
-
-
-def lighter(prior: float, share: float) -> float:
+def lighter(prior: float) -> float:
     """The concentration with a share of the pseudo-counts.
 
     Examples
     --------
-    >>> lighter(2.0, 0.1), lighter(1.0, 0.1)
+    >>> lighter(2.0), lighter(1.0)
     (1.1, 1.0)
     """
-    return 1 + share * (prior - 1)
+    return 1 + SHARE * (prior - 1)
 
 
-def ended(at: Climb, rows: Rows, prior: float) -> Climb:
-    """The climb with its last step made with all of the prior; one more step if it is prepared.
+def with_whole_prior(at: Climb, rows: Rows, prior: float) -> Climb:
+    """The climb with its last step made with all of the prior.
 
     How likely the data are after that step is not known.
     """
-    if at.expected is not None:
-        at = replace(at, counts=at.expected, expected=None, iterations=at.iterations + 1)
-    if at.counts is None:
-        return at
-    return replace(at, cells=maximise(at.counts, rows, prior))
+    return at if at.counts is None else replace(at, cells=maximise(at.counts, rows, prior))

@@ -90,7 +90,7 @@ class EM:
     stop
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
         steps; "heldout" converges unless rows put aside clearly speak for fewer steps, or for
-        less of the prior until the last step.
+        less of the prior until the last step, and averages optima that starts end in.
     restarts
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
@@ -290,13 +290,14 @@ def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
         done += f", at random where no row shows {_listed(hidden)}"
     if way is not None:
         if way.share < 1:
-            done += f", all but the last with {way.share:.0%} of the prior"
+            done += f", those after convergence with {way.share:.0%} of the prior but for the last"
         margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
         return f"{done}, since held-out rows are {margin}"
     if at.reason in CUT_SHORT:
         cut = "time was up" if at.reason == "time limit" else "it was interrupted"
         return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
-    return f"{done}, to convergence, since held-out rows do not clearly speak for another way"
+    mean = " from several starts and averaged" if found.is_mean else ""
+    return f"{done}, to convergence{mean}, since held-out rows do not clearly speak for another way"
 
 
 def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
@@ -307,6 +308,8 @@ def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
         )
         if found.gain > AGREEMENT:
             words += f"; the first start alone would have ended {found.gain:.1f} nats lower"
+        if found.is_mean:
+            words += "; the optima were averaged, each weighed by its posterior"
         return (words,)
     if method.restarts is None and not isinstance(method.stop, int) and found.climb.iterations:
         return ("only one start was made, since an iteration is expensive: restarts= makes more",)
