@@ -52,7 +52,7 @@ Stop = Literal["converge", "heldout"] | int
 STARTS_UP_TO = ((2e4, 10), (2e5, 3))
 ENOUGH_AGREE = 3  # starts that found the same optimum, the best so far
 SHARE_TO_JUDGE = 0.45  # of the time left, for what is learned without the weight put aside
-SAME = 0.01  # change of a cell up to which the mean of optima is one of them
+SAME = 0.05  # change of a cell up to which the mean of optima is as good as the best of them
 LEARNING = np.array([1.0, 0.0])  # the part that is put aside does not count
 
 
@@ -93,7 +93,7 @@ class Fit:
     ``heldout`` is the log-likelihood of what was put aside, at each stop
     (`lacunet.estimate.em.heldout`), and ``way`` what it clearly spoke for, if anything, by
     ``margin`` nats. ``starts`` are the log-posteriors in which the starts ended, the seed's first;
-    that of the best is ``gain`` nats above the seed's. ``is_mean`` if several optima were averaged.
+    that of the best is ``gain`` nats above the seed's.
     """
 
     climb: Climb
@@ -102,7 +102,6 @@ class Fit:
     margin: float = 0.0
     starts: tuple[float, ...] = ()
     gain: float = 0.0
-    is_mean: bool = False
 
 
 def fit(
@@ -195,10 +194,15 @@ class _Run:
         return made
 
     def as_supported(self, seeds: Seeds) -> Fit:
-        """EM to convergence, unless weight put aside clearly speaks for another way."""
+        """EM to convergence, unless weight put aside clearly speaks for another way.
+
+        It cannot judge where states may change places, so it is not asked there.
+        """
         made = self.all_starts(seeds, self.limits("converge", 1 - SHARE_TO_JUDGE))
         usual, start = _best(made)
-        if usual.climb.reason == "interrupted":
+        if seeds.redrawn is None and usual.climb.reason not in CUT_SHORT:
+            usual = self.averaged(usual, [climb for _, climb in made])
+        if usual.climb.reason in ("interrupted", "optima averaged"):
             return usual
         ways, reason = self.judged(seeds.without(start))
         curve = tuple(way.value for way in ways if way.share == 1)
@@ -215,10 +219,10 @@ class _Run:
             return replace(usual, climb=replace(usual.climb, reason=reason))
         if usual.climb.reason == "time limit":  # of its share of the time
             more = self.climb(usual.climb.cells, self.limits("converge"))
-            return replace(usual, climb=usual.climb.followed_by(more))
-        return usual if seeds.redrawn is not None else self.averaged(usual, made)
+            usual = replace(usual, climb=usual.climb.followed_by(more))
+        return usual
 
-    def averaged(self, usual: Fit, made: Sequence[tuple[FloatArray, Climb]]) -> Fit:
+    def averaged(self, usual: Fit, optima: Sequence[Climb]) -> Fit:
         r"""The mean of the optima that the starts found, each weighed by its posterior.
 
         Where hardly a row shows a variable, its states may change places and the data be as
@@ -226,13 +230,12 @@ class _Run:
         to the truth than most.
         """
         best = usual.climb
-        optima = [climb for _, climb in made if climb.reason not in CUT_SHORT]
         weights = np.exp([climb.log_posterior - best.log_posterior for climb in optima])
         cells = np.average([climb.cells for climb in optima], axis=0, weights=weights)
         if np.abs(cells - best.cells).max() < SAME:
             return usual
-        mean = self.looked_at(replace(best, cells=cells))
-        return usual if mean.reason in CUT_SHORT else replace(usual, climb=mean, is_mean=True)
+        mean = self.looked_at(replace(best, cells=cells, reason="optima averaged"))
+        return usual if mean.reason in CUT_SHORT else replace(usual, climb=mean)
 
     def judged(self, start: FloatArray) -> tuple[list[Way], str]:
         """How likely is what is put aside, learned without it, in each way; "done" or why not."""

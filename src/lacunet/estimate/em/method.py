@@ -296,8 +296,9 @@ def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
     if at.reason in CUT_SHORT:
         cut = "time was up" if at.reason == "time limit" else "it was interrupted"
         return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
-    mean = " from several starts and averaged" if found.is_mean else ""
-    return f"{done}, to convergence{mean}, since held-out rows do not clearly speak for another way"
+    if at.reason == "optima averaged":
+        return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
+    return f"{done}, to convergence, since held-out rows do not clearly speak for another way"
 
 
 def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
@@ -308,7 +309,7 @@ def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
         )
         if found.gain > AGREEMENT:
             words += f"; the first start alone would have ended {found.gain:.1f} nats lower"
-        if found.is_mean:
+        if found.climb.reason == "optima averaged":
             words += "; the optima were averaged, each weighed by its posterior"
         return (words,)
     if method.restarts is None and not isinstance(method.stop, int) and found.climb.iterations:
