@@ -164,11 +164,10 @@ class Ended:
     parameters that each iteration started from, and of the last; its likelihood part is the
     *observed* data's, its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the
     observed-data log-likelihood of rows put aside, at the start, after 1, 2, 4, 8 and 16 steps and
-    at convergence, where they decide how EM is run; if they decided against convergence
-    ("held-out peak"), some of the trace, but not its last value, may be under a share of the
-    prior. Where optima were averaged, the last value is that of their mean. ``starts`` are the
-    log-posteriors in which the starts ended, the first start's first. Where the work was cut
-    short before a value was known, it is NaN.
+    at convergence, where they decide how far EM goes. Where optima were averaged, the last value
+    of the trace is that of their mean. ``starts`` are the log-posteriors in which the starts
+    ended, the first start's first. Where the work was cut short before a value was known, it is
+    NaN.
     """
 
     reason: str

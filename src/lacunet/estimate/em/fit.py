@@ -31,14 +31,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
-from lacunet.estimate.em.heldout import (
-    SHARE,
-    STOPS,
-    Way,
-    clearly_best,
-    lighter,
-    with_whole_prior,
-)
+from lacunet.estimate.em.heldout import STOPS, fewer_steps
 from lacunet.estimate.em.start import Rows, log_prior, perturbed_cells, random_cells
 from lacunet.estimate.method import AGREEMENT, agreed
 from lacunet.inference.engine import Engine
@@ -79,26 +72,19 @@ class Seeds:
     learning: FloatArray
     redrawn: NDArray[np.bool_] | None = None
 
-    def without(self, start: FloatArray) -> FloatArray:
-        """A start on all rows as it is without those put aside."""
-        if start is self.whole:
-            return self.learning
-        return start if self.redrawn is None else np.where(self.redrawn, start, self.learning)
-
 
 @dataclass(frozen=True)
 class Fit:
     """What EM found.
 
-    ``heldout`` is the log-likelihood of what was put aside, at each stop
-    (`lacunet.estimate.em.heldout`), and ``way`` what it clearly spoke for, if anything, by
-    ``margin`` nats. ``starts`` are the log-posteriors in which the starts ended, the seed's first;
-    that of the best is ``gain`` nats above the seed's.
+    ``heldout`` is the log-likelihood of what was put aside, at each stop and at convergence
+    (`lacunet.estimate.em.heldout`); if it clearly spoke for a stop, then by ``margin`` nats.
+    ``starts`` are the log-posteriors in which the starts ended, the seed's first; that of the best
+    is ``gain`` nats above the seed's.
     """
 
     climb: Climb
     heldout: tuple[float, ...] = ()
-    way: Way | None = None
     margin: float = 0.0
     starts: tuple[float, ...] = ()
     gain: float = 0.0
@@ -161,13 +147,17 @@ class _Run:
         self,
         start: FloatArray,
         limits: Limits,
-        prior: float | None = None,
         parts: FloatArray | None = None,
         visit: Callable[[Climb], None] | None = None,
     ) -> Climb:
-        prior = self.prior if prior is None else prior
         return climb(
-            self.engine, start, prior, limits, parts=parts, progress=self.progress, visit=visit
+            self.engine,
+            start,
+            self.prior,
+            limits,
+            parts=parts,
+            progress=self.progress,
+            visit=visit,
         )
 
     def number_of_starts(self, exactly: bool) -> int:
@@ -194,33 +184,36 @@ class _Run:
         return made
 
     def as_supported(self, seeds: Seeds) -> Fit:
-        """EM to convergence, unless weight put aside clearly speaks for another way.
+        """EM to convergence, unless weight put aside clearly speaks for fewer steps.
 
-        It cannot judge where states may change places, so it is not asked there.
+        It cannot judge where states may change places, and few steps lead nowhere from chance.
         """
         made = self.all_starts(seeds, self.limits("converge", 1 - SHARE_TO_JUDGE))
         usual, start = _best(made)
         if seeds.redrawn is None and usual.climb.reason not in CUT_SHORT:
             usual = self.averaged(usual, [climb for _, climb in made])
-        if usual.climb.reason in ("interrupted", "optima averaged"):
-            return usual
-        ways, reason = self.judged(seeds.without(start))
-        curve = tuple(way.value for way in ways if way.share == 1)
+        is_closed_form = start is seeds.whole and seeds.redrawn is None
+        if not is_closed_form or usual.climb.reason in ("interrupted", "optima averaged"):
+            return self.continued(usual)
+        curve, reason = self.judged(seeds.learning)
         usual = replace(usual, heldout=curve)
-        if start is not seeds.whole or seeds.redrawn is not None:
-            ways = [way for way in ways if way.steps is None]  # from chance, few lead nowhere
-        chosen = clearly_best(ways, curve[-1]) if reason == "done" else None
-        if chosen is not None:
-            found = self.by(chosen, seeds.whole, usual.climb)
+        steps = None if reason in CUT_SHORT else fewer_steps(curve)
+        if steps is not None:
+            found = self.climb(seeds.whole, self.limits(steps))
             if found.reason not in CUT_SHORT:
-                return Fit(found, curve, chosen, chosen.value - curve[-1])
+                margin = max(curve) - curve[-1]
+                return Fit(replace(found, reason="held-out peak"), curve, margin)
             reason = found.reason
         if reason == "interrupted":
             return replace(usual, climb=replace(usual.climb, reason=reason))
-        if usual.climb.reason == "time limit":  # of its share of the time
-            more = self.climb(usual.climb.cells, self.limits("converge"))
-            usual = replace(usual, climb=usual.climb.followed_by(more))
-        return usual
+        return self.continued(usual)
+
+    def continued(self, usual: Fit) -> Fit:
+        """What was cut short when its share of the time was up, with what is left."""
+        if usual.climb.reason != "time limit":
+            return usual
+        more = self.climb(usual.climb.cells, self.limits("converge"))
+        return replace(usual, climb=usual.climb.followed_by(more))
 
     def averaged(self, usual: Fit, optima: Sequence[Climb]) -> Fit:
         r"""The mean of the optima that the starts found, each weighed by its posterior.
@@ -234,57 +227,32 @@ class _Run:
         cells = np.average([climb.cells for climb in optima], axis=0, weights=weights)
         if np.abs(cells - best.cells).max() < SAME:
             return usual
-        mean = self.looked_at(replace(best, cells=cells, reason="optima averaged"))
-        return usual if mean.reason in CUT_SHORT else replace(usual, climb=mean)
+        try:
+            logs = self.engine.log_likelihoods(cells, self.deadline)
+        except (OutOfTimeError, KeyboardInterrupt):
+            return usual
+        trace = (*best.trace, float(logs.sum()) + log_prior(cells, self.prior))
+        mean = replace(best, cells=cells, log_likelihoods=logs, trace=trace)
+        return replace(usual, climb=replace(mean, reason="optima averaged"))
 
-    def judged(self, start: FloatArray) -> tuple[list[Way], str]:
-        """How likely is what is put aside, learned without it, in each way; "done" or why not."""
-        ways: list[Way] = []
+    def judged(self, start: FloatArray) -> tuple[tuple[float, ...], str]:
+        """How likely is what is put aside at each stop, without a part in it; why it ended."""
+        curve: list[float] = []
 
         def at_stop(at: Climb) -> None:
             if at.iterations in STOPS and not at.reason:
-                ways.append(Way(at.iterations, 1.0, float(at.log_likelihoods[1])))
+                curve.append(float(at.log_likelihoods[1]))
 
         limits = self.limits("converge", SHARE_TO_JUDGE)
-        plainly = replace(limits, iterations=min(STOPS[-1] + 1, limits.iterations))
-        found = self.climb(start, replace(plainly, accelerate=False), parts=LEARNING, visit=at_stop)
-        if found.reason == "iteration limit" and limits.iterations > plainly.iterations:
-            later = replace(limits, iterations=limits.iterations - plainly.iterations)
+        plainly = min(STOPS[-1] + 1, limits.iterations)
+        first = replace(limits, iterations=plainly, accelerate=False)
+        found = self.climb(start, first, parts=LEARNING, visit=at_stop)
+        if found.reason == "iteration limit" and limits.iterations > plainly:
+            later = replace(limits, iterations=limits.iterations - plainly)
             found = self.climb(found.cells, later, parts=LEARNING)
-        if found.reason in CUT_SHORT:
-            return ways, found.reason
-        ways.append(Way(None, 1.0, float(found.log_likelihoods[1])))
-        found = self.lightly(found, limits, parts=LEARNING)
-        if found.reason in CUT_SHORT:
-            return ways, found.reason
-        return [*ways, Way(None, SHARE, float(found.log_likelihoods[1]))], "done"
-
-    def lightly(self, at: Climb, limits: Limits, parts: FloatArray | None = None) -> Climb:
-        """On from an optimum with a share of the prior, and all of it in the last step."""
-        found = self.climb(at.cells, limits, lighter(self.prior), parts)
-        if found.reason in CUT_SHORT:
-            return found
-        rows = Rows.of(self.engine.problems.layout)
-        return self.looked_at(at.followed_by(with_whole_prior(found, rows, self.prior)))
-
-    def by(self, way: Way, start: FloatArray, optimum: Climb) -> Climb:
-        """What EM gives on all rows in that way, unless it was cut short."""
-        if way.steps is None:
-            found = self.lightly(optimum, self.limits("converge"))
-        else:
-            found = self.climb(start, self.limits(way.steps))
-        return found if found.reason in CUT_SHORT else replace(found, reason="held-out peak")
-
-    def looked_at(self, at: Climb) -> Climb:
-        """The climb with the log-posterior of its cells, which are other than they were."""
-        try:
-            logs = self.engine.log_likelihoods(at.cells, self.deadline)
-        except OutOfTimeError:
-            return replace(at, reason="time limit")
-        except KeyboardInterrupt:
-            return replace(at, reason="interrupted")
-        posterior = float(logs.sum()) + log_prior(at.cells, self.prior)
-        return replace(at, log_likelihoods=logs, trace=(*at.trace, posterior))
+        if found.reason not in CUT_SHORT:
+            curve.append(float(found.log_likelihoods[1]))
+        return tuple(curve), found.reason
 
 
 def _best(made: Sequence[tuple[FloatArray, Climb]]) -> tuple[Fit, FloatArray]:
