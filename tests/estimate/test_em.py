@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enumeration import enumerated
-from examples import APPENDIX, appendix_table
+from examples import APPENDIX, TWINS, appendix_table, twins_with
 from golden import golden
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import OutOfTimeError
@@ -29,7 +29,6 @@ from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR
-from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import layout_of
@@ -285,20 +284,6 @@ def test_em_makes_as_many_steps_as_the_held_out_rows_clearly_speak_for() -> None
     assert float(margin) == pytest.approx(max(curve) - curve[-1], abs=0.06)
     assert float(margin) > CLEARLY
     assert same_bits(learned, learned_by(EM(stop=steps), Task(OVERFITTED, OVERFITTING, 2.0)))
-
-
-TWINS = Network({name: ["0", "1"] for name in "HABC"}, {name: ["H"] for name in "ABC"}).with_tables(
-    {"H": [0.5, 0.5]} | {name: [[0.9, 0.1], [0.1, 0.9]] for name in "ABC"}
-)
-
-
-def twins_with(shown: list[int]) -> EncodedTable:
-    """Rows that show H only where A, B, C are 0, 1, 0, and there in this order."""
-    drawn = sample(TWINS, 400, np.random.default_rng(0)).columns
-    alike = (drawn["A"] == 0) & (drawn["B"] == 1) & (drawn["C"] == 0)
-    columns = {**drawn, "H": np.full(400, 2, np.uint8)}
-    columns["H"][np.flatnonzero(alike)[: len(shown)]] = shown
-    return EncodedTable.of(dict.fromkeys("HABC", 2), columns)
 
 
 def test_optima_that_the_data_do_not_tell_apart_are_averaged_when_held_out_rows_judge() -> None:

@@ -297,7 +297,7 @@ def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
         return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
     if not found.heldout:
         return f"{done}, to convergence, from the best of {counted(len(found.starts), 'start')}"
-    return f"{done}, to convergence, since held-out rows do not clearly speak for fewer steps"
+    return f"{done}, to convergence, since held-out rows do not clearly speak for another way"
 
 
 def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
