@@ -330,11 +330,11 @@ def test_optima_that_the_data_do_not_tell_apart_are_averaged_when_held_out_rows_
         # One row for each state of H, else alike: nothing says which is which.
         problem = Task(TWINS, twins_with([0, 1]), 2.0, np.random.default_rng(seed))
         learned = learned_by(method, problem)
-        said = "the optima were averaged" in ended(learned).notes[-1]
+        said = "the optima were averaged" in " ".join(ended(learned).notes)
         assert said == (method.stop == "heldout")
         return kl_divergence(TWINS, TWINS.with_tables(learned.tables))
 
-    by_chance = [divergence(EM(), seed) for seed in range(4)]
+    by_chance = [divergence(EM(seed="random", restarts=1), seed) for seed in range(8)]
     assert max(by_chance) > 5 > 0.1 > min(by_chance)
     averaged = [divergence(EM(stop="heldout", restarts=10), seed) for seed in range(4)]
     assert max(averaged) < (max(by_chance) + min(by_chance)) / 2  # by convexity for equal parts
