@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
@@ -30,13 +28,13 @@ from lacunet.cli.options import (
 from lacunet.cli.output import (
     OutputError,
     add_report_argument,
+    keep_learned,
     keep_page,
     page_source,
     refuse_overwriting,
 )
 from lacunet.cli.terminal import progress_bar
 from lacunet.data.table import EncodedTable
-from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
 from lacunet.progress import Progress
@@ -156,15 +154,8 @@ def _show(result: Result, options: Namespace) -> None:
 
 def _keep(result: Result, options: Namespace) -> None:
     """Write the learned network."""
-    from lacunet.formats.files import write_network
-
     if options.output:
-        try:
-            write_network(result.network, options.output)
-        except LacunetError as error:  # what was learned must not be lost
-            saved = os.path.join(tempfile.mkdtemp(prefix="lacunet-"), "learned.json")
-            write_network(result.network, saved)
-            raise OutputError(error.message, f"the learned network is in {saved}.") from None
+        keep_learned(result.network, options.output)
         note(f"the learned network is in {options.output}")
     elif not options.json:
         note("nothing was written; -o FILE writes the learned network")

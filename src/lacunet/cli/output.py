@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -12,11 +13,24 @@ from lacunet.cli.options import add, note
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
+    from lacunet.model.network import Network
     from lacunet.pages.provenance import Provenance
 
 
 class OutputError(LacunetError):
     """The result cannot be put where it should go."""
+
+
+def keep_learned(network: Network, path: str) -> None:
+    """Write a learned network; it must not be lost, so if that fails it goes elsewhere."""
+    from lacunet.formats.files import write_network
+
+    try:
+        write_network(network, path)
+    except LacunetError as error:
+        saved = os.path.join(tempfile.mkdtemp(prefix="lacunet-"), "learned.json")
+        write_network(network, saved)
+        raise OutputError(error.message, f"the learned network is in {saved}.") from None
 
 
 def refuse_overwriting(targets: Iterable[str | None], read: Iterable[str | None]) -> None:

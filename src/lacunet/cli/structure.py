@@ -20,7 +20,7 @@ from lacunet.cli.options import (
     names,
     note,
 )
-from lacunet.cli.output import refuse_overwriting
+from lacunet.cli.output import keep_learned, refuse_overwriting
 from lacunet.cli.terminal import progress_bar
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
@@ -72,7 +72,7 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.data.whole import held
-    from lacunet.formats.files import check_target, write_network
+    from lacunet.formats.files import check_target
     from lacunet.report.structured import structure_as_data, structure_as_text
     from lacunet.structure.columns import find_columns
     from lacunet.structure.learn import learn_structure
@@ -117,10 +117,9 @@ def run(options: Namespace) -> int:
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
         note(f"the search {how}: the result is the best so far")
-    if options.output:
-        write_network(found.network, options.output)
     print(json.dumps(structure_as_data(found)) if options.json else structure_as_text(found))
     if options.output:
+        keep_learned(found.network, options.output)
         note_written(columns.network, options.output)
     elif not options.json:
         note("nothing was written; -o FILE writes the network")

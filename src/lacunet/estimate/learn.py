@@ -397,9 +397,10 @@ def _again(method: Method, network: Network, ended: Ended | None, hides_any: boo
     As many steps as all rows made, where rows held out chose their number: were it chosen anew
     from each part, a step more or less would count for more than the rows left out. EM that
     has converged starts from where it ended; so does EM that ``hides_any`` variable from view,
-    or its states would change places.
+    or its states would change places. Where optima were averaged, all of it is done again.
     """
-    if ended is None or not (isinstance(method, EM) or method.name == "auto"):
+    is_em = isinstance(method, EM) or method.name == "auto"
+    if ended is None or not is_em or ended.reason == "optima averaged":
         return method
     em = method if isinstance(method, EM) else EM()
     if ended.reason == "held-out peak" and not hides_any:

@@ -89,8 +89,8 @@ class EM:
         is accepted for it.
     stop
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
-        steps; "heldout" converges unless held-out rows are clearly more likely after fewer steps,
-        or with less of the prior until the last step.
+        steps; "heldout" converges unless held-out rows clearly speak for fewer steps, and
+        averages optima that the data hardly tell apart.
     restarts
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
@@ -198,7 +198,6 @@ class EM:
             learning = whole
             if self.stop == "heldout":
                 learning = self._without_held_out(plan, statistics, setting)
-                learning = learning if redrawn is None else np.where(redrawn, whole, learning)
             deadline, progress = setting.deadline, setting.progress
             engine = engine_of(
                 statistics.problems, setting.memory, self.inference, progress, deadline
@@ -279,19 +278,21 @@ def _ended(
 def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
     """What was done and why, with the forecast that it rests on; no full stop."""
     start = method.start if isinstance(method.start, str) else "the given network"
-    at, way = found.climb, found.way
+    at = found.climb
     steps = counted(at.iterations, "EM step")
     done = f"{start} and {steps} of {reads:,.0f} cells each" if at.iterations else f"{start} alone"
     if hidden and at.iterations:
         done += f", at random where no row shows {first_of(hidden, 5)}"
-    if way is not None:
-        if way.share < 1:
-            done += f", all but the last with {way.share:.0%} of the prior"
+    if at.reason == "held-out peak":
         margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
         return f"{done}, since held-out rows are {margin}"
     if at.reason in CUT_SHORT:
         cut = "time was up" if at.reason == "time limit" else "it was interrupted"
         return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
+    if at.reason == "optima averaged":
+        return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
+    if not found.heldout:
+        return f"{done}, to convergence, from the best of {counted(len(found.starts), 'start')}"
     return f"{done}, to convergence, since held-out rows do not clearly speak for another way"
 
 
@@ -303,6 +304,8 @@ def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
         )
         if found.gain > AGREEMENT:
             words += f"; the first start alone would have ended {found.gain:.1f} nats lower"
+        if found.climb.reason == "optima averaged":
+            words += "; the optima were averaged, each weighed by its posterior"
         return (words,)
     if method.restarts is None and not isinstance(method.stop, int) and found.climb.iterations:
         return ("only one start was made, since an iteration is expensive: restarts= makes more",)
