@@ -27,6 +27,23 @@ class Deadline:
         if monotonic() > self.at:
             raise OutOfTimeError
 
+    def check_pace(self, left_before: float, done: float) -> None:
+        """Raise it once the rest, at the pace until now, will take too long.
+
+        Parameters
+        ----------
+        left_before
+            The seconds that remained when the work began.
+        done
+            The share of the work that is done.
+
+        Examples
+        --------
+        >>> Deadline.within(60).check_pace(left_before=70, done=0.5)  # ten seconds for a half
+        """
+        if (left_before - self.left) * (1 - done) > self.left * done:
+            raise OutOfTimeError
+
     @property
     def left(self) -> float:
         """The seconds that remain."""

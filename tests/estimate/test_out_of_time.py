@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedF
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Learned, Plan, Setting
+from lacunet.statistics import gather as statistics
 from lacunet.statistics.gather import Gathering, Statistics, gather
 from lacunet.statistics.observations import Held, observations
 from lacunet.statistics.passes import passes
@@ -42,6 +44,28 @@ def test_groups_that_there_is_no_time_for_are_left_to_the_estimate_without_group
         np.testing.assert_allclose(found.tables[name], expected.tables[name], rtol=1e-12)
         is_late = ASIA.family(name) in unreached
         assert found.families[name].fallback_mass == (1.0 if is_late else 0.0)
+
+
+def test_groups_take_half_of_the_time_and_leave_the_rest_to_em(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = rows(1)
+    plan = FactoredMAR().plan(ASIA, table.partially_observed)
+    now, grouped = [0.0], statistics.count_in_groups
+
+    def in_a_second(*given: Any) -> Any:
+        now[0] += 1
+        return grouped(*given)
+
+    monkeypatch.setattr("lacunet.deadline.monotonic", lambda: now[0])
+    monkeypatch.setattr(statistics, "count_in_groups", in_a_second)
+    parts = {(asked.given, asked.hidden, asked.whole) for asked in plan.needs.groupings}
+    assert len(parts) > 2
+    all_of_them = gather(Gathering(plan.needs, ASIA, Deadline(2.0 * len(parts))), [table])
+    assert set(all_of_them.reduced) == {asked.family for asked in plan.needs.groupings}
+    now[0] = 0.0
+    gather(Gathering(plan.needs, ASIA, Deadline(4.0)), [table])
+    assert now[0] == 3.0  # the third was begun at half of the time
 
 
 def test_a_family_that_one_part_did_not_reach_is_not_reached_by_the_sum() -> None:

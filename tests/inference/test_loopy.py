@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,3 +162,41 @@ def test_two_thousand_effects_of_one_hidden_cause_do_not_underflow() -> None:
     # As many effects speak for either state: the cause is as likely as before.
     np.testing.assert_allclose(found.counts[:2], [0.5, 0.5], rtol=1e-9)
     np.testing.assert_allclose(found.log_likelihoods, [1000 * np.log(0.24)], rtol=1e-9)
+
+
+def square(table: float) -> Network:
+    """Four variables around a loop, the last one's effect shown."""
+    copies = [[1 - table, table], [table, 1 - table]]
+    both = np.array([copies, [[0.7, 0.3], [0.2, 0.8]]])
+    return Network(
+        {name: ["0", "1"] for name in "ABCDE"},
+        {"B": ["A"], "C": ["A"], "D": ["B", "C"], "E": ["D"]},
+        {"A": [0.6, 0.4], "B": copies, "C": copies, "D": both, "E": copies},
+    )
+
+
+@pytest.mark.parametrize("before", [0.3, 0.0])  # zeros rule out what is possible later
+def test_messages_of_an_expectation_before_shorten_the_way_to_the_same_beliefs(
+    monkeypatch: pytest.MonkeyPatch, before: float
+) -> None:
+    columns = {name: np.array([1 if name == "E" else 2], np.uint8) for name in "ABCDE"}
+    table = EncodedTable.of(dict.fromkeys("ABCDE", 2), columns)
+    engine = engine_of(compile_problems(square(0.3), table), MEMORY, "bp")
+    sweeps, send = [0], loopy._send_to_factors
+
+    def counted(*given: Any) -> None:
+        sweeps[0] += 1
+        send(*given)
+
+    monkeypatch.setattr(loopy, "_send_to_factors", counted)
+    monkeypatch.setattr(loopy, "SWEEPS", 500)
+    monkeypatch.setattr(loopy, "TOLERANCE", 1e-13)
+    found = engine.expect(cells_of(square(before)))
+    sweeps[0] = 0
+    cold = engine.expect(cells_of(square(0.301)))
+    from_uniform = sweeps[0]
+    warm = engine.expect(cells_of(square(0.301)), messages=found.messages)
+    np.testing.assert_allclose(warm.counts, cold.counts, rtol=1e-10)
+    np.testing.assert_allclose(warm.log_likelihoods, cold.log_likelihoods, rtol=1e-10)
+    if before:
+        assert sweeps[0] - from_uniform < from_uniform

@@ -137,6 +137,29 @@ def test_compiling_gives_up_when_its_time_is_up() -> None:
         compile_problems(network, table, deadline=Deadline(0.0))
 
 
+@pytest.mark.parametrize(("limit", "parts"), [(31.0, 10), (21.0, 1)])
+def test_compiling_gives_up_as_soon_as_its_time_will_not_do(
+    monkeypatch: pytest.MonkeyPatch, limit: float, parts: int
+) -> None:
+    network = Network({"A": ["0", "1"]})
+    table = EncodedTable.of({"A": 2}, {"A": np.array([0, 2] * 5, np.uint8)})
+    now, compiled = [0.0], problems._compiled
+
+    def in_three_seconds(*given: Any) -> Problems:
+        now[0] += 3
+        return compiled(*given)
+
+    monkeypatch.setattr("lacunet.deadline.monotonic", lambda: now[0])
+    monkeypatch.setattr(problems, "_compiled", in_three_seconds)
+    monkeypatch.setattr(problems, "LEAST_ROWS", 1)
+    if parts == 10:
+        compile_problems(network, table, memory=0, deadline=Deadline(limit))
+    else:
+        with pytest.raises(OutOfTimeError):
+            compile_problems(network, table, memory=0, deadline=Deadline(limit))
+    assert now[0] == 3 * parts
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.booleans())
 def test_adding_the_problems_of_batches_compiles_the_whole(

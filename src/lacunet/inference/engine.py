@@ -42,22 +42,35 @@ class Engine:
         return self.plan.problems
 
     def expect(
-        self, cells: FloatArray, parts: FloatArray | None = None, deadline: Deadline = NEVER
+        self,
+        cells: FloatArray,
+        parts: FloatArray | None = None,
+        deadline: Deadline = NEVER,
+        messages: tuple[FloatArray, ...] = (),
     ) -> Expectation:
-        """The expectation given the cells of all CPTs; ``parts`` says how much each part counts."""
+        """The expectation given the cells of all CPTs.
+
+        Parameters
+        ----------
+        parts
+            How much each part of the data counts; all of them fully if None.
+        messages
+            Those of an expectation at other cells, for loopy propagation to begin with.
+        """
         parts = np.ones(self.problems.parts) if parts is None else parts
         exact = expect(self.plan, cells, parts, deadline)
-        if not self.loopy.graphs:
-            return exact
-        return exact + loopy_expect(self.loopy, cells, parts, deadline)
+        return exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
 
-    def log_likelihoods(self, cells: FloatArray, deadline: Deadline = NEVER) -> FloatArray:
+    def log_likelihoods(
+        self,
+        cells: FloatArray,
+        deadline: Deadline = NEVER,
+        messages: tuple[FloatArray, ...] = (),
+    ) -> FloatArray:
         """The observed-data log-likelihood of each part, approximate where the expectation is."""
         exact = log_likelihoods(self.plan, cells, deadline)
-        if not self.loopy.graphs:
-            return exact
         none = np.zeros(self.problems.parts)
-        return exact + loopy_expect(self.loopy, cells, none, deadline).log_likelihoods
+        return exact + loopy_expect(self.loopy, cells, none, deadline, messages).log_likelihoods
 
 
 def engine_of(

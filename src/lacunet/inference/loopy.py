@@ -6,8 +6,9 @@ Flooding: in every sweep all variables, then all factors, send to all their neig
     \mu_{x \to f}(x) = \prod_{g \ne f} \mu_{g \to x}(x), \qquad
     \mu_{f \to x}(x) = \sum_{f \setminus x} f \prod_{y \ne x} \mu_{y \to f}(y)
 
-until no message moves by more than a tolerance, at most eight times. The beliefs at the factors
-are the expected counts; the log-likelihood is Bethe's approximation
+until no message moves by more than a tolerance, at most eight times. The first ones are uniform,
+or those of an expectation before: EM's steps become small, and so do theirs. The beliefs at the
+factors are the expected counts; the log-likelihood is Bethe's approximation
 
 .. math::
     \log Z \approx \sum_f \sum b_f \log \frac{f}{b_f} + \sum_x (d_x - 1) \sum b_x \log b_x .
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -73,7 +75,11 @@ def _parts(problems: Problems, chosen: Integers) -> Iterator[Integers]:
 
 
 def loopy_expect(
-    plan: LoopyPlan, cells: FloatArray, parts: FloatArray, deadline: Deadline = NEVER
+    plan: LoopyPlan,
+    cells: FloatArray,
+    parts: FloatArray,
+    deadline: Deadline = NEVER,
+    messages: tuple[FloatArray, ...] = (),
 ) -> Expectation:
     """The approximate expectation over the planned problems.
 
@@ -81,6 +87,8 @@ def loopy_expect(
     ----------
     parts
         How much each part of the data counts.
+    messages
+        Those of an expectation at other cells, to begin with; uniform ones if none are given.
 
     Raises
     ------
@@ -88,8 +96,8 @@ def loopy_expect(
         A message is zero everywhere: the CPTs rule the problem out.
     """
     found = Expectation(np.zeros_like(cells), np.zeros(len(parts)))
-    for graph in plan.graphs:
-        found = found + _propagate(plan.problems, graph, cells, parts, deadline)
+    for graph, first in zip_longest(plan.graphs, messages):
+        found = found + _propagate(plan.problems, graph, cells, parts, deadline, first)
     return found
 
 
@@ -99,9 +107,12 @@ def _propagate(
     cells: FloatArray,
     parts: FloatArray,
     deadline: Deadline,
+    first: FloatArray | None,
 ) -> Expectation:
     tables = [cells[block.cells] for block in graph.factors]
     to_variables = 1 / np.repeat(graph.states, graph.states).astype(np.float64)
+    if first is not None:  # zeros are forgotten: around a loop they would never go away
+        to_variables = np.where(first > 0, first, to_variables)
     to_factors = to_variables.copy()
     for _ in range(SWEEPS):
         deadline.check()
@@ -124,7 +135,7 @@ def _propagate(
         np.add.at(counts, block.cells.ravel(), weighted.ravel())
     for variables in graph.variables:
         logs += _variable_part(variables, to_variables)
-    return Expectation(counts, logs)
+    return Expectation(counts, logs, (to_variables,))
 
 
 def _along(rows: FloatArray, dimensions: int) -> FloatArray:

@@ -35,6 +35,7 @@ from lacunet.statistics.split import split_weights
 from lacunet.wording import counted
 
 GRACE = 0.1  # seconds after the deadline for what a closed form needs
+SHARE_OF_GROUPS = 0.5  # of the time left when rows are read; the rest is for EM, and to estimate
 
 
 @dataclass(frozen=True)
@@ -201,10 +202,10 @@ class Statistics:
 class Gathering:
     """What is asked of the rows, and within which limits.
 
-    After the ``deadline`` problems are left uncompiled and, a moment later, groups uncounted; all
-    else is counted whatever the time. ``memory`` are the bytes that compiling problems may take
-    beside its result, ``seed`` chooses what is put aside. ``shared`` are the families whose groups
-    of rows may be split between parts.
+    Problems that cannot be compiled before the ``deadline`` are left, and so are groups that half
+    of the time was not enough for; all else is counted whatever the time. ``memory`` are the bytes
+    that compiling problems may take beside its result, ``seed`` chooses what is put aside.
+    ``shared`` are the families whose groups of rows may be split between parts.
     """
 
     needs: Needs
@@ -315,8 +316,9 @@ def _in_groups(
     reduced: dict[Scope, Reduced] = {}
     grouped: dict[Scope, GroupedCounts] = {}
     hidden_parts = sorted(how.needs.groupings, key=_hidden_part)
+    least = (1 - SHARE_OF_GROUPS) * max(how.deadline.left, 0.0) - GRACE
     for (given, hidden, whole), alike in groupby(hidden_parts, key=_hidden_part):
-        if how.deadline.left < -GRACE:  # a closed form alone has none: it is the start of EM
+        if how.deadline.left < least:  # a closed form alone has none: it is the start of EM
             break
         if given not in groups:
             groups[given] = group_rows(table, given)

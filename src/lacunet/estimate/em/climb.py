@@ -68,7 +68,7 @@ class Climb:
     log-posterior (of the parts that count) of the start and of all that was kept since; its last
     value is that of ``cells``. It is empty if the climb was cut short before any was known.
     ``iterations`` counts the expectations after the first, those of extrapolations that were
-    not kept among them.
+    not kept among them; ``messages`` are those of the last expectation.
     """
 
     cells: FloatArray
@@ -78,6 +78,7 @@ class Climb:
     iterations: int
     log_likelihoods: FloatArray
     trace: tuple[float, ...]
+    messages: tuple[FloatArray, ...] = ()
 
     @classmethod
     def at_start(cls, cells: FloatArray, reason: str = "") -> Climb:
@@ -185,16 +186,16 @@ class _Climbing:
 
     def _look(self, at: Climb) -> Climb:
         """The expectation there; only the likelihood if the climb ends there."""
-        expected = None
+        expected, messages, deadline = None, at.messages, self.limits.deadline
         if at.reason:
-            logs = self.engine.log_likelihoods(at.cells, self.limits.deadline)
+            logs = self.engine.log_likelihoods(at.cells, deadline, messages)
         else:
-            found = self.engine.expect(at.cells, self.parts, self.limits.deadline)
-            logs, expected = found.log_likelihoods, found.counts
+            found = self.engine.expect(at.cells, self.parts, deadline, messages)
+            logs, expected, messages = found.log_likelihoods, found.counts, found.messages
         counted = self.parts > 0
         likelihood = float(logs[counted] @ self.parts[counted])
         trace = (*at.trace, likelihood + log_prior(at.cells, self.prior))
-        return replace(at, expected=expected, log_likelihoods=logs, trace=trace)
+        return replace(at, expected=expected, log_likelihoods=logs, trace=trace, messages=messages)
 
     def _look_if_possible(self, at: Climb) -> Climb | None:
         try:

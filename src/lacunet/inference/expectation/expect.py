@@ -31,14 +31,20 @@ from lacunet.statistics.problems.compile import Problems
 class Expectation:
     """Expected counts of all families, laid out end to end.
 
-    ``log_likelihoods`` has the observed-data log-likelihood of each part of the data.
+    ``log_likelihoods`` has the observed-data log-likelihood of each part of the data, ``messages``
+    what loopy propagation ended with: where to begin next time.
     """
 
     counts: FloatArray
     log_likelihoods: FloatArray
+    messages: tuple[FloatArray, ...] = ()
 
     def __add__(self, other: Expectation) -> Expectation:
-        return Expectation(self.counts + other.counts, self.log_likelihoods + other.log_likelihoods)
+        return Expectation(
+            self.counts + other.counts,
+            self.log_likelihoods + other.log_likelihoods,
+            self.messages + other.messages,
+        )
 
 
 def expect(

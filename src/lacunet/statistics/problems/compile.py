@@ -111,7 +111,7 @@ def compile_problems(
     memory
         The bytes that compiling may take beside its result; more rows at a time are faster.
     deadline
-        When to give up.
+        When to give up; it is done sooner, as soon as it is clear that the time will not do.
 
     Examples
     --------
@@ -132,9 +132,12 @@ def compile_problems(
         weights = table.weights[:, None]
     cells = min(CELLS_AT_A_TIME, memory / BYTES_A_CELL)
     size = max(LEAST_ROWS, int(cells // (1 + len(table.partially_observed))))
-    parts = []
+    parts: list[Problems] = []
+    left = deadline.left
     for start in range(0, max(table.rows, 1), size):
         deadline.check()
+        if parts:
+            deadline.check_pace(left, start / table.rows)
         chunk = table if table.rows <= size else table.take(slice(start, start + size))
         own = None if weights is None else weights[start : start + size]
         parts.append(_compiled(layout, chunk, own, prune))
