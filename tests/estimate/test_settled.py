@@ -93,3 +93,22 @@ def test_what_is_settled_is_informed_deletion_where_no_group_tells_but_by_itself
     np.testing.assert_allclose(own.settled(("B",), (2,)), count(table, [("B",)])[("B",)].dense())
     spread = direct_mar_spread([own, by_z], ("B",), (2,), cpt)
     np.testing.assert_allclose(spread.rates, cpt, rtol=1e-12)
+
+
+def test_rows_that_weigh_two_are_two_rows_and_other_weights_have_any_unit() -> None:
+    table = _rows(300)
+    twice = table.take(np.repeat(np.arange(300), 2))
+    rng = np.random.default_rng(1)
+    uneven = rng.uniform(0.5, 2.0, 300)
+
+    def sure(rows: EncodedTable, weights: np.ndarray | None) -> lc.Result:
+        weighted = EncodedTable.of(rows.cardinality_of, rows.columns, weights)
+        return lc.learn(NETWORK, weighted, "direct-mar", prior=1, intervals=True)
+
+    one, two = sure(twice, None), sure(table, np.full(300, 2.0))
+    assert one.families["B"].fallback_mass > 0.1
+    np.testing.assert_allclose(one.interval("C"), two.interval("C"), rtol=1e-9)
+    answers = [lc.query(each, "C", interval=True)[1] for each in (one, two)]
+    np.testing.assert_allclose(*answers, rtol=1e-9)
+    one, two = sure(table, uneven), sure(table, uneven * 7.3)
+    np.testing.assert_allclose(one.interval("C"), two.interval("C"), rtol=1e-9)

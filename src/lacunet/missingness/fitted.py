@@ -171,7 +171,7 @@ def _score(codes: Column, cells: int, weights: FloatArray | None, penalty: float
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.ones_like(counts), where=counts > 0)
     groups = np.count_nonzero(totals)
-    rows = max(len(codes), 1)
+    rows = max(totals.sum(), 1.0)
     return float((counts * np.log(shares)).sum() - penalty * 0.5 * np.log(rows) * groups)
 
 

@@ -27,6 +27,8 @@ import numpy as np
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
 
+HALF_A_ROW = 0.5
+
 
 def are_rows(weights: FloatArray | None) -> bool:
     """Whether weights are whole: then each says how many rows it stands for."""
@@ -68,7 +70,8 @@ class Spread:
     ) -> Spread:
         """From the variance of the rates; infinite where the rows say nothing.
 
-        A rate of 0 or 1 shows no variance: it takes the smallest size of its row. Where all
+        A rate of 0 or 1 shows no variance, one that less than half a row speaks for none that
+        means anything: it takes the smallest size of its row, if that is smaller. Where all
         rates of a row are such, ``rows`` (one for each row, on an axis of length one) say how
         many there were.
         """
@@ -76,9 +79,11 @@ class Spread:
         known = (variance > 0) & (spread > 0)
         sizes = np.divide(spread, variance, out=np.full(spread.shape, np.inf), where=known)
         sizes = np.where(np.isinf(variance), 0.0, sizes)
-        least = np.minimum(sizes.min(axis=-1, keepdims=True), rows)
-        least = np.where(np.isinf(least), 0.0, least)
-        return cls(table, rates, np.where(np.isinf(sizes), least, sizes))
+        alone = ~known | (np.where(known, sizes, 0.0) * np.minimum(rates, 1 - rates) < HALF_A_ROW)
+        alone &= sizes > 0
+        least = np.where(alone, np.inf, sizes).min(axis=-1, keepdims=True)
+        sizes = np.where(alone, np.minimum(sizes, np.minimum(least, rows)), sizes)
+        return cls(table, rates, np.where(np.isinf(sizes), 0.0, sizes))
 
     def supported_by(self, support: FloatArray) -> Spread:
         """The same where CPT rows that no row of the data supports are not known at all.

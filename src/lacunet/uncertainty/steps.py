@@ -27,7 +27,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Tally, added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups
-from lacunet.uncertainty.spread import are_rows
+from lacunet.uncertainty.spread import are_rows, rows_per_weight
 
 ENOUGH_ROWS = 20_000  # or a tenth of all: W is chosen from so many
 GroupRows = Callable[[Scope], tuple[Groups, Index]]
@@ -63,7 +63,10 @@ def step_scopes(
 def _some_rows(table: EncodedTable) -> EncodedTable:
     """Rows enough to choose W from, where all would take longer than the fit."""
     every = max(1, table.rows // max(ENOUGH_ROWS, table.rows // 10))
-    return replace(table.take(slice(None, None, every)), missing_of=table.missing_of)
+    some = replace(table.take(slice(None, None, every)), missing_of=table.missing_of)
+    if some.weights is None:
+        return some
+    return replace(some, weights=some.weights * rows_per_weight(some.weights))
 
 
 @dataclass(frozen=True)
