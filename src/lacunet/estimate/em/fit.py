@@ -6,9 +6,10 @@ every start.
 
 EM ends in the optimum that its start leads to, and not all are good ones. Where an iteration is
 cheap, several starts are made (the closed form, then perturbed closed forms and random CPTs in
-turn), until three of them end at the best posterior found or ten are made, and the best is kept.
-How often the best of 15 starts is missed by more than 0.1 nats (``benchmarks/em_starts.py``; 242
-problems of small networks, 10^2 to 10^5 rows):
+turn), until three of them end at the best posterior found or ten are made, and the best is kept;
+where weight is put aside to judge, optima that the data hardly tell apart are averaged. How often
+the best of 15 starts is missed by more than 0.1 nats (``benchmarks/em_starts.py``; 242 problems of
+small networks, 10^2 to 10^5 rows):
 
 ===========================  ======  ===========
 policy                       missed  starts made
@@ -117,7 +118,7 @@ def fit(
     if options.stop == "heldout":
         return run.as_supported(seeds)
     limits = run.limits(options.stop)
-    return _best(run.all_starts(seeds, limits))[0]
+    return _best(run.all_starts(seeds, limits))
 
 
 @dataclass(frozen=True)
@@ -167,20 +168,19 @@ class _Run:
             return 1
         return next((most for reads, most in STARTS_UP_TO if self.engine.reads <= reads), 1)
 
-    def all_starts(self, seeds: Seeds, limits: Limits) -> list[tuple[FloatArray, Climb]]:
-        """Every start that is made, the seed first, and its climb.
+    def all_starts(self, seeds: Seeds, limits: Limits) -> list[Climb]:
+        """The climbs from every start that is made, the seed's first.
 
         Unless a number of starts is asked for, no more are made once enough of them agree.
         """
-        made = [(seeds.whole, self.climb(seeds.whole, limits))]
+        made = [self.climb(seeds.whole, limits)]
         number = self.number_of_starts(limits.exactly)
         enough = ENOUGH_AGREE if self.options.restarts is None else number
         starts = _starts(seeds, Rows.of(self.engine.problems.layout), self.rng)
-        while len(made) < number and made[-1][1].reason not in CUT_SHORT:
-            if agreed([climb.log_posterior for _, climb in made]) >= enough:
+        while len(made) < number and made[-1].reason not in CUT_SHORT:
+            if agreed([climb.log_posterior for climb in made]) >= enough:
                 break
-            start = next(starts)
-            made.append((start, self.climb(start, limits)))
+            made.append(self.climb(next(starts), limits))
         return made
 
     def as_supported(self, seeds: Seeds) -> Fit:
@@ -189,11 +189,11 @@ class _Run:
         It cannot judge where states may change places, and few steps lead nowhere from chance.
         """
         made = self.all_starts(seeds, self.limits("converge", 1 - SHARE_TO_JUDGE))
-        usual, start = _best(made)
+        usual = _best(made)
         if seeds.redrawn is None and usual.climb.reason not in CUT_SHORT:
-            usual = self.averaged(usual, [climb for _, climb in made])
-        is_closed_form = start is seeds.whole and seeds.redrawn is None
-        if not is_closed_form or usual.climb.reason in ("interrupted", "optima averaged"):
+            usual = self.averaged(usual, made)
+        is_from_chance = usual.gain > 0 or seeds.redrawn is not None
+        if is_from_chance or usual.climb.reason in ("interrupted", "optima averaged"):
             return self.continued(usual)
         curve, reason = self.judged(seeds.learning)
         usual = replace(usual, heldout=curve)
@@ -229,8 +229,10 @@ class _Run:
             return usual
         try:
             logs = self.engine.log_likelihoods(cells, self.deadline)
-        except (OutOfTimeError, KeyboardInterrupt):
+        except OutOfTimeError:
             return usual
+        except KeyboardInterrupt:
+            return replace(usual, climb=replace(best, reason="interrupted"))
         trace = (*best.trace, float(logs.sum()) + log_prior(cells, self.prior))
         mean = replace(best, cells=cells, log_likelihoods=logs, trace=trace)
         return replace(usual, climb=replace(mean, reason="optima averaged"))
@@ -255,19 +257,19 @@ class _Run:
         return tuple(curve), found.reason
 
 
-def _best(made: Sequence[tuple[FloatArray, Climb]]) -> tuple[Fit, FloatArray]:
-    """The climb of highest posterior, and its start; the seed's unless another is clearly better.
+def _best(made: Sequence[Climb]) -> Fit:
+    """The climb of highest posterior; the first unless another is clearly better.
 
     If time was up, or somebody interrupted, that is why it ended.
     """
-    known = [own for own in made if own[1].trace] or made[:1]
-    start, best = max(known, key=lambda own: own[1].log_posterior)
-    if best.log_posterior <= known[0][1].log_posterior + AGREEMENT:
-        start, best = known[0]
-    found = tuple(climb.log_posterior for _, climb in known)
-    if made[-1][1].reason in CUT_SHORT:
-        best = replace(best, reason=made[-1][1].reason)
-    return Fit(best, starts=found, gain=best.log_posterior - found[0]), start
+    known = [climb for climb in made if climb.trace] or made[:1]
+    best = max(known, key=lambda climb: climb.log_posterior)
+    if best.log_posterior <= known[0].log_posterior + AGREEMENT:
+        best = known[0]
+    starts = tuple(climb.log_posterior for climb in known)
+    if made[-1].reason in CUT_SHORT:
+        best = replace(best, reason=made[-1].reason)
+    return Fit(best, starts=starts, gain=best.log_posterior - starts[0])
 
 
 def _starts(seeds: Seeds, rows: Rows, rng: np.random.Generator) -> Iterator[FloatArray]:
