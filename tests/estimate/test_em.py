@@ -392,7 +392,7 @@ def test_cut_short_while_rows_put_aside_judge_em_ends_as_usual(
     usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 2.0))
     expect = Engine.expect
 
-    def patched(self, cells, parts=None, deadline=None):  # type: ignore[no-untyped-def]
+    def patched(self, cells, parts=None, deadline=None, messages=()):  # type: ignore[no-untyped-def]
         if parts is not None and not parts.all():
             raise error
         return expect(self, cells, parts)
@@ -411,7 +411,7 @@ def test_out_of_time_on_the_way_chosen_the_usual_one_stands(
     usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 2.0))
     expect, judging = Engine.expect, False
 
-    def patched(self, cells, parts=None, deadline=None):  # type: ignore[no-untyped-def]
+    def patched(self, cells, parts=None, deadline=None, messages=()):  # type: ignore[no-untyped-def]
         nonlocal judging
         if parts is None or parts.all():
             if judging:
@@ -433,7 +433,7 @@ def test_time_that_held_out_rows_leave_goes_to_further_steps(
     usual = learned_by(EM(restarts=1, tolerance=1e-9, max_iterations=5000), problem)
     expect, done = Engine.expect, 0
 
-    def patched(self, cells, parts=None, deadline=None):  # type: ignore[no-untyped-def]
+    def patched(self, cells, parts=None, deadline=None, messages=()):  # type: ignore[no-untyped-def]
         nonlocal done
         done += 1
         if done == 4:  # the share of the time that comes first is over
@@ -468,7 +468,7 @@ def interrupted_after(expectations: int, error: type[BaseException]):  # type: i
     expect = Engine.expect
     done = 0
 
-    def patched(self, cells, parts=None, deadline=None):  # type: ignore[no-untyped-def]
+    def patched(self, cells, parts=None, deadline=None, messages=()):  # type: ignore[no-untyped-def]
         nonlocal done
         done += 1
         if done > expectations:
