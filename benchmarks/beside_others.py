@@ -27,7 +27,7 @@ import numpy as np
 import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.evaluate.divergence import kl_divergence
+from lacunet.evaluate import kl_divergence
 from lacunet.wording import text_table
 
 CASES = (("asia", 300), ("asia", 3_000), ("child", 1_000))

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 import lacunet as lc
-from lacunet.completion.complete import draw_completions, most_probable
-from lacunet.completion.posterior import row_posteriors
+from lacunet.completion.rows import draw_completions, most_probable, row_posteriors
 from lacunet.data.table import EncodedTable
 
 

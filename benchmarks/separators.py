@@ -43,15 +43,21 @@ def divergences(setting: str, rows: int, seed: int) -> list[float]:
     ]
 
 
+def _mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of every column, and its standard error."""
+    return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
+
+
 def show(lines: list[list[str]]) -> None:
-    print(f"| {' | '.join(('setting', 'rows', 'sets', *COLUMNS[3:], 'learned / none'))} |")
+    header = ("setting", "rows", "sets", *COLUMNS[3:], "learned / true", "learned / none")
+    print(f"| {' | '.join(header)} |")
     for setting, rows in dict.fromkeys((line[0], line[1]) for line in lines):
         own = np.array([line[3:] for line in lines if line[:2] == [setting, rows]], float)
-        words = [f"{value:.4g}" for value in own.mean(axis=0)]
-        apart = own[:, 1] - own[:, 3]
-        error = apart.std(ddof=1) / np.sqrt(len(apart)) if len(apart) > 1 else np.nan
-        ratio = own[:, 1].mean() / own[:, 3].mean()
-        words.append(f"{ratio:.2f} (paired difference {apart.mean():+.2g} +- {error:.2g})")
+        words = ["{:.4g} ({:.2g})".format(*pair) for pair in zip(*_mean(own), strict=True)]
+        for other in (0, 3):  # the true separator, and none
+            ratio = own[:, 1].mean() / own[:, other].mean()
+            apart = "{:+.2g} ({:.2g})".format(*_mean(own[:, 1] - own[:, other]))
+            words.append(f"{ratio:.2f}, paired difference {apart}")
         print(f"| {' | '.join((setting, rows, str(len(own)), *words))} |")
 
 

@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 import lacunet
-from lacunet.cli.parser import COMMANDS
+from lacunet.cli import COMMANDS
 from lacunet.pages.mathml import mathml
 
 project = "lacunet"

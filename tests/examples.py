@@ -8,6 +8,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
+from lacunet.simulation.sampling import sample
 
 RAIN = Network(
     {"Rain": ["no", "yes"], "Sprinkler": ["off", "on"], "Wet": ["no", "yes"]},
@@ -42,3 +43,18 @@ def appendix_table() -> EncodedTable:
         for name, column in zip("XYWZ", zip(*appendix_rows(), strict=True), strict=True)
     }
     return EncodedTable.of(dict.fromkeys("XYWZ", 2), columns)
+
+
+# H is the common cause of three alike variables.
+TWINS = Network({name: ["0", "1"] for name in "HABC"}, {name: ["H"] for name in "ABC"}).with_tables(
+    {"H": [0.5, 0.5]} | {name: [[0.9, 0.1], [0.1, 0.9]] for name in "ABC"}
+)
+
+
+def twins_with(shown: list[int]) -> EncodedTable:
+    """Rows that show H only where A, B, C are 0, 1, 0, and there in this order."""
+    drawn = sample(TWINS, 400, np.random.default_rng(0)).columns
+    alike = (drawn["A"] == 0) & (drawn["B"] == 1) & (drawn["C"] == 0)
+    columns = {**drawn, "H": np.full(400, 2, np.uint8)}
+    columns["H"][np.flatnonzero(alike)[: len(shown)]] = shown
+    return EncodedTable.of(dict.fromkeys("HABC", 2), columns)

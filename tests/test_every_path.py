@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lacunet.data.databases import SQL
+from lacunet.data.reading import How
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow, write_arrow
 from lacunet.estimate.count import count, count_into, merge_into
@@ -136,7 +137,8 @@ def merged_files(case: Case) -> Result:
     for path, part in zip(paths, case.files(".parquet", 3), strict=False):
         if pq.read_metadata(part).num_rows:
             with small_memory(case.rng):
-                count_into(path, case.network, part, case.method, weight=weight, memory=MEMORY)
+                how = How(weight=weight)
+                count_into(path, case.network, part, case.method, how, memory=MEMORY)
     merge_into(paths[3], [path for path in paths[:3] if path.exists()])
     with small_memory(case.rng) if case.rng.random() < 0.5 else nullcontext():
         return case.learned(paths[3], weight=None)

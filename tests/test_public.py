@@ -2,9 +2,49 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import lacunet
+from lacunet.plots import cpt_heatmap
+
+ROWS = {name: ["yes", "no"] for name in lacunet.example("asia").variables} | {"smoke": [None, "no"]}
+TAKE_A_NETWORK: list[Callable[[Any], object]] = [
+    lambda network: lacunet.learn(network, ROWS, "direct-mcar").network,
+    lambda network: lacunet.count(network, ROWS, "direct-mcar").rows,
+    lambda network: lacunet.predict(network, ROWS, "lung"),
+    lambda network: lacunet.impute(network, ROWS),
+    lambda network: lacunet.query(network, "lung").tolist(),
+    lambda network: lacunet.marginals(network)["lung"].tolist(),
+    lambda network: lacunet.log_likelihood(network, ROWS),
+    lambda network: lacunet.kl_divergence(network, network),
+    lambda network: lacunet.diagnose(network, ROWS).conclusions,
+    lambda network: str(lacunet.learn_missingness(network, ROWS)),
+    lambda network: lacunet.sample(network, 5, 1).columns["lung"].tolist(),
+    lambda network: lacunet.simulate(network, 5, rng=1).complete.columns["lung"].tolist(),
+    lambda network: lacunet.to_pgmpy(network).nodes(),
+    lambda network: cpt_heatmap(network, "lung").axes[0].get_title(),
+]
+
+
+@pytest.mark.parametrize("asked", TAKE_A_NETWORK)
+def test_a_network_is_given_as_itself_or_by_a_result_a_path_or_a_name(
+    asked: Callable[[Any], object], tmp_path: Path
+) -> None:
+    asia = lacunet.example("asia")
+    lacunet.write_network(asia, tmp_path / "copy.json")
+    has_network = type("Result", (), {"network": asia})()
+    expected = str(asked(asia))
+    for given in (has_network, "asia", str(tmp_path / "copy.json"), tmp_path / "copy.json"):
+        assert str(asked(given)) == expected
+
+
+def test_what_is_not_a_network_is_refused_with_the_ways_to_give_one() -> None:
+    with pytest.raises(lacunet.LacunetError, match=r"a network is needed, not dict.*\nHint: give"):
+        lacunet.query({"A": ["0", "1"]}, "A")  # type: ignore[arg-type]
 
 
 def test_every_public_name_can_be_used() -> None:

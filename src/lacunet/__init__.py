@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lacunet.bridges.pgmpy import from_pgmpy, to_pgmpy
-    from lacunet.bridges.pyagrum import from_pyagrum, to_pyagrum
+    from lacunet.bridges import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
     from lacunet.completion.frames import impute, predict
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from lacunet.estimate.em.method import EM, LoopyEM, OneStep
     from lacunet.estimate.learn import Interrupted, Result, learn
     from lacunet.estimate.mgraph import MGraph
-    from lacunet.evaluate.divergence import kl_divergence
+    from lacunet.evaluate import kl_divergence
     from lacunet.formats.catalogue import example
     from lacunet.formats.files import read_network, write_network
     from lacunet.inference.likelihood import log_likelihood
@@ -146,11 +145,11 @@ _HOME_OF = {
     "discretise": "building.bins",
     "example": "formats.catalogue",
     "example_data": "data.examples",
-    "from_pgmpy": "bridges.pgmpy",
-    "from_pyagrum": "bridges.pyagrum",
+    "from_pgmpy": "bridges",
+    "from_pyagrum": "bridges",
     "hide": "simulation.simulate",
     "impute": "completion.frames",
-    "kl_divergence": "evaluate.divergence",
+    "kl_divergence": "evaluate",
     "learn": "estimate.learn",
     "learn_missingness": "missingness.fitted",
     "learn_structure": "structure.learn",
@@ -163,8 +162,8 @@ _HOME_OF = {
     "sensitivity": "diagnosis.sensitivity",
     "simulate": "simulation.simulate",
     "to_cpdag": "structure.cpdag",
-    "to_pgmpy": "bridges.pgmpy",
-    "to_pyagrum": "bridges.pyagrum",
+    "to_pgmpy": "bridges",
+    "to_pyagrum": "bridges",
     "write_network": "formats.files",
 }
 

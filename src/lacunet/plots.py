@@ -15,7 +15,7 @@ import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result
-from lacunet.model.network import Network
+from lacunet.formats.files import AnyNetwork, as_network
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ STYLES = (
 )
 
 
-def cpt_heatmap(network: Network, variable: str) -> Figure:
+def cpt_heatmap(network: AnyNetwork, variable: str) -> Figure:
     """The CPT of a variable: one line for each configuration of its parents, shaded.
 
     Examples
@@ -43,6 +43,7 @@ def cpt_heatmap(network: Network, variable: str) -> Figure:
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['yes, yes', 'yes, no', 'no, yes', 'no, no']
     """
+    network = as_network(network)
     cpt = network.cpt(variable)
     rows = cpt.table.reshape(-1, cpt.table.shape[-1])
     if len(rows) > MOST_ROWS:
@@ -65,7 +66,7 @@ def cpt_heatmap(network: Network, variable: str) -> Figure:
     return figure
 
 
-def missing_patterns(network: Network, data: Any, most: int = 14) -> Figure:
+def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Figure:
     """The commonest patterns of missing values, a column each, and how often each occurs.
 
     Parameters
@@ -78,7 +79,7 @@ def missing_patterns(network: Network, data: Any, most: int = 14) -> Figure:
     from lacunet.data.read import read_table
     from lacunet.statistics.missing import missing_summary
 
-    summary = missing_summary(read_table(data, network), [])
+    summary = missing_summary(read_table(data, as_network(network)), [])
     holes = [k for k in np.argsort(-summary.missing_rows) if summary.missing_rows[k] > 0]
     order = np.argsort(-summary.rows)[:most]
     shares = summary.rows[order] / summary.rows.sum()

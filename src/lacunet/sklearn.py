@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from lacunet.building.bins import Bins
 from lacunet.building.edges import edges_of
 from lacunet.building.network import find_network
-from lacunet.completion.complete import most_probable
-from lacunet.completion.posterior import row_posteriors
+from lacunet.completion.rows import most_probable, row_posteriors
 from lacunet.data.matching import interval_of
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
@@ -98,11 +97,11 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         elif self.target not in edges_of(edges).variables:
             raise LacunetError(
                 f"the edges do not name the class, which is called {self.target!r}.",
-                "name it in the edges, or say how it is called there with target='...'.",
+                "name it in the edges, or say what it is called there with target='...'.",
             )
         states = {self.target: [str(at) for at in range(len(self.classes_))]}
         rows = {**columns, self.target: codes.astype(str)}
-        self.network_ = _learned(self, rows, edges, states)
+        self.network_ = _fitted(self, _found(self, rows, edges, states), rows)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
@@ -267,12 +266,6 @@ def _found(
     return find_network(columns, edges, states, bins=bins).network
 
 
-def _learned(
-    estimator: Any, rows: Columns, edges: Any, states: Mapping[str, Sequence[str]]
-) -> Network:
-    return _fitted(estimator, _found(estimator, rows, edges, states), rows)
-
-
 def _fitted(estimator: Any, network: Network, rows: Columns) -> Network:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LacunetWarning)
@@ -288,8 +281,7 @@ def _table(network: Network, columns: Columns, latent: Sequence[str]) -> Encoded
         hidden = {
             name: np.full(rows, network.cardinality(name), np.uint16) for name in network.variables
         }
-        sizes = {name: network.cardinality(name) for name in network.variables}
-        return EncodedTable.of(sizes, hidden)
+        return EncodedTable.of(network.cardinality_of, hidden)
     return read_table(used, network, unknown="missing", latent=latent)
 
 

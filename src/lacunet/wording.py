@@ -39,9 +39,19 @@ def listed(names: Iterable[object], most: int | None = None) -> str:
     >>> listed("ABC"), listed("ABC", most=1)
     ("'A', 'B', 'C'", "'A' and 2 more")
     """
-    shown = list(map(repr, names))
-    more = len(shown) - (most or len(shown))
-    return ", ".join(shown[:most]) + (f" and {more} more" if more > 0 else "")
+    return first_of(list(map(repr, names)), most)
+
+
+def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> str:
+    """The first ``most`` words, and how many more there are.
+
+    Examples
+    --------
+    >>> first_of(["Age", "Sex", "Job"], 2)
+    'Age, Sex and 1 more'
+    """
+    more = len(words) - (most or len(words))
+    return separator.join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def close_to(name: str, known: Iterable[str], most: int = 3) -> list[str]:

@@ -13,7 +13,7 @@ import lacunet as lc
 from lacunet.building.edges import EdgesError
 from lacunet.building.network import find_network
 from lacunet.building.states import StatesError
-from lacunet.model.errors import NetworkError
+from lacunet.model.network import NetworkError
 
 FRAME = pd.DataFrame(
     {

@@ -245,7 +245,7 @@ def test_the_demo_is_right_where_dropping_rows_is_wrong(tmp_path: Path, capsys: 
 
 
 def test_every_command_has_an_example(capsys: Captured) -> None:
-    from lacunet.cli.parser import COMMANDS
+    from lacunet.cli import COMMANDS
 
     for command in COMMANDS:
         with pytest.raises(SystemExit) as stopped:

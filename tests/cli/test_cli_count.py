@@ -51,7 +51,7 @@ def test_counting_merging_and_learning_give_what_learning_gives(
             assert main(["count", net, rows, "--method", method, "-o", out]) == 0
         told = capsys.readouterr().err
         assert "the statistics of 2,500 rows are in" in told
-        assert ("treat the file like the data themselves" in told) == (method == "factored-mar")
+        assert ("treat it like the data themselves" in told) == (method == "factored-mar")
         assert main(["merge", str(folder / "?.stats"), "-o", str(folder / "all.stats")]) == 0
         assert "the statistics of 7,500 rows" in capsys.readouterr().err
         learned, whole = str(folder / "learned.bif"), str(folder / "whole.bif")
@@ -70,7 +70,7 @@ def test_what_cannot_be_merged_is_told_without_a_traceback(
     out = str(folder / "part.stats")
     assert main(["count", str(folder / "net.bif"), str(folder / "0.parquet"), "-o", out]) == 0
     assert main(["merge", out, "-o", out]) == 1
-    assert "is a file that is read" in capsys.readouterr().err
+    assert "is also an input file" in capsys.readouterr().err
     assert main(["learn", str(folder / "net.bif"), out, "--report", str(folder / "p.html")]) == 1
     assert "a page shows the rows" in capsys.readouterr().err
 

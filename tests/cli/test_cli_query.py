@@ -55,7 +55,10 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
         ("Snow", "no variable 'Snow'"),
         ("Rain|Wet", "'Wet' is not of the form VARIABLE=STATE"),
         ("Rain|Wet=dry", "has no state 'dry'"),
-        ("", "asks about nothing"),
+        ("", "names no variable"),
+        ("Rain,,Wet", "give names separated by commas"),
+        ("Rain|Wit=dry", "did you mean 'Wet'?"),
+        ("Rain|Wet=yes,Wet=no", "names 'Wet' more than once"),
     ],
 )
 def test_a_query_that_makes_no_sense_is_refused_before_data_are_read(
@@ -70,3 +73,13 @@ def test_a_query_that_makes_no_sense_is_refused_before_data_are_read(
 def test_intervals_need_data(rain: tuple[str, str], capsys: Captured) -> None:
     assert main(["query", rain[0], "--query", "Rain", "--intervals"]) == 1
     assert "name the data after the network" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("level", ["1.5", "5"])
+def test_a_level_that_is_neither_a_share_nor_a_usual_percentage_is_refused(
+    level: str, rain: tuple[str, str], capsys: Captured
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["query", *rain, "--query", "Rain", "--intervals", level])
+    assert ended.value.code == 2
+    assert f"'{level}' is not a level such as 0.95, or 95 per cent" in capsys.readouterr().err

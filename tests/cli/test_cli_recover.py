@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lacunet.cli import main
-from lacunet.cli.recover import split_query
+from lacunet.cli.queries import split_query
 from lacunet.data.write import write_table
 from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.formats.files import read_network, write_network

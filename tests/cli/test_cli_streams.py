@@ -44,8 +44,15 @@ def test_a_terminal_without_unicode_is_spelled_out(tmp_path: Path) -> None:
     assert "Gr\\xf6\\xdfe" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "shown"), [("learn", "3 CPTs by auto"), ("structure", "3 variables")]
+)
 def test_what_was_learned_is_not_lost_when_it_cannot_be_written(
-    rain: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str,
+    shown: str,
+    rain: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     import lacunet.formats.files as files
 
@@ -57,9 +64,10 @@ def test_what_was_learned_is_not_lost_when_it_cannot_be_written(
         real(network, path)
 
     monkeypatch.setattr(files, "write_network", full)
-    assert main(["learn", *rain, "-o", str(Path(rain[0]).with_name("out.bif"))]) == 1
+    read = rain if command == "learn" else rain[1:]
+    assert main([command, *read, "-o", str(Path(rain[0]).with_name("out.bif"))]) == 1
     printed = capsys.readouterr()
-    assert "3 CPTs by auto" in printed.out
+    assert shown in printed.out
     saved = printed.err.split("the learned network is in ")[1].strip().rstrip(".")
     assert read_network(saved).has_cpts
 
@@ -68,7 +76,7 @@ def test_the_network_that_is_read_is_not_written_over(
     rain: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["learn", *rain, "-o", rain[0]]) == 1
-    assert "is a file that is read" in capsys.readouterr().err
+    assert "is also an input file" in capsys.readouterr().err
     assert read_network(rain[0]) == RAIN
 
 

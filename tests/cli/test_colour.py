@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lacunet.cli.colour import painted
+from lacunet.cli.terminal import painted
 
 COMMAND = [sys.executable, "-m", "lacunet", "recover", "asia", "graph.txt"]
 

@@ -30,7 +30,7 @@ def test_bash_completes_commands_and_options(
 def test_other_shells_are_told_of_every_command(
     capsys: pytest.CaptureFixture[str], shell: str
 ) -> None:
-    from lacunet.cli.parser import COMMANDS
+    from lacunet.cli import COMMANDS
 
     main(["completions", shell])
     printed = capsys.readouterr().out

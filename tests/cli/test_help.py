@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lacunet.cli import main
-from lacunet.cli.parser import COMMANDS
+from lacunet.cli import COMMANDS, main
 
 KEPT = Path(__file__).with_name("help")
 

@@ -15,7 +15,7 @@ import lacunet as lc
 from examples import RAIN
 from lacunet.data.errors import DataError
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.model.errors import NetworkError
+from lacunet.model.network import NetworkError
 
 ROWS: dict[str, list[Any]] = {
     "Day": [10, 20, 30, 40],
@@ -186,7 +186,7 @@ def test_what_cannot_be_done_is_said() -> None:
         lc.predict(RAIN, frame, "Snow")
     with pytest.raises(DataError, match="Sprinkler"):
         lc.predict(RAIN, frame[["Wet"]], "Rain")
-    with pytest.raises(lc.LacunetError, match="draws need a source of randomness"):
+    with pytest.raises(lc.LacunetError, match="draws need a random generator"):
         lc.impute(RAIN, frame, draws=2)
     with pytest.raises(lc.LacunetError, match="draws=0"):
         lc.impute(RAIN, frame, draws=0)

@@ -13,8 +13,7 @@ from scipy.stats import chi2
 
 from examples import RAIN
 from lacunet.completion import rows as rows_module
-from lacunet.completion.complete import draw_completions, most_probable
-from lacunet.completion.posterior import row_posteriors
+from lacunet.completion.rows import draw_completions, most_probable, row_posteriors
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError

@@ -180,8 +180,8 @@ def test_the_command_line_learns_from_a_query(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["rows.csv", "--sql", "select 1"], "files or from --sql"),
-        (["rows.csv", "--database", "clinic.db"], "--database is asked by a query"),
+        (["rows.csv", "--sql", "select 1"], "data files or --sql"),
+        (["rows.csv", "--database", "clinic.db"], "--database needs a query"),
         ([], "a network and data are needed"),
     ],
 )
@@ -197,7 +197,7 @@ def test_data_are_given_once(
 def test_the_page_shows_the_command_without_the_password(
     duck: Path, pair_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lacunet.cli.page import without_password
+    from lacunet.cli.output import without_password
 
     address = "postgresql://ann:secret@host/clinic"
     typed = ["learn", "pair.json", "--sql", "select 1", f"--database={address}"]

@@ -22,7 +22,7 @@ from lacunet.data import frames, source
 from lacunet.data.batches import batches, encoders_of
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.read import Growing, read_table
-from lacunet.data.reading import plan_reading
+from lacunet.data.reading import How, plan_reading
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 
@@ -222,7 +222,7 @@ def test_wrong_weights_are_refused() -> None:
         (ROWS, [1, 2], "2 weights are given for 4 rows"),
         (reader(), [1, 2], "2 weights are given for 4 or more rows"),
         (reader(), [1] * 6, "6 weights are given for 4 rows"),
-        (ROWS, [0] * 4, "every row has the weight zero"),
+        (ROWS, [0] * 4, "every row has weight zero"),
         (ROWS, [1, 1, -2, 1], r"the weight in row 3 is -2\.0"),
         (ROWS, [1, None, 1, 1], "the weight in row 2 is nan"),
         (ROWS, [["a"]], "one-dimensional array of numbers"),
@@ -265,7 +265,7 @@ def test_the_batches_of_any_split_are_the_whole(
         texts = pa.array(column, pa.string())
         kinds = [{"A": column}, pa.table({"A": texts}), pl.DataFrame({"A": column})]
         for rows in (*kinds, pa.record_batch({"A": texts.dictionary_encode()})):
-            reading = plan_reading(rows, network, weight=weight)
+            reading = plan_reading(rows, network, How(weight=weight))
             parts = list(batches(reading, encoders_of(reading)))
             assert [part.given for part in parts[:-1]] == [size] * (len(parts) - 1)
             kept = [at for at, own in enumerate(weight) if own]

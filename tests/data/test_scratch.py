@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lacunet.data import scratch
-from lacunet.data.coded import CodeWriter
-from lacunet.data.scratch import ScratchError, check_free, scratch_folder
+from lacunet.data import coded
+from lacunet.data.coded import CodeWriter, ScratchError, check_free, scratch_folder
 from lacunet.data.table import Codes, Copies, EncodedTable
 
 
@@ -27,7 +26,7 @@ def test_the_folder_is_gone_after_success_and_after_failure(tmp_path: Path) -> N
 
 def test_what_a_killed_run_left_is_removed_and_what_is_in_use_is_not(tmp_path: Path) -> None:
     code = (
-        "import os, signal; from lacunet.data.scratch import scratch_folder\n"
+        "import os, signal; from lacunet.data.coded import scratch_folder\n"
         f"with scratch_folder({str(tmp_path)!r}) as folder:\n"
         "    (folder / 'rows').write_bytes(b'codes')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)"
@@ -53,7 +52,7 @@ def test_more_than_the_disk_has_free_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda _: usage(0, 0, 2**27))
+    monkeypatch.setattr(coded.shutil, "disk_usage", lambda _: usage(0, 0, 2**27))
     check_free(tmp_path, 2**25)
     with pytest.raises(ScratchError, match=r"need 1 GiB, but .* has 64 MiB free"):
         check_free(tmp_path, 2**30)

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import lacunet as lc
+from examples import TWINS, twins_with
 from golden import golden
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.auto import Auto
@@ -51,6 +53,18 @@ def test_it_says_which_way_held_out_rows_spoke_for(monkeypatch: pytest.MonkeyPat
     case = golden("asia-mar")
     learned = learned_by(Auto(), Task(case.network, case.table, 2.0))
     assert " nats more likely than by EM to convergence." in learned.why
+
+
+def test_intervals_of_averaged_optima_allow_for_either() -> None:
+    # One row for each state of H, else alike: nothing says which state is which.
+    rng = np.random.default_rng(0)
+    result = lc.learn(TWINS, twins_with([0, 1]), intervals=True, rng=rng)
+    assert result.why.endswith(
+        "the mean of several starts, since the data hardly tell their optima apart."
+    )
+    low, high = np.moveaxis(result.interval("A"), -1, 0)
+    assert low.max() < 0.1
+    assert high.min() > 0.9
 
 
 def test_a_family_that_no_row_shows_whole_is_part_of_the_reason() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.intervals import Uncertainty, uncertainty_of
+from lacunet.estimate.intervals import MATRICES, Uncertainty, recipe_of, uncertainty_of
 from lacunet.estimate.learn import learn
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MCAR
@@ -35,8 +35,8 @@ def uncertain(method: str, table: EncodedTable) -> Uncertainty:
     def refit(rows: EncodedTable) -> Network:
         return learn(NETWORK, rows, own).network
 
-    given_of = dict.fromkeys(NETWORK.variables, table.fully_observed)
-    return uncertainty_of(method, network, table, 2.0, refit, given_of, memory=2**30)
+    scopes_of = dict.fromkeys(NETWORK.variables, (table.fully_observed,))
+    return uncertainty_of(method, network, table, 2.0, refit, scopes_of, memory=2**30)
 
 
 @pytest.mark.parametrize("method", RECIPES)
@@ -83,3 +83,9 @@ def test_em_that_was_stopped_early_is_refitted() -> None:
 
     found = uncertainty_of("em", early, table, 2.0, refit, {}, memory=2**30, groups=5)
     assert found.recipe == "delete-a-group jackknife"
+
+
+def test_a_rate_matrix_that_does_not_fit_in_memory_gives_way_to_refits() -> None:
+    # One free parameter for A, two each for B and C: matrices of 5 x 5 numbers.
+    assert recipe_of("em", NETWORK, MATRICES * 8 * 5**2) == "rate matrix of EM"
+    assert recipe_of("em", NETWORK, MATRICES * 8 * 5**2 - 1) == "delete-a-group jackknife"

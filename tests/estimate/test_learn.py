@@ -10,7 +10,6 @@ import pytest
 import lacunet as lc
 from examples import RAIN
 from lacunet.estimate.deletion.forms import FactoredMCAR
-from lacunet.estimate.method import MethodError
 
 ROWS = {
     "Rain": ["no", "yes", "no", "no"],
@@ -49,8 +48,8 @@ def test_weights_may_be_a_column_or_an_array() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"network": 5}, "the network is int, not a lacunet.Network"),
-        ({"data": RAIN}, "the second argument is a network"),
+        ({"network": 5}, "a network is needed, not int"),
+        ({"data": RAIN}, "the data are a network"),
         ({"method": 5}, "method is 5, but must be a method's name or a method"),
         ({"method": "magic"}, "there is no method 'magic'"),
         ({"prior": 0.5}, "prior is 0.5"),
@@ -66,7 +65,7 @@ def test_what_makes_no_sense_is_refused_before_data_are_read(
     arguments: dict[str, Any], message: str
 ) -> None:
     others: dict[str, Any] = {"network": RAIN, "data": "no-such-file.csv"}
-    with pytest.raises(MethodError, match=message):
+    with pytest.raises(lc.LacunetError, match=message):
         lc.learn(**(others | arguments))
 
 

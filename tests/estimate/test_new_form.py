@@ -11,7 +11,7 @@ import lacunet as lc
 from examples import RAIN
 from lacunet.estimands.deletion import direct_mcar_estimand
 from lacunet.estimate import registry
-from lacunet.estimate.deletion.direct_mcar import direct_mcar
+from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Form
 from lacunet.estimate.explain import explain
 from lacunet.model.network import FloatArray
@@ -31,14 +31,7 @@ class Shrunk(Deletion):
     """Direct deletion, shrunk towards the uniform distribution."""
 
     name = "shrunk"
-    form = Form(
-        "shrunk",
-        lambda left, partially, _: direct_mcar_estimand(left, partially),
-        shrunk,
-        None,
-        40,
-        "nothing",
-    )
+    form = Form("shrunk", direct_mcar_estimand, shrunk)
 
 
 @pytest.fixture(autouse=True)

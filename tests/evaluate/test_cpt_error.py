@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from examples import RAIN
-from lacunet.evaluate.evaluation import cpt_error
+from lacunet.evaluate import cpt_error
 from lacunet.model.network import Network
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from examples import RAIN
 from lacunet.errors import LacunetWarning
-from lacunet.evaluate.divergence import divergence, kl_divergence, sampled_divergence
+from lacunet.evaluate import divergence, kl_divergence, sampled_divergence
 from lacunet.model.aligned import ComparisonError
 from lacunet.model.network import Network
 from strategies import networks, random_rows

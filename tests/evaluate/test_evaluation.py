@@ -9,7 +9,7 @@ import pytest
 from examples import RAIN
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
-from lacunet.evaluate.evaluation import evaluate, fit
+from lacunet.evaluate import evaluate, fit
 from lacunet.inference.likelihood import table_log_likelihood
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lacunet.cli import parser
 from lacunet.cli.experiment import study_of
-from lacunet.cli.parser import parser
 from lacunet.data.table import EncodedTable
 from lacunet.experiments.errors import ExperimentError
 from lacunet.experiments.paper.settings import ALARM_MCAR, FIRST, INFORMED, Setting

@@ -107,8 +107,8 @@ def test_the_page_draws_medians_quartiles_and_what_the_paper_printed(
 def test_the_command_on_the_page_asks_for_the_results_that_are_there(
     written: Written, folder: Path
 ) -> None:
+    from lacunet.cli import parser
     from lacunet.cli.experiment import study_of
-    from lacunet.cli.parser import parser
 
     typed = command(MCAR, OUTCOMES)
     assert typed in (folder / "index.html").read_text()

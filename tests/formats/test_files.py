@@ -73,12 +73,12 @@ def content_of(tmp_path: Path, name: str, content: bytes) -> Path:
         ("a.bif", b"network \xff {}", "is not utf-8 text"),
         ("a.xdsl", b'<?xml version="1.0" encoding="klingon"?>', "is not klingon text"),
         ("a.bif", gzip.compress(b"network x { }", mtime=0), "is gzip.\nHint: add .gz"),
-        ("a.bif.gz", b"network x { }", "is not sound gzip"),
-        ("a.bif.gz", gzip.compress(b"network x { }", mtime=0)[:-9], "is not sound gzip"),
+        ("a.bif.gz", b"network x { }", "is not valid gzip"),
+        ("a.bif.gz", gzip.compress(b"network x { }", mtime=0)[:-9], "is not valid gzip"),
         (
             "a.bif.gz",
             gzip.compress(b"network x { }" * 9, mtime=0)[:12] + b"\xff" * 30,
-            "not sound gzip",
+            "not valid gzip",
         ),
     ],
 )

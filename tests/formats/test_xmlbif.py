@@ -66,7 +66,7 @@ def test_the_child_runs_fastest_and_the_first_parent_slowest() -> None:
         ),
         ("<ARC/>", r"xmlbif:11: found '<ARC>'"),
         ("0.5", r"xmlbif:3: found .*only elements in <NETWORK>"),
-        ("<DEFINITION>", r"xmlbif:11: not sound XML: mismatched tag"),
+        ("<DEFINITION>", r"xmlbif:11: not valid XML: mismatched tag"),
         (
             '<VARIABLE TYPE="decision"><NAME>D</NAME><OUTCOME>x</OUTCOME></VARIABLE>',
             r"xmlbif:11: variable 'D' is of the type 'decision'",

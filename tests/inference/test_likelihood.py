@@ -11,8 +11,8 @@ from examples import RAIN
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.inference.likelihood import (
-    complete_log_likelihoods,
     log_likelihood,
+    shown_log_likelihoods,
     table_log_likelihood,
 )
 from lacunet.model.network import Network
@@ -109,4 +109,4 @@ def test_each_complete_row_has_its_own_log_likelihood(data: st.DataObject) -> No
     table = table.take(table.is_shown(table.variables))
     with np.errstate(divide="ignore"):
         expected = np.log(by_enumeration(network, table))
-    np.testing.assert_allclose(complete_log_likelihoods(network, table), expected, rtol=1e-10)
+    np.testing.assert_allclose(shown_log_likelihoods(network, table), expected, rtol=1e-10)

@@ -13,8 +13,7 @@ import lacunet.inference.query as query_module
 from examples import RAIN
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.inference.query import family_marginals, marginals, planned, query
-from lacunet.model.errors import NetworkError
-from lacunet.model.network import Network
+from lacunet.model.network import Network, NetworkError
 from strategies import networks
 
 

@@ -22,9 +22,8 @@ from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.hiding import hide_cells
 from lacunet.simulation.sampling import sample
-from lacunet.simulation.simulate import simulate
+from lacunet.simulation.simulate import hide_cells, simulate
 
 FOUR = Network(
     {name: ["0", "1"] for name in "ABCD"},

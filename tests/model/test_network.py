@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 
 from examples import RAIN
-from lacunet.model.errors import NetworkError
-from lacunet.model.network import Network
+from lacunet.model.network import Network, NetworkError
 from strategies import networks
 
 AB = {"A": ["0", "1"], "B": ["0", "1", "2"]}

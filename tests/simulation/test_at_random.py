@@ -16,8 +16,8 @@ from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, variables_in
-from lacunet.simulation.errors import SimulationError
 from lacunet.simulation.generators import random_network
+from lacunet.simulation.sampling import SimulationError
 from strategies import networks
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -14,15 +14,13 @@ import pytest
 from scipy import stats
 
 from lacunet.errors import LacunetError
-from lacunet.missingness.exchange import HiddenCause
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import HiddenCause, MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness, Parent, parameters
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.by_graph import MissingByGraph, read_missingness
-from lacunet.simulation.errors import SimulationError
-from lacunet.simulation.hiding import hide_cells
-from lacunet.simulation.sampling import sample
+from lacunet.simulation.sampling import SimulationError, sample
+from lacunet.simulation.simulate import hide_cells
 
 NETWORK = Network(
     {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"]},

@@ -12,11 +12,9 @@ from scipy import stats
 
 from examples import RAIN
 from lacunet.data.table import EncodedTable
-from lacunet.model.errors import NetworkError
-from lacunet.model.network import Cpt, Network
-from lacunet.simulation.errors import SimulationError
+from lacunet.model.network import Cpt, Network, NetworkError
 from lacunet.simulation.generators import random_network
-from lacunet.simulation.sampling import BLOCK, draw_columns, sample
+from lacunet.simulation.sampling import BLOCK, SimulationError, draw_columns, sample
 from strategies import networks
 
 # Chi-square tests run at fixed seeds; a right sampler fails one at a fresh seed with this

@@ -23,10 +23,9 @@ from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.errors import SimulationError
 from lacunet.simulation.generators import random_network
-from lacunet.simulation.hiding import hide_cells
-from lacunet.simulation.simulate import Library, Simulation, simulate
+from lacunet.simulation.sampling import SimulationError
+from lacunet.simulation.simulate import Library, Simulation, hide_cells, simulate
 from strategies import networks
 
 SEEDS = st.integers(0, 2**32 - 1)

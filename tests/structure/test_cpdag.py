@@ -184,3 +184,8 @@ def test_other_variables_and_other_objects_are_refused() -> None:
         compare_structures(one, Network({k: v for k, v in STATES.items() if k != "H"}))
     with pytest.raises(LacunetError, match="a str is not a structure"):
         compare_structures(one, "A -> B")
+
+
+def test_a_name_that_could_be_read_as_an_arc_is_printed_in_quotes() -> None:
+    states = {"a -> b": ["0", "1"], "c": ["0", "1"]}
+    assert str(to_cpdag(Network(states, {"c": ["a -> b"]}))) == '"a -> b" -- c'

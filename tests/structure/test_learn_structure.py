@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import lacunet as lc
 from enumeration import joint
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
+from lacunet.structure.gains import Gains
 from lacunet.structure.judge import judge
 
 ASIA = lc.example("asia")
@@ -199,6 +202,34 @@ def test_a_function_of_another_column_is_named_and_learned() -> None:
     assert str(found.cpdag) == "grade -- passed"
 
 
+def test_words_taken_as_missing_and_columns_left_out_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pd.DataFrame(
+        {"flow": ["some", "None", "much", "-9"] * 10, "ill": ["no", "yes"] * 20, "empty": None}
+    )
+    notes = (
+        "left out 'empty': every cell is missing; give states to keep it.",
+        "taken as missing: 'None' in 'flow' (10 cells); give the states of a column where it is "
+        "one.",
+    )
+    found = lc.learn_structure(rows, missing="-9", strengths=0)
+    assert found.notes[:2] == notes
+    assert found.network.states("flow") == ("much", "some")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    asked = ["structure", str(tmp_path / "rows.csv"), "--strengths", "0", "--json"]
+    assert main([*asked, "--missing=-9"]) == 0
+    assert tuple(json.loads(capsys.readouterr().out)["notes"][:2]) == notes
+    assert main([*asked, "--without", "flow,ill,empty"]) == 1
+    assert "rows.csv' is left to learn from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rows", [{"a": [], "b": []}, {"a": [None, None], "b": ["?", ""]}])
+def test_data_without_any_value_are_refused(rows: dict[str, list[object]]) -> None:
+    with pytest.raises(LacunetError, match="holds a value"):
+        lc.learn_structure(rows)
+
+
 def test_numbers_are_states_in_their_order() -> None:
     rows = {"dose": [10, 9, 100, None] * 5, "ill": ["no", "?", "yes", "no"] * 5}
     found = lc.learn_structure(rows, strengths=0)
@@ -233,6 +264,25 @@ def test_numbers_are_cut_as_asked_and_the_network_keeps_the_cuts() -> None:
         lc.learn_structure(rows, {"height": ["a"]}, bins={"height": 2})
     again = lc.learn_structure(rows, found.network, strengths=0)
     assert again.network == found.network
+
+
+def test_the_command_reads_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "A,B\n" + "x,u\ny,v\ny,\n" * 20
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["structure", "-", "--strengths", "0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 60
+    assert found["reversible"] == [["A", "B"]]
+
+
+def test_tiers_without_a_name_between_commas_are_wrong_usage(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["structure", "rows.csv", "--tiers", "A,,B; C"])
+    assert "give names separated by commas" in capsys.readouterr().err
 
 
 def test_the_command_cuts_numbers_and_refuses_a_target_before_it_learns(
@@ -291,6 +341,50 @@ def test_an_interruption_ends_the_search_with_what_there_is() -> None:
     assert found.network.has_cpts
 
 
+def test_an_interruption_of_the_seed_keeps_the_arcs_found_so_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = 0
+
+    class Interrupted(Gains):
+        def gain(self, one: int, two: int, given: frozenset[int]) -> float:
+            nonlocal calls
+            calls += 1
+            if calls > 150:
+                raise KeyboardInterrupt
+            return super().gain(one, two, given)
+
+    monkeypatch.setattr("lacunet.structure.learn.Gains", Interrupted)
+    found = lc.learn_structure(TABLE, ASIA.states_of)
+    assert found.ended == "interrupted"
+    assert found.cpdag.edges == 3
+    assert not lc.compare_structures(ASIA, found).extra
+    assert found.why == "greedy equivalence search on paired gains"
+
+
+def test_an_interruption_keeps_the_strengths_of_the_replicates_so_far() -> None:
+    def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
+        if stage == "arc strengths" and done == 2:
+            raise KeyboardInterrupt
+
+    found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting)
+    assert found.strengths["smoke", "bronc"].adjacent == 1.0
+    assert {one.adjacent for one in found.strengths.values()} <= {0.5, 1.0}
+
+
+def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() -> None:
+    def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
+        if stage == "search" and done:
+            raise KeyboardInterrupt
+
+    rows = lc.sample(ASIA, 1_000, np.random.default_rng(3))
+    found = lc.learn_structure(rows, ASIA.states_of, progress=interrupting)
+    whole = lc.learn_structure(rows, ASIA.states_of)
+    assert found.ended == "interrupted"
+    assert found.score == whole.score == found.trace[-1].score
+    assert found.cpdag == whole.cpdag
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -307,6 +401,11 @@ def test_an_interruption_ends_the_search_with_what_there_is() -> None:
         ({"method": "ges"}, "no method 'ges'"),
         ({"score": "aic"}, "no score 'aic'"),
         ({"time_limit": 0}, "time_limit is 0"),
+        ({"strengths": -1}, "strengths is -1"),
+        ({"strengths": 2.5}, r"strengths is 2\.5"),
+        ({"score": "bdeu", "equivalent_size": float("inf")}, "equivalent_size is inf"),
+        ({"tiers": "smoke, asia; lung"}, "tiers are a string"),
+        ({"required": "lung -> lung"}, "'lung' cannot be its own parent"),
         ({"missingness": 3}, "missingness is a int"),
     ],
 )
@@ -386,3 +485,17 @@ def test_the_command_writes_a_network_and_says_what_it_found(
     assert "has no column 'Xray'" in capsys.readouterr().err
     assert main(["structure", str(tmp_path / "rows.csv"), "--required", "a -> b"]) == 1
     assert "no variable 'a'" in capsys.readouterr().err
+
+
+def test_mechanisms_that_there_is_no_time_for_are_said_not_to_be_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def late(*_: object, deadline: Deadline) -> None:
+        assert deadline.left < 20
+        raise OutOfTimeError
+
+    monkeypatch.setattr("lacunet.structure.mechanisms.learn_missingness", late)
+    found = lc.learn_structure(TABLE, ASIA.states_of, time_limit=60.0, strengths=0)
+    assert "no time to learn how values go missing" in " ".join(found.notes)
+    assert found.missingness is None
+    assert found.cpdag.edges

@@ -13,13 +13,13 @@ from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
-from lacunet.structure.cpdag import Parents, compare_structures, cpdag_of, topological
+from lacunet.structure.cpdag import compare_structures, cpdag_of, topological
 from lacunet.structure.gains import Gains, gain_of, pair_gains, pair_tables
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.parents import Score, parent_sets
 from lacunet.structure.rows import Rows, in_order_of_content
-from lacunet.structure.search import best_dag, widened
+from lacunet.structure.search import better_dags, widened
 
 SIZES = (2, 3, 2, 2, 3)
 NAMES = tuple("ABCDE")
@@ -88,10 +88,10 @@ def test_the_search_finds_the_best_of_all_dags(seed: int, size: float) -> None:
     constraints = constraints_of(NAMES, (), (), None, 3)
     score = Score(400.0, size or None)
     nothing = (frozenset[int](),) * 5
-    found = best_dag(Rows.of(table), nothing, constraints, score, np.random.default_rng(0))
+    *_, found = better_dags(Rows.of(table), nothing, constraints, score, np.random.default_rng(0))
     expected = best_by_brute_force(table, size)
-    np.testing.assert_allclose(found.best.score, expected, rtol=1e-12)
-    own = sum(by_definition(table, y, tuple(p), size) for y, p in enumerate(found.best.parents))
+    np.testing.assert_allclose(found.score, expected, rtol=1e-12)
+    own = sum(by_definition(table, y, tuple(p), size) for y, p in enumerate(found.parents))
     np.testing.assert_allclose(own, expected, rtol=1e-12)
 
 
@@ -115,9 +115,10 @@ def test_constraints_hold_in_the_result() -> None:
     table = random_rows(800, 5)
     constraints = constraints_of(NAMES, [("E", "A")], [("C", "D")], [["E"], ["B", "D"]], 2)
     start = constraints.directed([set(), {0}, {1}, {2}, {3}])
-    found = best_dag(
+    *_, best = better_dags(
         Rows.of(table), start, constraints, Score(800.0), np.random.default_rng(0)
-    ).best.parents
+    )
+    found = best.parents
     assert 4 in found[0]
     assert 2 not in found[3]
     assert not {1, 3} & found[4]
@@ -203,7 +204,7 @@ def gains_of_the_law(network: Network) -> Gains:
 def test_greedy_search_on_the_exact_law_finds_the_class_of_the_truth(name: str) -> None:
     network = example(name)
     nodes, gain = len(network.variables), gains_of_the_law(network).gain
-    found = greedy_equivalence_search(nodes, gain, 4, any_pair)
+    *_, found = greedy_equivalence_search(nodes, gain, 4, any_pair)
     assert compare_structures(network, cpdag_of(network.variables, found)).shd == 0
 
 
@@ -213,18 +214,16 @@ def test_the_search_beats_greedy_search_on_alarm() -> None:
     rows = Rows.of(table)
     nodes = len(rows)
     constraints = constraints_of(truth.variables, (), (), None, 4)
-    greedy: Parents = greedy_equivalence_search(nodes, Gains(rows).gain, 4, any_pair)
+    *_, greedy = greedy_equivalence_search(nodes, Gains(rows).gain, 4, any_pair)
     score = Score(rows.total)
-    found = best_dag(
+    *_, found = better_dags(
         rows, (frozenset[int](),) * nodes, constraints, score, np.random.default_rng(0)
     )
     from_greedy = sum(
         parent_sets(y, tuple(sorted(own)), frozenset(own), rows, score, 9).best[-1]
         for y, own in enumerate(greedy)
     )
-    assert found.best.score > from_greedy
-    ours = compare_structures(
-        truth, cpdag_of(truth.variables, [set(p) for p in found.best.parents])
-    )
+    assert found.score > from_greedy
+    ours = compare_structures(truth, cpdag_of(truth.variables, [set(p) for p in found.parents]))
     theirs = compare_structures(truth, cpdag_of(truth.variables, greedy))
     assert ours.shd < theirs.shd

@@ -49,3 +49,18 @@ def test_an_interval_holds_the_entry_however_strong_the_prior_pulls() -> None:
     assert (low <= table).all()
     assert (table <= high).all()
     assert high[0] > 0.99
+
+
+def test_what_all_rows_agree_on_may_be_impossible_or_certain() -> None:
+    rates = np.array([0.0, 1.0])
+    low, high = Spread(rates, rates, np.array([40.0, 40.0])).interval().T
+    assert (low[0], high[1]) == (0.0, 1.0)
+    assert high[0] == pytest.approx(1 - low[1])
+    # Forty rows without a single one are one in forty at this rate; the interval is no wider.
+    assert 0 < high[0] < 1 - 0.025 ** (1 / 40)
+
+
+def test_what_hardly_a_row_speaks_for_is_known_no_better_than_the_rest_of_its_row() -> None:
+    rates = np.array([0.0001, 0.9824, 0.0175])
+    spread = Spread.of_variance(rates, rates, rates * (1 - rates) / np.array([800.0, 100.0, 90.0]))
+    np.testing.assert_allclose(spread.sizes, [90.0, 100.0, 90.0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,14 +10,14 @@ import pytest
 from enumeration import enumerated
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.uncertain import em_family_uncertainty, em_uncertainty
+from lacunet.estimate.em.uncertain import em_uncertainty
 from lacunet.estimate.learn import learn
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.count import count
-from lacunet.statistics.groups import count_in_groups, group_rows
+from lacunet.statistics.groups import group_rows
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.uncertainty.delta import Asked
 from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread, influence
@@ -29,6 +29,7 @@ from lacunet.uncertainty.jackknife import (
 )
 from lacunet.uncertainty.rate_matrix import EmSpreads
 from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.steps import steps
 
 CHAIN = Network(
     {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"]},
@@ -55,16 +56,10 @@ def _hidden(rows: int, seed: int, missing: MAR | None = None) -> EncodedTable:
 def _mar_spread(table: EncodedTable, variable: str, cpt: np.ndarray) -> Spread:
     family = CHAIN.family(variable)
     hidden = tuple(name for name in family if table.missing_of[name])
-    groups, group = group_rows(table, table.fully_observed)
-    squares: Any = None
-    if table.weights is not None:
-        squares = np.bincount(group, table.weights**2, len(groups.weights))
-    return direct_mar_spread(
-        count_in_groups(table, groups, group, hidden, whole=True),
-        count(table, [family])[family],
-        cpt,
-        squares,
-    )
+    observed = tuple(name for name in family if name not in hidden)
+    scopes = (table.fully_observed, observed)
+    settled = steps(table, hidden, scopes, partial(group_rows, table))
+    return direct_mar_spread(settled, family, cpt.shape, cpt)
 
 
 def _variance(spread: Spread) -> np.ndarray:
@@ -94,9 +89,9 @@ def test_rows_that_all_show_the_family_have_the_variance_of_a_frequency() -> Non
     number = counts.dense().sum(axis=-1, keepdims=True)
     usual = cpt * (1 - cpt) / number
     np.testing.assert_allclose(_variance(direct_mcar_spread(counts, cpt)), usual, rtol=1e-12)
-    groups, group = group_rows(table, ("A",))
-    shown = count_in_groups(table, groups, group, ("B", "C"), whole=True)
-    np.testing.assert_allclose(_variance(direct_mar_spread(shown, counts, cpt)), usual, rtol=1e-12)
+    settled = steps(table, ("B", "C"), (("A",),), partial(group_rows, table))
+    spread = direct_mar_spread(settled, ("B", "C"), (3, 2), cpt)
+    np.testing.assert_allclose(_variance(spread), usual, rtol=1e-12)
 
 
 @pytest.mark.parametrize("variable", ["B", "C"])
@@ -166,14 +161,6 @@ def test_the_variance_of_em_is_the_inverse_hessian_by_enumeration() -> None:
     np.testing.assert_allclose(
         np.sqrt(np.diag(found.covariance)), np.sqrt(np.diag(np.linalg.inv(-hessian))), rtol=2e-3
     )
-
-
-def test_conjugate_gradients_give_the_same_variance_for_one_family() -> None:
-    table = _hidden(500, 2)
-    network, engine, found = _em(table, 2.0)
-    cells = engine.problems.layout.flat(dict(network.tables_of or {}))
-    one = em_family_uncertainty(engine, cells, 2.0, "B")
-    np.testing.assert_allclose(one.sizes, found.spread_of["B"].sizes, rtol=1e-4)
 
 
 def test_complete_rows_give_em_the_size_of_the_counts() -> None:
@@ -251,9 +238,8 @@ def test_the_sums_of_parts_that_split_no_group_are_those_of_all_rows() -> None:
     table = _hidden(300, 4)
 
     def sums(rows: EncodedTable) -> object:
-        groups, group = group_rows(rows, ("A",))
-        shown = count_in_groups(rows, groups, group, ("B", "C"), whole=True)
-        return influence(shown, ("B", "C"), (3, 2))
+        (step,) = steps(rows, ("B", "C"), (("A",),), partial(group_rows, rows))
+        return influence(step, ("B", "C"), (3, 2))
 
     parts = [sums(table.take(table.columns["A"] == state)) for state in (0, 1)]
     whole, added = sums(table), parts[0] + parts[1]  # type: ignore[operator]

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.errors import LacunetError
-from lacunet.model.arrows import Token, Written
 from lacunet.model.network import Network, Scope
+from lacunet.model.nodes import Token, Written
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
 

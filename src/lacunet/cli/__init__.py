@@ -9,14 +9,40 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from io import TextIOWrapper
 from typing import TextIO
 
-from lacunet.cli.colour import colours
+from lacunet.cli.terminal import colours
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
+
+COMMANDS = (
+    "learn",
+    "query",
+    "structure",
+    "count",
+    "merge",
+    "explain",
+    "diagnose",
+    "sensitivity",
+    "recover",
+    "evaluate",
+    "compare",
+    "simulate",
+    "predict",
+    "impute",
+    "network",
+    "networks",
+    "show",
+    "convert",
+    "experiment",
+    "demo",
+    "completions",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,8 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        from lacunet.cli.parser import parser
-
         options = parser().parse_args(arguments)
         with _warnings_as_notes():
             code: int = options.run(options)
@@ -50,6 +74,31 @@ def _run(arguments: Sequence[str] | None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left has nowhere to go
         return 1
     return code
+
+
+def parser() -> ArgumentParser:
+    """The parser of the whole command line; each command adds its own part."""
+    from lacunet import __version__
+
+    top = ArgumentParser(
+        prog="lacunet",
+        description="Learn the parameters of discrete Bayesian networks from incomplete data.",
+        epilog="`lacunet COMMAND --help` shows the options of a command, with an example.",
+    )
+    top.add_argument("--version", action="version", version=f"lacunet {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = import_module(f"lacunet.cli.{name}")
+        command = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.HELP,
+            epilog=module.EXAMPLE,
+            formatter_class=RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(command)
+        command.set_defaults(run=module.run, usage_error=command.error)
+    return top
 
 
 def _open_streams() -> None:

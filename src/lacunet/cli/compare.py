@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
     add_network_and_data,
+    add_prior,
     add_seed,
     limit,
     names,
     noted_table,
     positive,
 )
-from lacunet.cli.page import add_report_argument, keep_page, page_source
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
+from lacunet.cli.terminal import progress_bar
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
 EXAMPLE = """example:
@@ -40,13 +40,19 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--separator A,B", separator, type=names)
     truth = "the method that learns the network to simulate from"
     add(command, "--truth M", truth, default="factored-mar")
-    add(command, "--prior", "concentration of the Dirichlet prior", type=float, default=2.0)
+    add_prior(command)
     add(command, "--rows N", "rows to simulate (default: as in the data)", type=positive)
     add(command, "--repetitions N", "how often to simulate", type=positive, default=5)
     seconds = "time limit for each method, or 'none'"
     add(command, "--limit SECONDS", seconds, type=limit, default=60.0)
     add_seed(command)
-    add(command, "--processes N", "processes at the same time", type=positive, default=1)
+    add(
+        command,
+        "--processes N",
+        "number of processes that run at the same time",
+        type=positive,
+        default=1,
+    )
     add_json(command)
     add_report_argument(command)
     add_data_arguments(command)

@@ -35,7 +35,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the script."""
-    from lacunet.cli.parser import parser
+    from lacunet.cli import parser
 
     found = options_of(parser())
     if options.shell == "fish":

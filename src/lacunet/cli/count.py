@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -15,10 +14,11 @@ from lacunet.cli.options import (
     note,
     size_options,
 )
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import refuse_overwriting
+from lacunet.cli.terminal import progress_bar
 from lacunet.wording import counted
 
-HELP = "count what a method needs of the data, to be added up and learned from later"
+HELP = "count what a method needs from the data, to merge and learn from later"
 EXAMPLE = """example:
   lacunet count alarm.bif monday.parquet --method factored-mar -o monday.stats
   lacunet merge monday.stats tuesday.stats -o all.stats
@@ -41,6 +41,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Count, and say what the file holds."""
+    from lacunet.data.reading import How
     from lacunet.estimate.count import count_into
     from lacunet.formats.files import read_network
 
@@ -52,9 +53,9 @@ def run(options: Namespace) -> int:
             network,
             data_of(options),
             options.method,
+            How(**data_options(options)),
             progress=progress,
             **size_options(options),
-            **data_options(options),
         )
     for text in notes:
         note(text)
@@ -68,6 +69,6 @@ def told(path: str, kind: str, rows: int) -> None:
 
     note(f"the statistics of {counted(rows, 'row')} are in {path}")
     if kind == ROWS:
-        note("they hold the distinct rows: treat the file like the data themselves")
+        note("the file holds the distinct rows: treat it like the data themselves")
     else:
-        note("a cell of a family's table that counts one row tells the values of that row there")
+        note("a count of one reveals values of a single row: keep the file as private as the data")

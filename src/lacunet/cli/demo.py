@@ -6,8 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from lacunet.cli.errors import OutputError
 from lacunet.cli.options import add, add_json, note
+from lacunet.cli.output import OutputError
 
 HELP = "learn from a bundled example where dropping rows gives a wrong answer"
 EXAMPLE = """example:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
     add_network_and_data,
+    add_seed,
     note,
     noted_table,
-    seed,
 )
-from lacunet.cli.page import add_report_argument, keep_page, page_source
+from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
 
-HELP = "say what is missing from data, whether at random, and what that permits"
+HELP = "say what is missing, whether it is missing at random, and which methods that allows"
 EXAMPLE = """example:
   lacunet diagnose alarm.bif patients.csv
   lacunet diagnose alarm.bif patients.csv --mechanisms graph.txt
@@ -36,8 +35,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_json(command, "print everything as JSON")
     learn = "learn what decides whether values are shown, and write it as a missingness graph"
     add(command, "--mechanisms FILE", learn)
-    seeds = "random seed of the tests (0)"
-    command.add_argument("--seed", type=seed, default=0, metavar="N", help=seeds)
+    add_seed(command, "random seed of the tests")
     add_report_argument(command)
     add_data_arguments(command)
 

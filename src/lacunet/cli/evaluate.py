@@ -37,7 +37,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
-    from lacunet.evaluate.evaluation import evaluate
+    from lacunet.evaluate import evaluate
     from lacunet.experiments.paper.sources import source_of
     from lacunet.report.compared import evaluation_as_data, evaluation_as_text
 

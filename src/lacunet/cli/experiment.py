@@ -60,12 +60,16 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--test-rows N", "rows to test on", type=positive)
     add(command, "--grid FILE", "table-large: a file with the network Grid 90-20-1")
     add(command, "--seed N", "random seed (default: 0)", type=seed)
-    add(command, "--processes N", "processes at the same time (default: 1)", type=positive)
+    add(
+        command,
+        "--processes N",
+        "number of processes that run at the same time (default: 1)",
+        type=positive,
+    )
     add(command, "--forecast", "say what would be run, and stop", action="store_true")
     add(command, "--report", "run nothing: report what is there", action="store_true")
-    add(command, "--retry", "run again the cells that died", action="store_true")
+    add(command, "--retry", "run the cells that crashed again", action="store_true")
     add_json(command, "print the numbers as JSON")
-    command.set_defaults(wrong_usage=command.error)
 
 
 # What takes part in a run; the rest is where the results go and how they are printed.
@@ -128,7 +132,7 @@ def _refuse_unused(options: Namespace) -> None:
         words = f"{options.name} has no grid network"
     if given:
         unused = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        options.wrong_usage(f"{words}: {unused} cannot be used here")
+        options.usage_error(f"{words}: {unused} cannot be used here")
 
 
 def study_of(options: Namespace) -> Study:
@@ -199,7 +203,7 @@ def _progress() -> Iterator[Progress]:
     """A live bar on a terminal; elsewhere a line now and then, as runs are long."""
     import sys
 
-    from lacunet.cli.progress import progress_bar
+    from lacunet.cli.terminal import progress_bar
 
     if not sys.stderr.isatty():
         yield _line_now_and_then()

@@ -20,7 +20,8 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.queries import parts_of, states_in
+from lacunet.cli.terminal import progress_bar
 from lacunet.estimate.method import Method, MethodError
 from lacunet.model.network import Network
 
@@ -34,7 +35,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command, nargs="*")
-    add(command, "--query X=1,W=1", "explain this query, not the families")
+    add(command, "--query X=1,W=1", "explain this query instead of the families")
     rows = "list the rows that enter each factor of the query"
     add(command, "--rows", rows, action="store_true")
     add_json(command, "print the plan as JSON")
@@ -52,13 +53,14 @@ def run(options: Namespace) -> int:
     if options.rows and options.query is None:
         raise MethodError("--rows lists the rows of a query.", 'give one, as in --query "X=1,W=1".')
     if options.query is not None and not has_data(options):
-        raise MethodError("a query is explained on data, and none are given.", "name a data file.")
+        raise MethodError("explaining a query needs data, and none are given.", "name a data file.")
     if options.query is not None:
         return _explain_query(options, network, method)
     return _explain_families(options, network, method)
 
 
 def _explain_families(options: Namespace, network: Network, method: Method) -> int:
+    from lacunet.data.reading import How
     from lacunet.estimate.explain import explain
     from lacunet.memory import memory_budget
     from lacunet.report.explained import explanation_as_data, explanation_as_text
@@ -72,8 +74,8 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
                     data_of(options),
                     network,
                     memory_budget(options.memory),
+                    How(**data_options(options)),
                     progress=stack.enter_context(progress_bar()),
-                    **data_options(options),
                 )
             )
         plan = explain(network, method, source, options.memory)
@@ -84,10 +86,12 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
 
 
 def _explain_query(options: Namespace, network: Network, method: Method) -> int:
-    from lacunet.estimate.explain import explain_rows, parsed_query
+    from lacunet.estimate.explain import explain_rows
     from lacunet.report.explained import rows_as_data, rows_as_text
 
-    query = parsed_query(options.query, network)
+    query = states_in(parts_of(options.query), network)
+    if not query:
+        raise MethodError("the query names no state.", 'give some, as in --query "X=1,W=1".')
     table = noted_table(options, network)
     estimand, orders = explain_rows(network, method, table, query)
     as_data, as_text = rows_as_data(estimand, orders), rows_as_text(estimand, orders, options.rows)

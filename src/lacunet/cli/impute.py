@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import add, add_json, add_network_and_data, add_seed, data_of
+from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.predict import add_output_arguments, write_rows
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
@@ -31,7 +31,7 @@ def run(options: Namespace) -> int:
     """Complete the rows, write them."""
     import numpy as np
 
-    from lacunet.cli.errors import OptionError
+    from lacunet.cli.output import OptionError
     from lacunet.completion.frames import impute
     from lacunet.formats.files import read_network
 

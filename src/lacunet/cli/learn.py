@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from lacunet.cli.errors import OutputError, refuse_overwriting
 from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
@@ -28,10 +25,16 @@ from lacunet.cli.options import (
     size_options,
     table_of,
 )
-from lacunet.cli.page import add_report_argument, keep_page, page_source
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import (
+    OutputError,
+    add_report_argument,
+    keep_learned,
+    keep_page,
+    page_source,
+    refuse_overwriting,
+)
+from lacunet.cli.terminal import progress_bar
 from lacunet.data.table import EncodedTable
-from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
 from lacunet.progress import Progress
@@ -151,18 +154,11 @@ def _show(result: Result, options: Namespace) -> None:
 
 def _keep(result: Result, options: Namespace) -> None:
     """Write the learned network."""
-    from lacunet.formats.files import write_network
-
     if options.output:
-        try:
-            write_network(result.network, options.output)
-        except LacunetError as error:  # what was learned must not be lost
-            saved = os.path.join(tempfile.mkdtemp(prefix="lacunet-"), "learned.json")
-            write_network(result.network, saved)
-            raise OutputError(error.message, f"the learned network is in {saved}.") from None
+        keep_learned(result.network, options.output)
         note(f"the learned network is in {options.output}")
     elif not options.json:
-        note("nothing was written; -o FILE keeps the learned network")
+        note("nothing was written; -o FILE writes the learned network")
 
 
 def _network(options: Namespace) -> tuple[Network, list[str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.count import told
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import add, add_memory
+from lacunet.cli.output import refuse_overwriting
 
 HELP = "add up the statistics that lacunet count wrote"
 EXAMPLE = """example:

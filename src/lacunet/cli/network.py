@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.options import add, add_data, add_json, add_text_arguments, data_of, names, note
+
+if TYPE_CHECKING:
+    from lacunet.model.network import Network
 
 HELP = "make a network file from data and edges"
 EDGES_HELP = (
@@ -54,10 +57,15 @@ def run(options: Namespace) -> int:
         write_network(found, options.output)
     print(render(found).rstrip() if options.json else found)
     if options.output:
-        note(f"the network is in {options.output}")
-        if found.cuts_of and ".json" not in options.output:
-            note("cut points are kept in .json files only: new numbers will not be cut")
+        note_written(found, options.output)
     return 0
+
+
+def note_written(network: Network, path: str) -> None:
+    """Say where the network is, and what the file does not keep."""
+    note(f"the network is in {path}")
+    if network.cuts_of and ".json" not in path:
+        note("cut points are kept in .json files only: new numbers will not be cut")
 
 
 def found_network(options: Namespace, data: Any) -> Any:
@@ -103,7 +111,7 @@ def asked_bins(text: str) -> tuple[str, Any]:
 
 
 def _parted(text: str, example: str) -> tuple[str, str]:
-    from lacunet.cli.errors import OptionError
+    from lacunet.cli.output import OptionError
 
     name, sign, values = text.partition("=")
     if not (name and sign and values):

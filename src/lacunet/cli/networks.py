@@ -10,8 +10,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from lacunet.cli.errors import OutputError
 from lacunet.cli.options import add, add_json, note
+from lacunet.cli.output import OutputError
 from lacunet.formats.catalogue import Entry
 from lacunet.wording import text_table
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import inf
 from typing import Any, TypeVar
 
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.terminal import progress_bar
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -67,7 +67,7 @@ def add_query_arguments(command: ArgumentParser, files: Action) -> None:
     query = "a query whose rows are the data, in place of files"
     add(group, "--sql SELECT", query, action=_InPlaceOf, files=files)
     queried = (
-        "what is queried: a DuckDB or SQLite file, or postgresql://user@host/name "
+        "the database to query: a DuckDB or SQLite file, or postgresql://user@host/name "
         "(default: the files that the query names, read by DuckDB)"
     )
     add(group, "--database DB", queried)
@@ -87,9 +87,20 @@ class _InPlaceOf(Action):
         self.files.nargs, self.files.required = "*", False
 
 
-def add_seed(command: Any) -> None:
+def add_seed(command: Any, text: str = "random seed") -> None:
     """Let the random numbers be chosen."""
-    add(command, "--seed N", "random seed", type=seed, default=0)
+    add(command, "--seed N", text, type=seed, default=0)
+
+
+def add_prior(command: Any, text: str = "2 adds one pseudo-count per cell, 1 none") -> None:
+    """Let the prior be chosen."""
+    add(
+        command,
+        "--prior ALPHA",
+        f"concentration of the Dirichlet prior: {text}",
+        type=float,
+        default=2.0,
+    )
 
 
 def add_data_arguments(command: ArgumentParser) -> None:
@@ -109,7 +120,7 @@ def add_size_arguments(command: Any) -> None:
     scratch = "folder for temporary files of rows that do not fit in memory (default: the system's)"
     add(command, "--scratch DIR", scratch)
     side_by_side = "processes that read and count rows that do not fit in memory"
-    add(command, "--jobs N", side_by_side, type=jobs, default=1)
+    add(command, "--jobs N", side_by_side, type=positive, default=1)
 
 
 def size_options(options: Namespace) -> dict[str, Any]:
@@ -121,7 +132,7 @@ def add_row_arguments(group: Any) -> None:
     """Say what rows weigh, and which strings mean a missing value."""
     add(group, "--weight COLUMN", "the column with the rows' weights")
     known = ", ".join(token or "an empty cell" for token in MISSING_TOKENS)
-    text = f"further strings that mean 'not observed', beside {known} (after DATA)"
+    text = f"further strings that mean 'not observed', beside {known}; give it after DATA"
     add(group, "--missing TOKEN", text, action="extend", nargs="+", default=[])
 
 
@@ -147,7 +158,8 @@ def add_method_arguments(command: ArgumentParser) -> None:
         own = options_of(owners[-1])[name]
         told = own.metadata
         kind = names if name == "separator" else _start if name == "start" else told["kind"]
-        default = f"; default: {own.default}" if own.default not in (None, ()) else ""
+        usual = ("no", "yes")[own.default] if isinstance(own.default, bool) else own.default
+        default = f"; default: {usual}" if usual not in (None, ()) else ""
         group.add_argument(
             f"--{name.replace('_', '-')}",
             type=_refusing(kind),
@@ -160,10 +172,9 @@ def add_method_arguments(command: ArgumentParser) -> None:
 
 def add_learning_arguments(command: ArgumentParser) -> None:
     """Say what goes with every method: the prior, what may be used, whether to give intervals."""
-    prior = "concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none"
-    add(command, "--prior ALPHA", prior, type=float, default=2.0)
+    add_prior(command)
     add_size_arguments(command)
-    intervals = "add intervals of every CPT entry at this level (0.95 if none is given)"
+    intervals = "add an interval for every probability, at this level (0.95 if none is given)"
     add(command, "--intervals LEVEL", intervals, nargs="?", type=level, const=0.95)
 
 
@@ -208,17 +219,12 @@ def _start(text: str) -> str | Network:
     return text
 
 
-def one_or_many(paths: Sequence[str]) -> Any:
-    """A single path by itself: it may be a folder or a glob."""
-    return paths[0] if len(paths) == 1 else list(paths)
-
-
 def has_data(options: Namespace) -> bool:
     """Whether any data are given, of one kind."""
     if options.sql is None and options.database is not None:
-        options.usage_error("--database is asked by a query: give --sql 'select ...' too")
+        options.usage_error("--database needs a query: give --sql 'select ...' too")
     if options.sql is not None and options.data:
-        options.usage_error("the data come from files or from --sql: give one of them")
+        options.usage_error("give data files or --sql, not both")
     return bool(options.data) or options.sql is not None
 
 
@@ -231,7 +237,7 @@ def data_of(options: Namespace) -> Any:
         return options.held
     if has_data(options) and options.sql is not None:
         return SQL(options.sql, options.database)
-    paths = one_or_many(options.data)
+    paths = options.data[0] if len(options.data) == 1 else list(options.data)
     delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
     return TextFiles(paths, delimiter=delimiter, encoding=options.encoding, decimal=options.decimal)
 
@@ -299,13 +305,6 @@ def positive(text: str) -> int:
     return number(text, int, 1, inf, "a whole number of at least one")
 
 
-def jobs(text: str) -> int:
-    """A number of processes."""
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is not a whole number from one upwards")
-    return int(text)
-
-
 def gigabytes(text: str) -> int:
     """A size in GiB as bytes."""
     return int(number(text, float, SMALLEST, 2**20, "a size in GiB") * 2**30)
@@ -321,6 +320,8 @@ def limit(text: str) -> float | None:
 def level(text: str) -> float:
     """A level as a share, or in per cent."""
     value = number(text, float, SMALLEST, 100, "a level between 0 and 1")
+    if 1 <= value < 50:
+        raise ArgumentTypeError(f"{text!r} is not a level such as 0.95, or 95 per cent")
     return value / 100 if value >= 1 else value
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
+    add_memory,
     add_network_and_data,
     data_of,
-    gigabytes,
     names,
     note,
 )
+from lacunet.cli.output import refuse_overwriting
 
 HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """example:
@@ -41,7 +41,7 @@ def add_arguments(command: ArgumentParser) -> None:
 def add_output_arguments(command: ArgumentParser) -> None:
     """Say where the rows go and how those of the data are read."""
     add(command, "-o --output OUT", "the data file to write")
-    add(command, "--memory GIB", "memory budget in GiB", type=gigabytes)
+    add_memory(command)
     add_data_arguments(command)
 
 

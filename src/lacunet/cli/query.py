@@ -18,8 +18,8 @@ from lacunet.cli.options import (
     has_data,
     note,
 )
-from lacunet.cli.progress import progress_bar
-from lacunet.cli.recover import split_query
+from lacunet.cli.queries import split_query, states_in
+from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
 
@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
 
     if options.intervals is not None and not has_data(options):
         raise LacunetError(
-            "intervals say how sure the data make an answer, and none are given.",
+            "intervals come from data, and none are given.",
             "name the data after the network.",
         )
     network = read_network(options.network)
@@ -78,7 +78,9 @@ def _parsed(network: Network, text: str) -> tuple[list[str], dict[str, str]]:
     """The variables asked about and what is given, if the network has them."""
     left, right = split_query(text)
     if not left:
-        raise LacunetError(f"the query {text!r} asks about nothing.", 'as in "Ill,Test|Age=old".')
+        raise LacunetError(
+            f"the query {text!r} names no variable to ask about.", 'as in "Ill,Test|Age=old".'
+        )
     for name in left:
         if "=" in name and name not in network.states_of:
             raise LacunetError(
@@ -86,21 +88,7 @@ def _parsed(network: Network, text: str) -> tuple[list[str], dict[str, str]]:
                 "name the variable alone: the answer has all its states.",
             )
         network.known(name)
-    evidence = states_of(right)
-    for name, state in evidence.items():
-        network.state_index(name, state)
-    return left, evidence
-
-
-def states_of(parts: Sequence[str]) -> dict[str, str]:
-    """``["X=x", "Y=y"]`` as a mapping."""
-    found = {}
-    for part in parts:
-        name, equals, state = part.partition("=")
-        if not (equals and name.strip() and state.strip()):
-            raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.")
-        found[name.strip()] = state.strip()
-    return found
+    return left, states_in(right, network)
 
 
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:

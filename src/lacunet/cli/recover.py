@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.errors import refuse_overwriting
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
@@ -14,11 +13,11 @@ from lacunet.cli.options import (
     add_json,
     add_query_arguments,
     has_data,
-    names,
     note,
     noted_table,
 )
-from lacunet.cli.page import add_report_argument, keep_page, page_source
+from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
+from lacunet.cli.queries import split_query
 from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
@@ -39,13 +38,18 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "graph GRAPH", "a text file with the missingness graph")
-    add(command, "--query X,Y|Z", "a query instead of the families", action="append")
+    add(
+        command,
+        "--query X,Y|Z",
+        "a query instead of the families; may be repeated",
+        action="append",
+    )
     data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
     files = add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"
     add(command, "--implications", implied, action="store_true")
-    effort = "how long to search for each verdict, relative to the usual (1)"
-    command.add_argument("--effort", type=float, default=1.0, metavar="X", help=effort)
+    effort = "search effort: 2 searches twice as long as the default"
+    add(command, "--effort E", effort, type=float, default=1.0)
     add_json(command, "print the verdicts as JSON")
     add_report_argument(command)
     add_query_arguments(command, files)
@@ -92,22 +96,3 @@ def run(options: Namespace) -> int:
     if options.report:
         keep_page(options, page(*reported, data, page_source(options, READ)))
     return 0
-
-
-def split_query(text: str) -> tuple[list[str], list[str]]:
-    """The names left and right of the bar; a name that holds a comma or a bar is quoted.
-
-    Examples
-    --------
-    >>> split_query(' X , "a|b" | Z ')
-    (['X', 'a|b'], ['Z'])
-    >>> split_query("P(X | Z)")
-    (['X'], ['Z'])
-    """
-    text = text.strip()
-    if text.startswith("P(") and text.endswith(")"):
-        text = text[2:-1]
-    bars = (at for at, sign in enumerate(text) if sign == "|" and not text[:at].count('"') % 2)
-    at = next(bars, len(text))
-    left, right = ([name.strip() for name in names(part)] for part in (text[:at], text[at + 1 :]))
-    return left, right

@@ -10,12 +10,12 @@ from lacunet.cli.options import (
     add_data_arguments,
     add_json,
     add_network_and_data,
+    add_prior,
     names,
     noted_table,
 )
-from lacunet.cli.progress import progress_bar
-from lacunet.cli.query import states_of
-from lacunet.cli.recover import split_query
+from lacunet.cli.queries import split_query, states_in
+from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
 HELP = "show how far an answer moves if values are not missing at random"
@@ -24,9 +24,9 @@ EXAMPLE = """example:
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --threshold 0.3
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --method em
 
-Hidden values are like shown ones in the same group if values are missing at random (delta 0).
-A tilt of delta multiplies the odds of the state among hidden values by e^delta. With
---method em a value is compared with shown ones also given whatever else its row shows.
+If values are missing at random, hidden values are distributed like the shown ones of the same
+group (delta 0). A tilt of delta multiplies the odds of the state among hidden values by e^delta.
+With --method em they are compared given everything else that their rows show.
 """
 
 
@@ -42,8 +42,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--separator A,B", separator, type=names)
     method = "compare shares of rows, or learn the whole network by EM for every tilt"
     add(command, "--method", method, choices=["direct-mar", "em"], default="direct-mar")
-    prior = "concentration of the Dirichlet prior, for em"
-    add(command, "--prior ALPHA", prior, type=float, default=2.0)
+    add_prior(command, "for em")
     add_json(command, "print everything as JSON")
     add_data_arguments(command)
 
@@ -55,7 +54,7 @@ def run(options: Namespace) -> int:
 
     network = read_network(options.network)
     left, right = split_query(options.query)
-    asked, evidence = states_of(left), states_of(right)
+    asked, evidence = states_in(left, network), states_in(right, network)
     if len(asked) != 1:
         raise LacunetError(
             f"the query {options.query!r} asks for {len(asked)} states.",

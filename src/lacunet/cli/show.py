@@ -17,7 +17,7 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add(command, "network NETWORK", f"{NETWORK_HELP}, or a bundled one")
+    add(command, "network NETWORK", NETWORK_HELP)
     add(command, "variables VARIABLE", "whose CPT to print", nargs="*")
     add(command, "--dot", "print the graph in DOT", action="store_true")
     add_json(command, "print the same as JSON")

@@ -8,8 +8,8 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.errors import OutputError, refuse_overwriting
-from lacunet.cli.options import add, add_json, add_seed, note
+from lacunet.cli.options import NETWORK_HELP, add, add_json, add_seed, note
+from lacunet.cli.output import OutputError, refuse_overwriting
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -29,7 +29,7 @@ KINDS = ("none", "mcar", "mar", "informed")
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add(command, "network NETWORK", "a network file, or the name of a bundled network")
+    add(command, "network NETWORK", NETWORK_HELP)
     add(command, "--rows N", "number of rows", type=int, required=True)
     add(command, "-o --output DATA", "file for the rows", required=True)
     add_seed(command)
@@ -49,20 +49,24 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--complete-out FILE", "file for the complete rows")
     add_json(command, "print what was hidden as JSON")
     group = command.add_argument_group("how values go missing")
-    share = "mcar, mar, informed: the share of the variables with missing values (default: 0.3)"
+    share = "mcar, mar, informed: share of the variables that have missing values (default: 0.3)"
     add(group, "--share", share, type=float)
-    add(group, "--rate", "mcar: the rate of missing values (default: 0.7)", type=float)
+    add(
+        group,
+        "--rate",
+        "mcar: probability that a value of such a variable is missing (default: 0.7)",
+        type=float,
+    )
     add(group, "--parents N", "mar, informed: parents per mechanism (default: 2)", type=int)
-    separator = "informed: the variables that all mechanisms look at (default: 3)"
+    separator = "informed: number of variables that the mechanisms depend on (default: 3)"
     add(group, "--separator-size N", separator, dest="separator", type=int)
     add(
         group,
         "--beta A,B",
-        "mar, informed, graph: the Beta distribution that the probabilities of being missing "
-        "are drawn from (default: 1,0.5)",
+        "mar, informed, graph: the Beta distribution from which the probabilities of being missing "
+        "are drawn (default: 1,0.5)",
         type=two_numbers,
     )
-    command.set_defaults(wrong_usage=command.error)
 
 
 def run(options: Namespace) -> int:
@@ -113,9 +117,9 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     if unused := [name for name in given if name not in used]:
         spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
-        options.wrong_usage(f"--missing {how} does not use {spelled}")
+        options.usage_error(f"--missing {how} does not use {spelled}")
     if how == "none" and options.graph_out:
-        options.wrong_usage("--missing none has no missingness graph to write")
+        options.usage_error("--missing none has no missingness graph to write")
     if how == "none":
         return None
     if kind is not None:

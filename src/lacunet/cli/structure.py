@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 
-from lacunet.cli.errors import refuse_overwriting
-from lacunet.cli.network import add_building_arguments, asked_bins, asked_states
+from lacunet.cli.network import add_building_arguments, asked_bins, asked_states, note_written
 from lacunet.cli.options import (
     add,
     add_data,
     add_json,
+    add_memory,
+    add_prior,
     add_row_arguments,
     add_seed,
     add_text_arguments,
     data_of,
-    gigabytes,
     names,
     note,
 )
-from lacunet.cli.progress import progress_bar
+from lacunet.cli.output import keep_learned, refuse_overwriting
+from lacunet.cli.terminal import progress_bar
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
 EXAMPLE = """example:
@@ -44,7 +46,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--required ARCS", "arcs that must be there: 'A -> B; A, C -> D'", default="")
     add(group, "--forbidden ARCS", "arcs that are not allowed", default="")
     tiers = "groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one"
-    add(group, "--tiers T", tiers)
+    add(group, "--tiers T", tiers, type=_tiers)
     add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
     missingness = (
         "how values go missing: 'learn' (default), 'none' for completely at random, "
@@ -52,15 +54,14 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
     method = "'closed-form' returns the first network, without iterating"
-    group.add_argument("--method", choices=["auto", "closed-form"], default="auto", help=method)
+    add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
     add(group, "--score", "score to maximise", choices=["bic", "bdeu"], default="bic")
     strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"
     add(group, "--strengths N", strengths, type=int)
     add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
     add_seed(group)
-    prior = "concentration of the CPTs' Dirichlet prior"
-    add(group, "--prior ALPHA", prior, type=float, default=2.0)
-    add(group, "--memory GIB", "memory budget in GiB", type=gigabytes)
+    add_prior(group)
+    add_memory(group)
     add_building_arguments(group)
     add_row_arguments(group)
     add_text_arguments(group)
@@ -70,13 +71,16 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print the edges."""
     import numpy as np
 
-    from lacunet.formats.files import check_target, write_network
+    from lacunet.data.whole import held
+    from lacunet.formats.files import check_target
     from lacunet.report.structured import structure_as_data, structure_as_text
     from lacunet.structure.columns import find_columns
     from lacunet.structure.learn import learn_structure
 
     refuse_overwriting([options.output], options.data)
     data = data_of(options)
+    if options.data == ["-"]:  # can be read once only
+        data = held(data)
     columns = find_columns(
         data,
         dict(map(asked_states, options.states)),
@@ -93,7 +97,7 @@ def run(options: Namespace) -> int:
             columns.network,
             required=options.required,
             forbidden=options.forbidden,
-            tiers=[names(tier) for tier in options.tiers.split(";")] if options.tiers else None,
+            tiers=options.tiers,
             max_parents=options.max_parents,
             missingness=_missingness(options.missingness),
             method=options.method,
@@ -107,21 +111,23 @@ def run(options: Namespace) -> int:
             memory=options.memory,
             progress=progress,
         )
-    for text in (*columns.notes, *found.notes):
+    found = replace(found, notes=(*columns.notes, *found.notes))
+    for text in found.notes:
         note(text)
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
         note(f"the search {how}: the result is the best so far")
-    if options.output:
-        write_network(found.network, options.output)
     print(json.dumps(structure_as_data(found)) if options.json else structure_as_text(found))
     if options.output:
-        note(f"the network is in {options.output}")
-        if columns.network.cuts_of and ".json" not in options.output:
-            note("cut points are kept in .json files only: new numbers will not be cut")
+        keep_learned(found.network, options.output)
+        note_written(columns.network, options.output)
     elif not options.json:
-        note("nothing was written; -o FILE keeps the network")
+        note("nothing was written; -o FILE writes the network")
     return 130 if found.ended == "interrupted" else 0
+
+
+def _tiers(text: str) -> list[list[str]]:
+    return [names(tier) for tier in text.split(";")]
 
 
 def _missingness(text: str) -> str | None:

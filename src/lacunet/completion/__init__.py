@@ -1,5 +1,5 @@
 """What a network says about every row: posteriors, and completions of what rows do not show.
 
-Read `rows` (the problems that each row has), `complete` (completions as codes), `posterior`
-(posteriors as arrays), then `frames`, which does both for dataframes: `predict` and `impute`.
+Read `rows` (the problems that each row has, completions as codes, posteriors as arrays), then
+`frames`, which does the same for dataframes: `predict` and `impute`.
 """

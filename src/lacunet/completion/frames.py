@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from lacunet.completion.complete import draw_completions, most_probable
-from lacunet.completion.posterior import Posteriors, row_posteriors
+from lacunet.completion.rows import Posteriors, draw_completions, most_probable, row_posteriors
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import filled, held, made_like, replaced
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.model.network import Network, as_network
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.model.network import Network
 from lacunet.wording import counted
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ ANSWERS: tuple[Answer, ...] = ("probabilities", "states", "log-probability")
 
 
 def predict(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     targets: str | Sequence[str],
     *,
@@ -45,7 +45,7 @@ def predict(
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.learn` takes.
     targets
@@ -133,7 +133,7 @@ def _columns(
 
 
 def impute(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     draws: int | None = None,
     rng: np.random.Generator | int | None = None,
@@ -148,7 +148,7 @@ def impute(
     Parameters
     ----------
     network
-        A network with CPTs, perhaps learned from other data.
+        A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.learn` takes.
     draws
@@ -185,9 +185,12 @@ def impute(
     """
     network = as_network(network)
     if draws is not None and draws < 1:
-        raise LacunetError(f"draws={draws} is not a number of frames.", "give 1 or more, or None.")
+        raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
     if draws is not None and rng is None:
-        raise LacunetError("draws need a source of randomness.", "rng=numpy.random.default_rng(1)")
+        raise LacunetError(
+            "draws need a random generator or a seed.",
+            "give rng=numpy.random.default_rng(1), or rng=1.",
+        )
     frame = held(data)
     table = read_table(frame, network, missing=missing, unknown=unknown, latent=latent)
     if draws is None or rng is None:

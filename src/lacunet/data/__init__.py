@@ -2,7 +2,7 @@
 
 In: `source` (parts and pieces), `files`, `text`, `frames` and `databases` (where they come from),
 `reading` (what is to be read, by which rules), `matching` and `encode` (values to codes),
-`weights`, `batches`, and `read`, the way in; `table` is the result. `stream` reads rows that memory
-does not hold, `coded` keeps them as codes in a `scratch` folder. Out: `write`, and `whole` for
+`batches`, and `read`, the way in; `table` is the result. `stream` reads rows that memory
+does not hold, `coded` keeps them as codes in a scratch folder. Out: `write`, and `whole` for
 frames that are given back as they came. `examples` are the bundled tables.
 """

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.encode import ColumnEncoder
+from lacunet.data.encode import ColumnEncoder, cell_at, first_wrong, weight_column
 from lacunet.data.errors import (
     SHOWN_VALUES,
     DataError,
@@ -30,7 +30,6 @@ from lacunet.data.matching import Matcher
 from lacunet.data.reading import Reading
 from lacunet.data.source import Part, Piece
 from lacunet.data.table import Codes, code_type
-from lacunet.data.weights import cell_at, first_wrong, weight_column
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted
@@ -73,7 +72,7 @@ def encoders_of(reading: Reading) -> Encoders:
         name: ColumnEncoder(
             Matcher(
                 reading.network.states(name),
-                reading.missing,
+                reading.how.missing,
                 reading.decimal,
                 reading.network.cuts_of.get(name, ()),
             )
@@ -116,9 +115,9 @@ def batches(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
-    if isinstance(reading.weight, np.ndarray) and len(reading.weight) != rows:
-        raise WeightError.length(len(reading.weight), rows)
-    if reading.unknown == "error" and any(own.refused for own in encoders.values()):
+    if isinstance(reading.how.weight, np.ndarray) and len(reading.how.weight) != rows:
+        raise WeightError.length(len(reading.how.weight), rows)
+    if reading.how.unknown == "error" and any(own.refused for own in encoders.values()):
         raise _refusal(encoders, begun)
 
 
@@ -138,7 +137,7 @@ def remarks(reading: Reading, odd_in: Mapping[str, Odd]) -> Iterator[str]:
                 f"{counted(own.stripped.total(), 'cell')}, as in "
                 f"{clipped(next(iter(own.stripped)))}."
             )
-        if own.refused and reading.unknown == "missing":
+        if own.refused and reading.how.unknown == "missing":
             values = ", ".join(clipped(value) for value, _ in own.refused.most_common(5))
             yield (
                 f"column {name!r}: read {counted(own.refused.total(), 'cell')} as missing, with "
@@ -188,7 +187,7 @@ def _encoded(reading: Reading, encoders: Encoders, place: _Place) -> EncodedBatc
         else _never_observed(reading.network.cardinality(name), piece.rows)
         for name in reading.network.variables
     }
-    for name in reading.fully_observed:
+    for name in reading.how.fully_observed:
         missing = columns[name] == reading.network.cardinality(name)
         if missing.any():
             row = place.row_in_part + int(np.argmax(missing))
@@ -210,18 +209,18 @@ def _never_observed(cardinality: int, rows: int) -> Codes:
 
 
 def _weights(reading: Reading, place: _Place) -> FloatArray | None:
-    if not isinstance(reading.weight, str):
-        whole = reading.weight
+    if not isinstance(reading.how.weight, str):
+        whole = reading.how.weight
         stop = place.row + place.piece.rows
         if whole is not None and stop > len(whole):
             raise WeightError.length(len(whole), f"{stop} or more")
         return None if whole is None else whole[place.row : stop]
-    column = place.piece.columns[reading.weight]
+    column = place.piece.columns[reading.how.weight]
     weights = weight_column(column, reading.decimal)
     if (wrong := first_wrong(weights)) is not None:
         row = place.row_in_part + wrong
         where = dict(place.part.places([row]))[row]
-        raise WeightError.value(f"{where}, column {reading.weight!r}", cell_at(column, wrong))
+        raise WeightError.value(f"{where}, column {reading.how.weight!r}", cell_at(column, wrong))
     return weights
 
 

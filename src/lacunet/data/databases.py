@@ -140,7 +140,7 @@ def _connected(database: str | None, label: str) -> Any:
         return _driver("adbc_driver_postgresql").connect(database)
     if "://" in database:
         raise DataError(
-            f"{label}: addresses that begin with {scheme!r} are not known.",
+            f"{label}: addresses that begin with {scheme!r} are not supported.",
             "open an ADBC connection to it, and give lacunet.SQL(query, connection) as data.",
         )
     path = rest if scheme in ("sqlite", "duckdb") else database
@@ -177,7 +177,7 @@ def _is_sqlite(path: str, label: str) -> bool:
         return False
     raise DataError(
         f"{label}: the file is neither a DuckDB nor an SQLite database.",
-        "other files are read without a query, or by one that names them, without a database.",
+        "read other files without a query, or name them in the query and give no database.",
     )
 
 

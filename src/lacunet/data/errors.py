@@ -71,7 +71,7 @@ class PromiseError(DataError):
     @classmethod
     def broken(cls, variable: str, where: str) -> PromiseError:
         return cls(
-            f"{variable!r} is promised to be fully observed, but {where} does not show it.",
+            f"{variable!r} is promised to be fully observed, but it is missing in {where}.",
             "take it out of fully_observed=[...] (--fully-observed).",
         )
 

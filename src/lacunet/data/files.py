@@ -96,7 +96,7 @@ def _part(path: Path, options: TextFiles) -> Part:
             f"{label} is not a kind of file that can be read."
             if foreign
             else f"the name of {label} does not say what kind of data it holds.",
-            f"give its rows by way of pandas: {foreign.format(label)} in place of the path."
+            f"read it with pandas, and give {foreign.format(label)} in place of the path."
             if foreign
             else f"rename it to end in one of {', '.join(FORMATS)}.",
         )

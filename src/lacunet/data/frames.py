@@ -35,7 +35,7 @@ def is_spark(data: Any) -> bool:
 
 def _stays_on_spark(_: Sequence[str]) -> Iterator[Piece]:
     raise DataError(
-        "a Spark DataFrame is learned from where it is; for all else its rows are needed here.",
+        "only learning works on a Spark DataFrame in place; this needs its rows here.",
         "give data.toArrow() if they fit in memory, or some of them: data.limit(...).toArrow().",
     )
 
@@ -85,16 +85,15 @@ def _mapping_part(data: Mapping[str, Any]) -> Part:
         str(name): nw.from_native(cells, series_only=True, pass_through=True)
         for name, cells in data.items()
     }
-    return Part("the dict", tuple(columns), partial(_mapping_pieces, columns, rows), rows)
+    return Part("the dict", tuple(columns), partial(_sliced, columns, rows), rows)
 
 
-def _mapping_pieces(
-    columns: Mapping[str, Any], rows: int, wanted: Sequence[str]
-) -> Iterator[Piece]:
+def _sliced(columns: Any, rows: int, wanted: Sequence[str], done: int = 0) -> Iterator[Piece]:
+    """Pieces of what has columns by name; ``done`` rows came before."""
     for start in range(0, rows, PIECE_ROWS):
         stop = min(start + PIECE_ROWS, rows)
         cells = {name: _cells(columns[name][start:stop]) for name in wanted}
-        yield Piece(cells, stop - start, stop)
+        yield Piece(cells, stop - start, done + stop)
 
 
 def _cells(cells: Any) -> Column:
@@ -160,15 +159,8 @@ def _narwhals_part(data: Any) -> Part:
         return Part(f"the {kind} LazyFrame", names, partial(_lazy_pieces, frame), None)
     if isinstance(frame, nw.DataFrame):
         names = tuple(frame.columns)
-        return Part(f"the {kind} DataFrame", names, partial(_eager_pieces, frame), len(frame))
+        return Part(f"the {kind} DataFrame", names, partial(_sliced, frame, len(frame)), len(frame))
     return _capsule_part(data)
-
-
-def _eager_pieces(frame: Any, wanted: Sequence[str], done: int = 0) -> Iterator[Piece]:
-    for start in range(0, len(frame), PIECE_ROWS):
-        stop = min(start + PIECE_ROWS, len(frame))
-        cells = {name: _cells(frame[name][start:stop]) for name in wanted}
-        yield Piece(cells, stop - start, done + stop)
 
 
 def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
@@ -185,7 +177,7 @@ def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
     native = native.select(selectors.by_name(*wanted))
     done = 0
     for batch in native.collect_batches(chunk_size=PIECE_ROWS, maintain_order=True):
-        yield from _eager_pieces(nw.from_native(batch, eager_only=True), wanted, done)
+        yield from _sliced(nw.from_native(batch, eager_only=True), len(batch), wanted, done)
         done += len(batch)
 
 

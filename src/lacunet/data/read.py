@@ -3,8 +3,6 @@
 Reading is planned first (`lacunet.data.reading`: which columns, by which rules), then done piece
 by piece (`lacunet.data.batches`), then collected here. Nothing but codes is ever held for more
 than a few pieces, so memory is bounded by the codes themselves.
-
-An array that grows at its end.
 """
 
 from __future__ import annotations
@@ -15,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from lacunet.data.batches import EncodedBatch, Encoders, batches, encoders_of, remarks
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
-from lacunet.data.reading import Reading, Unknown, plan_reading
+from lacunet.data.reading import AS_IT_IS, How, Reading, Unknown, plan_reading
 from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.errors import warn
 from lacunet.model.network import FloatArray, Network
@@ -31,7 +29,7 @@ def read_table(
     data: Any,
     network: Network,
     *,
-    weight: str | ArrayLike | None = None,
+    weight: Any = None,
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
@@ -78,11 +76,17 @@ def read_table(
     >>> table.columns["Rain"].tolist(), table.columns["Wet"].tolist()
     ([1, 2, 0], [0, 0, 2])
     """
+    how = How(weight=weight, missing=missing, unknown=unknown, latent=latent)
+    return table_read(data, network, how, progress)
+
+
+def table_read(
+    data: Any, network: Network, how: How = AS_IT_IS, progress: Progress = silent
+) -> EncodedTable:
+    """The same, told how by one value."""
     if isinstance(data, EncodedTable):
-        return _accepted(data, network, weight, latent)
-    reading = plan_reading(
-        data, network, weight=weight, missing=missing, unknown=unknown, latent=latent
-    )
+        return _accepted(data, network, how)
+    reading = plan_reading(data, network, how)
     encoders, collected = encoders_of(reading), Collected(reading.cardinality_of)
     for batch in batches(reading, encoders, progress):
         collected.append(batch)
@@ -91,16 +95,14 @@ def read_table(
     return replace(table, notes=told_notes(reading, told))
 
 
-def _accepted(
-    table: EncodedTable, network: Network, weight: object, latent: Sequence[str]
-) -> EncodedTable:
-    for option, is_given in (("weight", weight is not None), ("latent", bool(latent))):
+def _accepted(table: EncodedTable, network: Network, how: How) -> EncodedTable:
+    for option, is_given in (("weight", how.weight is not None), ("latent", bool(how.latent))):
         if is_given:
             raise DataError(
                 f"{option}= has no meaning for a table that is already encoded.",
                 f"give {option}= when the data are read.",
             )
-    own = {name: network.cardinality(name) for name in network.variables}
+    own = network.cardinality_of
     if dict(table.cardinality_of) != own:
         names = sorted({*own, *table.cardinality_of})
         other = [name for name in names if own.get(name) != table.cardinality_of.get(name)]
@@ -161,9 +163,7 @@ def told_notes(reading: Reading, told: Told, warned: set[str] | None = None) -> 
     if not told.given:
         raise DataError(f"{reading.source.label} has no rows.")
     if not told.kept:
-        raise WeightError(
-            "every row has the weight zero.", "give at least one row a weight above 0."
-        )
+        raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
     notes = (*reading.notes, *remarks(reading, told.odd_in))
     for note in notes:
         if warned is None or note not in warned:

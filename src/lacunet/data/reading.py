@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lacunet.data.databases import SQL, query_part
+from lacunet.data.encode import weight_array
 from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.source import Source, source_of
 from lacunet.data.text import TextFiles, delimiter_hint
-from lacunet.data.weights import weight_array
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.wording import close_to, did_you_mean
 
@@ -29,63 +28,76 @@ MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
 
+def _several(names: Sequence[str]) -> tuple[str, ...]:
+    """The names as strings; a lone string is one name, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(map(str, names))
+
+
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """How rows are read, as `read_table` and `lacunet.learn` are told.
+
+    ``weight`` is the name of a column, an array with one number for each row, or None;
+    ``missing`` are further strings that mean "not observed"; ``unknown`` says whether a value that
+    is not a state is an error or missing; ``latent`` variables have no column, and
+    ``fully_observed`` ones are promised to be shown by every row.
+    """
+
+    weight: Any = None
+    missing: Sequence[str] = ()
+    unknown: Unknown = "error"
+    latent: Sequence[str] = ()
+    fully_observed: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.unknown not in get_args(Unknown):
+            raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
+        for name in ("missing", "latent", "fully_observed"):
+            object.__setattr__(self, name, _several(getattr(self, name)))
+        if self.weight is not None and not isinstance(self.weight, str):
+            object.__setattr__(self, "weight", weight_array(self.weight))
+
+
+AS_IT_IS = How()
+
+
 @dataclass(frozen=True)
 class Reading:
     """A plan to read rows over the network's variables.
 
-    ``column_of`` names the column of each variable that is not ``latent``. ``weight`` is the
-    name of a column, an array with one number for each row, or None. ``fully_observed`` are
-    variables that are promised to be shown by every row.
+    ``column_of`` names the column of each variable that is not latent; ``decimal`` is the
+    character before decimals.
     """
 
     network: Network
     source: Source
+    how: How
     column_of: Mapping[str, str]
-    latent: Scope
-    weight: str | FloatArray | None
-    missing: tuple[str, ...]
-    unknown: Unknown
     decimal: str
     notes: tuple[str, ...]
-    fully_observed: Scope = ()
 
     @property
     def cardinality_of(self) -> dict[str, int]:
         """The number of states of each variable."""
-        return {name: self.network.cardinality(name) for name in self.network.variables}
+        return self.network.cardinality_of
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """The columns to be read, each once."""
-        weight = (self.weight,) if isinstance(self.weight, str) else ()
+        weight = (self.how.weight,) if isinstance(self.how.weight, str) else ()
         return tuple(dict.fromkeys((*self.column_of.values(), *weight)))
 
 
-def plan_reading(
-    data: Any,
-    network: Network,
-    *,
-    weight: str | ArrayLike | None = None,
-    missing: Sequence[str] = (),
-    unknown: Unknown = "error",
-    latent: Sequence[str] = (),
-    fully_observed: Sequence[str] = (),
-) -> Reading:
-    """Find the columns that the network needs; the arguments are those of `read_table`."""
+def plan_reading(data: Any, network: Network, how: How = AS_IT_IS) -> Reading:
+    """Find the columns that the network needs, or refuse what cannot fit."""
     refuse_swapped(network, data)
-    if unknown not in get_args(Unknown):
-        raise DataError(f"unknown= is {unknown!r}, but must be 'error' or 'missing'.")
     source = source_from(data)
-    hidden = _several(latent)
-    _check_network(network, hidden)
-    promised = checked_promise(network, _several(fully_observed), hidden)
-    column_of, notes = _matched_columns(source, network, hidden)
-    weights = _checked_weight(source, network, weight)
-    tokens = _several(missing)
+    _check_network(network, how.latent)
+    how = replace(how, fully_observed=checked_promise(network, how))
+    column_of, notes = _matched_columns(source, network, how.latent)
+    _check_weight(source, network, how.weight)
     decimal = data.decimal if isinstance(data, TextFiles) else "."
-    reading = Reading(
-        network, source, column_of, hidden, weights, tokens, unknown, decimal, (), promised
-    )
+    reading = Reading(network, source, how, column_of, decimal, ())
     return replace(reading, notes=(*notes, *_remarks(reading)))
 
 
@@ -95,7 +107,7 @@ def _remarks(reading: Reading) -> Iterator[str]:
     if ignored := [name for name in reading.source.columns if name not in wanted]:
         yield f"ignored the columns {listed(ignored)}, which the network does not have."
     states_of = reading.network.states_of
-    for token in reading.missing:
+    for token in reading.how.missing:
         if owners := [name for name in reading.column_of if token in states_of[name]]:
             yield f"{token!r} is a state of {listed(owners)}, so there it does not mean missing."
 
@@ -124,17 +136,12 @@ def source_from(data: Any) -> Source:
     return source_of(file_parts(data) if isinstance(data, TextFiles) else [frame_part(data)])
 
 
-def _several(names: Sequence[str]) -> tuple[str, ...]:
-    """The names as strings; a lone string is one name, not its letters."""
-    return (names,) if isinstance(names, str) else tuple(map(str, names))
-
-
-def _check_network(network: Network, latent: Scope) -> None:
+def _check_network(network: Network, latent: Sequence[str]) -> None:
     for name in network.variables:
         if network.cardinality(name) > MOST_STATES:
             raise DataError(
                 f"variable {name!r} has {network.cardinality(name)} states; "
-                f"{MOST_STATES} is the most that fit."
+                f"at most {MOST_STATES} are supported."
             )
     if strangers := [name for name in latent if name not in network.states_of]:
         raise DataError(
@@ -144,20 +151,21 @@ def _check_network(network: Network, latent: Scope) -> None:
         raise DataError("every variable is declared latent: there is nothing to learn from.")
 
 
-def checked_promise(network: Network, promised: Scope, latent: Scope = ()) -> Scope:
+def checked_promise(network: Network, how: How) -> Scope:
     """The variables that are promised to be never missing, in the network's order."""
+    promised = how.fully_observed
     if strangers := [name for name in promised if name not in network.states_of]:
         raise DataError(
             f"fully_observed=[...] names {listed(strangers)}, which are not variables of the "
             "network."
         )
-    if hidden := [name for name in promised if name in latent]:
+    if hidden := [name for name in promised if name in how.latent]:
         raise DataError(f"{listed(hidden)} are declared both latent and fully observed.")
     return tuple(name for name in network.variables if name in promised)
 
 
 def _matched_columns(
-    source: Source, network: Network, latent: Scope
+    source: Source, network: Network, latent: Sequence[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The column of each variable: of the same name or, failing that, with blanks around it."""
     columns = set(source.columns)
@@ -192,11 +200,7 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     yield "rename the columns, or declare what was never observed in latent=[...] (--latent)."
 
 
-def _checked_weight(
-    source: Source, network: Network, weight: str | ArrayLike | None
-) -> str | FloatArray | None:
-    if weight is None:
-        return None
+def _check_weight(source: Source, network: Network, weight: str | FloatArray | None) -> None:
     if isinstance(weight, str):
         if weight in network.states_of:
             raise WeightError(
@@ -208,8 +212,5 @@ def _checked_weight(
                 f"{source.label} has no column {weight!r} to take the row weights from.",
                 did_you_mean(weight, source.columns[:MOST_COMPARED]),
             )
-        return weight
-    weights = weight_array(weight)
-    if source.rows is not None and len(weights) != source.rows:
-        raise WeightError.length(len(weights), source.rows)
-    return weights
+    elif weight is not None and source.rows is not None and len(weight) != source.rows:
+        raise WeightError.length(len(weight), source.rows)

@@ -23,7 +23,7 @@ from lacunet.data.read import Collected, Told
 from lacunet.data.reading import Reading
 from lacunet.data.source import Part, Source
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import FloatArray, Scope
+from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
 
 MOST_STRETCHES = 16
@@ -74,7 +74,7 @@ class Unread:
 
 def forecast_bytes(reading: Reading) -> float:
     """What the rows will take as codes: as counted, by the bytes of text files, or infinity."""
-    source, extras = reading.source, reading.weight is not None
+    source, extras = reading.source, reading.how.weight is not None
     if source.rows is not None:
         return source.rows * row_bytes(reading.cardinality_of, int(extras))
     if any(part.size is None for part in source.parts):
@@ -87,7 +87,7 @@ def missing_by_footers(reading: Reading) -> Scope | None:
 
     Other variables may be missing still: a string may stand for that.
     """
-    found: set[str] = set(reading.latent)
+    found: set[str] = set(reading.how.latent)
     for part in reading.source.parts:
         nulls = part.nulls and part.nulls(tuple(reading.column_of.values()))
         if nulls is None:
@@ -99,7 +99,7 @@ def missing_by_footers(reading: Reading) -> Scope | None:
 def stretches(reading: Reading, believed: Sequence[str]) -> list[Unread]:
     """The rows in a few stretches of whole files, which do not depend on who reads them."""
     parts = reading.source.parts
-    is_cut = reading.source.rows is not None or not isinstance(reading.weight, np.ndarray)
+    is_cut = reading.source.rows is not None or not isinstance(reading.how.weight, np.ndarray)
     sizes = [part.size or 0 for part in parts]
     least = max(STRETCH_ROWS if reading.source.rows else 1, -(-sum(sizes) // MOST_STRETCHES))
     groups: list[list[Part]] = [[]]
@@ -113,16 +113,13 @@ def stretches(reading: Reading, believed: Sequence[str]) -> list[Unread]:
     found, row = [], 0
     for group in groups:
         own = Source(tuple(group))
-        weight = reading.weight
+        weight = reading.how.weight
         if isinstance(weight, np.ndarray) and len(groups) > 1:
-            weight = _slice(weight, row, own.rows or 0)
+            weight = weight[row : row + (own.rows or 0)]
             row += own.rows or 0
-        found.append(Unread(replace(reading, source=own, weight=weight), frozenset(believed)))
+        how = replace(reading.how, weight=weight)
+        found.append(Unread(replace(reading, source=own, how=how), frozenset(believed)))
     return found
-
-
-def _slice(weights: FloatArray, start: int, length: int) -> FloatArray:
-    return weights[start : start + length]
 
 
 def held_or_coded(
@@ -133,7 +130,7 @@ def held_or_coded(
     Also which variables are missing in some row, and what was met on the way.
     """
     encoders, collected = encoders_of(reading), Collected(reading.cardinality_of)
-    each = row_bytes(reading.cardinality_of, int(reading.weight is not None))
+    each = row_bytes(reading.cardinality_of, int(reading.how.weight is not None))
     most = int(min(most_bytes / each, 2**62))
     given, writer = 0, None
     missing: set[str] = set()

@@ -109,6 +109,11 @@ class EncodedTable:
         """The weight of all rows, :math:`N`."""
         return float(self.rows) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def row_weights(self) -> FloatArray:
+        """The weight of each row."""
+        return np.ones(self.rows) if self.weights is None else self.weights
+
     def is_shown(self, variables: Sequence[str]) -> NDArray[np.bool_]:
         """Whether each row shows all of the variables."""
         shown = np.ones(self.rows, dtype=bool)

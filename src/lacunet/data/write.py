@@ -46,7 +46,9 @@ def to_arrow(table: EncodedTable, network: Network) -> pa.Table:
     import pyarrow as pa
 
     if table.weights is not None:
-        raise DataError("a table with weights cannot be written: its weights have no column.")
+        raise DataError(
+            "a table with weights cannot be written: there is no column for the weights."
+        )
     columns = {}
     for name, codes in table.columns.items():
         size = table.cardinality_of[name]

@@ -21,6 +21,7 @@ from lacunet.diagnosis.at_random import (
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.explain import explain
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
@@ -31,7 +32,7 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
 from lacunet.statistics.observations import Held
-from lacunet.wording import counted, finite, text_table
+from lacunet.wording import counted, finite, first_of, text_table
 
 LEVEL = 0.05
 SHOWN = 10  # lines of each list that are printed
@@ -91,13 +92,13 @@ class Diagnosis:
 
 
 def diagnose(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     weight: Any = None,
     *,
     missing: Sequence[str] = (),
     latent: Sequence[str] = (),
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> Diagnosis:
     """Say what is missing from data, how, and what that permits.
@@ -126,14 +127,15 @@ def diagnose(
     >>> print(diagnose(network, rows).conclusions[0])
     Values are not missing completely at random: Ill depends on Age.
     """
+    network = as_network(network)
     table = read_table(
         data, network, weight=weight, missing=missing, latent=latent, progress=progress
     )
-    rng = np.random.default_rng(0) if rng is None else rng
+    random = np.random.default_rng(0 if rng is None else rng)
     described = patterns(network, table)
-    completely = mcar_tests(network, table, rng)
+    completely = mcar_tests(network, table, random)
     parents_of = observed_parents(network, table)
-    always = mar_tests(network, table, rng, parents_of)
+    always = mar_tests(network, table, random, parents_of)
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
     words = _conclusions(described, completely, always, never)
@@ -234,9 +236,8 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
         causes_of.setdefault(test.missing, []).append(test.cause)
     parts = []
     for at, (missing, causes) in enumerate(list(causes_of.items())[:3]):
-        more = f" and {len(causes) - 3} more" if len(causes) > 3 else ""
         verb = "depends on" if at == 0 else "on"
-        parts.append(f"{missing} {verb} {', '.join(causes[:3])}{more}")
+        parts.append(f"{missing} {verb} {first_of(causes, 3)}")
     rest = len(causes_of) - len(parts)
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 

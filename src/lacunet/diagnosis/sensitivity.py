@@ -16,6 +16,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.tilted import tilted_rows
 from lacunet.estimate.learn import learn
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import observed_parents
 from lacunet.model.network import FloatArray, Network, Scope
@@ -61,7 +62,7 @@ class Sensitivity:
 
 
 def sensitivity(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     target: str,
     state: str,
@@ -119,6 +120,7 @@ def sensitivity(
     >>> found.answers[5].item(), round(exp(found.tipping_point), 6)
     (0.5, 3.0)
     """
+    network = as_network(network)
     if method not in METHODS:
         raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
     if threshold is not None and not 0 <= threshold <= 1:

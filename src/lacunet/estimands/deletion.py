@@ -83,17 +83,17 @@ def _factor(target: Scope, given: Scope, shown: Sequence[str]) -> Factor:
     return Factor(target, given, Sample(tuple(map(Mechanism, shown))))
 
 
-def listwise_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
+def listwise_estimand(left: Scope, partially: Sequence[str], _given: Scope = ()) -> Estimand:
     """Only the rows that show every variable."""
     return Estimand(left, (), ((_factor(left, (), partially),),))
 
 
-def direct_mcar_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
+def direct_mcar_estimand(left: Scope, partially: Sequence[str], _given: Scope = ()) -> Estimand:
     """The rows that show all of ``left``."""
     return Estimand(left, (), ((_factor(left, (), _among(left, partially)),),))
 
 
-def factored_mcar_estimand(left: Scope, partially: Sequence[str]) -> Estimand:
+def factored_mcar_estimand(left: Scope, partially: Sequence[str], _given: Scope = ()) -> Estimand:
     """Every order of the chain rule over ``left``."""
     return Estimand(left, (), _chain_rule(left, (), partially), factorial(len(left)))
 

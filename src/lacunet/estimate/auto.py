@@ -1,7 +1,7 @@
 """The method that needs no choosing: the closed form, then EM as far as it pays.
 
 Without missing values the CPTs are plain frequencies. Otherwise factored deletion for MAR is
-followed by EM to convergence, or in another way if the observed-data likelihood of rows put aside
+followed by EM to convergence, or by fewer steps if the observed-data likelihood of rows put aside
 clearly speaks for it (`lacunet.estimate.em.heldout`), as far as the time limit allows: exact where
 the memory budget allows it, by loopy belief propagation elsewhere. If not even one step fits, the
 closed form stands.

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lacunet.data.read import Told
+from lacunet.data.reading import AS_IT_IS, How
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
-from lacunet.formats.files import read_network
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
@@ -39,7 +40,7 @@ KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them
 
 
 def count(
-    network: Network | str | Path,
+    network: AnyNetwork,
     data: Any,
     method: str | Method = "auto",
     *,
@@ -77,12 +78,12 @@ def count(
     >>> yesterday + count(network, {"Coin": ["head", None]}, "direct-mcar")
     <Statistics of 4 rows for direct-mcar>
     """
-    network = read_network(network) if isinstance(network, str | Path) else network
+    network = as_network(network)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
-    how = {"weight": weight, "missing": missing, "unknown": unknown, "latent": latent}
+    how = How(weight=weight, missing=missing, unknown=unknown, latent=latent)
     with observations(
-        data, network, budget, scratch=scratch, jobs=jobs, progress=progress, **how
+        data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         if not is_rows:
             return _of_families(network, source, method, progress)
@@ -91,7 +92,7 @@ def count(
         whole = next(parts)
         if next(parts, None) is not None:
             raise StatisticsError(
-                f"the distinct rows take more than {gibibytes(budget / KEPT_SHARE)}, an eighth of "
+                f"the distinct rows need more than {gibibytes(budget / KEPT_SHARE)}, an eighth of "
                 "the memory budget.",
                 "raise memory=... (--memory), or count them into a file: lacunet count.",
             )
@@ -113,12 +114,12 @@ def count_into(
     network: Network,
     data: Any,
     method: str = "auto",
+    how: How = AS_IT_IS,
     *,
     memory: int | None = None,
     scratch: str | Path | None = None,
     jobs: int = 1,
     progress: Progress = silent,
-    **how: Any,
 ) -> tuple[Header, tuple[str, ...]]:
     """Count into a file, however many distinct rows there are; its header, and notes on the data.
 
@@ -126,7 +127,7 @@ def count_into(
     """
     budget, is_rows = memory_budget(memory), needs_rows(method)
     with observations(
-        data, network, budget, scratch=scratch, jobs=jobs, progress=progress, **how
+        data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
@@ -179,8 +180,7 @@ def method_counted_for(data: Any) -> str | None:
 
 
 def _of_families(network: Network, source: AnyRows, method: str, progress: Progress) -> Statistics:
-    families = tuple(map(network.family, network.variables))
-    needs = Needs(families, complete=method == Listwise.name)
+    needs = Needs(network.families, complete=method == Listwise.name)
     found = _unbelieving(source).gather(Gathering(needs, network), progress)
     return replace(found, network=network, method=method)
 

@@ -86,7 +86,7 @@ def explain(
         tuple(dict.fromkeys(asked.given for asked in plan.needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
         cost,
-        work_of(method.name, network, cost),
+        work_of(method.name, network, cost, budget),
         source.scratch_bytes(plan.needs) if isinstance(source, Streamed) else None,
         () if found is None else found.notes,
     )
@@ -104,47 +104,6 @@ def explain_rows(
     values = {name: network.state_index(name, state) for name, state in query.items()}
     estimand = method.estimand(tuple(query), table.partially_observed, table.fully_observed)
     return estimand, rows_entering(estimand, table, values)
-
-
-def parsed_query(text: str, network: Network) -> dict[str, str]:
-    """A query such as ``X=1,W=1`` as a mapping from variables to states.
-
-    Names and states that hold a comma are quoted: ``"a,b=1",W=1``.
-    """
-    import csv
-
-    (items,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
-    query = {}
-    for item in items:
-        names = [name for name in network.variables if _is_about(item, name)]
-        if not names:
-            raise _not_a_query(item, network)
-        name = max(names, key=len)
-        if name in query:
-            raise MethodError(f"the query names {name!r} more than once.")
-        query[name] = _state(network, name, item)
-    if not query:
-        raise _not_a_query(text, network)
-    return query
-
-
-def _not_a_query(item: str, network: Network) -> MethodError:
-    return MethodError(
-        f"the query {item!r} is not of the form VARIABLE=STATE,... with variables of the network: "
-        f"{', '.join(network.variables[:20])}."
-    )
-
-
-def _is_about(item: str, name: str) -> bool:
-    return item.startswith(name) and item[len(name) :].lstrip().startswith("=")
-
-
-def _state(network: Network, name: str, item: str) -> str:
-    """The state that an item asks for, blanks around it aside unless they belong to it."""
-    state = item[len(name) :].lstrip()[1:]
-    state = state if state in network.states(name) else state.strip()
-    network.state_index(name, state)
-    return state
 
 
 RowNumbers = NDArray[np.int64]

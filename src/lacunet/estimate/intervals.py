@@ -3,7 +3,7 @@
 | method | recipe | cost |
 |---|---|---|
 | listwise, direct-mcar | the counts themselves | nothing |
-| direct-mar, informed-direct | influence of rows, from grouped counts | about one more fit |
+| direct-mar, informed-direct | influence of rows, from grouped counts | a few fits |
 | em, auto | rate matrix, if EM has converged with few enough parameters | a step per parameter |
 | every other | delete-a-group jackknife | as many fits as groups |
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from math import prod
 
 import numpy as np
@@ -24,9 +25,8 @@ from lacunet.inference.query import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Tally, added_up
-from lacunet.statistics.distinct import Index
-from lacunet.statistics.groups import Groups, count_in_groups, group_rows
+from lacunet.statistics.counts import Tally
+from lacunet.statistics.groups import group_rows
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.uncertainty.delta import Asked, Covariance, query_spread, scope_of
 from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread
@@ -34,6 +34,7 @@ from lacunet.uncertainty.jackknife import GROUPS, Refit, jackknife
 from lacunet.uncertainty.rate_matrix import Direction
 from lacunet.uncertainty.row_influence import RowInfluence
 from lacunet.uncertainty.spread import Spread, are_rows, rows_per_weight
+from lacunet.uncertainty.steps import steps
 
 COUNTED = ("listwise", "direct-mcar")
 GROUPED = ("direct-mar", "informed-direct")
@@ -43,6 +44,7 @@ RATE_MATRIX = "rate matrix of EM"
 EM_OR_NOT = {"auto": "em"}  # what may end as EM
 JACKKNIFE = "delete-a-group jackknife"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
+MATRICES = 12  # of this size at once, by measurement
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
@@ -88,20 +90,22 @@ class Uncertainty:
         return query_spread(asked, self.covariance, rates_of, self.total)
 
 
-def recipe_of(method: str, network: Network) -> str:
-    """The recipe that fits a method; for EM that of parameters which have converged."""
+def recipe_of(method: str, network: Network, memory: float) -> str:
+    """The recipe that fits a method and the memory; for EM where parameters have converged."""
     if method in COUNTED:
         return COUNTS
     if method in GROUPED:
         return INFLUENCE
-    return RATE_MATRIX if method == "em" and _free(network) <= MOST_FREE else JACKKNIFE
+    free = _free(network)
+    fits = free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
+    return RATE_MATRIX if method == "em" and fits else JACKKNIFE
 
 
-def work_of(method: str, network: Network, step: Forecast | None) -> str:
+def work_of(method: str, network: Network, step: Forecast | None, memory: float) -> str:
     """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
-    recipe = recipe_of(EM_OR_NOT.get(method, method), network)
+    recipe = recipe_of(EM_OR_NOT.get(method, method), network, memory)
     if recipe != RATE_MATRIX:
-        costs = {COUNTS: "nothing", INFLUENCE: "about one fit", JACKKNIFE: f"{GROUPS} fits"}
+        costs = {COUNTS: "nothing", INFLUENCE: "a few fits", JACKKNIFE: f"{GROUPS} fits"}
         return f"intervals by {recipe} will take {costs[recipe]} more"
     steps = 2 * _free(network)  # there and back for each
     time = "" if step is None else f", {steps * step.seconds:,.2g} s"
@@ -123,7 +127,7 @@ def uncertainty_of(
     table: EncodedTable,
     prior: float,
     refit: Refit,
-    given_of: Mapping[str, Scope],
+    scopes_of: Mapping[str, tuple[Scope, ...]],
     *,
     memory: float,
     groups: int = GROUPS,
@@ -140,13 +144,15 @@ def uncertainty_of(
     table
         The rows it was learned from.
     refit
-        Learns from other rows as this network was learned; for the jackknife.
-    given_of
-        For each variable, what rows were grouped by for its family; for methods that group.
+        Learns from other rows as this network was learned, but settles rows whose groups do
+        not tell; for the jackknife.
+    scopes_of
+        For each variable, what rows are grouped by for its family, step by step; for methods
+        that group.
     groups
         How many groups the jackknife leaves out in turn.
     """
-    worth, recipe = rows_per_weight(table.weights), recipe_of(method, network)
+    worth, recipe = rows_per_weight(table.weights), recipe_of(method, network, memory)
     total = table.total * worth
     if recipe == RATE_MATRIX:
         engine = engine_of(compile_problems(network.with_tables(None), table), memory)
@@ -157,44 +163,42 @@ def uncertainty_of(
             return Uncertainty(network, em.spread_of, recipe, em, total, em.unidentified)
         recipe = JACKKNIFE
     if recipe == JACKKNIFE:
-        replicates = jackknife(network, table, refit, prior, groups, progress=progress)
-        return Uncertainty(network, replicates.spreads(), recipe, replicates, total)
+        fell_back = any(len(scopes) > 1 for scopes in scopes_of.values())
+        centre = refit(table) if fell_back else network
+        replicates = jackknife(centre, table, refit, prior, groups, progress=progress)
+        spread_of = {
+            name: replace(spread, table=network.cpt(name).table)
+            for name, spread in replicates.spreads().items()
+        }
+        return Uncertainty(network, spread_of, recipe, replicates, total)
     if method == "listwise":
         table = table.take(table.is_shown(table.variables))
-    given_of = given_of if recipe == INFLUENCE else {}
-    spread_of = direct_spreads(network, table, given_of)
-    return Uncertainty(network, spread_of, recipe, RowInfluence(table, given_of, prior), total)
+    scopes_of = scopes_of if recipe == INFLUENCE else {}
+    spread_of = direct_spreads(network, table, scopes_of)
+    return Uncertainty(network, spread_of, recipe, RowInfluence(table, scopes_of, prior), total)
 
 
 def direct_spreads(
-    network: Network, table: EncodedTable, given_of: Mapping[str, Scope]
+    network: Network, table: EncodedTable, scopes_of: Mapping[str, tuple[Scope, ...]]
 ) -> dict[str, Spread]:
     """The spread of every CPT by direct deletion, within groups where there are any."""
-    counted = count(table, [network.family(name) for name in network.variables])
-    weights = table.weights
-    grouped: dict[Scope, tuple[Groups, Index, FloatArray | None]] = {}
+    hidden_of = {
+        name: tuple(one for one in network.family(name) if table.missing_of[one])
+        for name in network.variables
+    }
+    plain = [v for v in network.variables if v not in scopes_of or not hidden_of[v]]
+    counted = count(table, [network.family(name) for name in plain])
+    grouped = cache(partial(group_rows, table))
     found = {}
     for name in network.variables:
         family, cpt = network.family(name), network.cpt(name).table
-        hidden = tuple(one for one in family if table.missing_of[one])
-        counts = replace(counted[family], tally=_as_rows(counted[family].tally, weights))
-        if name not in given_of or not hidden:
-            found[name] = direct_mcar_spread(counts, cpt)
+        if family not in counted:
+            settled = steps(table, hidden_of[name], scopes_of[name], grouped)
+            found[name] = direct_mar_spread(settled, family, cpt.shape, cpt)
             continue
-        given = given_of[name]
-        if given not in grouped:
-            groups, group = group_rows(table, given)
-            squares = None
-            if weights is not None and not are_rows(weights):
-                squares = added_up(group, weights**2, len(groups.weights))
-            grouped[given] = groups, group, squares
-        groups, group, squares = grouped[given]
-        shown = count_in_groups(table, groups, group, hidden, whole=True)
-        shown = replace(shown, tally=_as_rows(shown.tally, weights))
-        found[name] = direct_mar_spread(shown, counts, cpt, squares)
+        counts = counted[family]
+        if are_rows(table.weights):
+            weights = counts.tally.weights
+            counts = replace(counts, tally=Tally(weights, weights, weights))
+        found[name] = direct_mcar_spread(counts, cpt)
     return found
-
-
-def _as_rows(tally: Tally, weights: FloatArray | None) -> Tally:
-    """The tally of as many rows as weights say, where they are whole."""
-    return Tally(tally.weights, tally.weights, tally.weights) if are_rows(weights) else tally

@@ -12,18 +12,28 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lacunet.data.reading import How
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimate.count import method_counted_for
-from lacunet.estimate.deletion.forms import LEARN, DirectMCAR, Informed, check_size
+from lacunet.estimate.deletion.forms import (
+    LEARN,
+    UNGROUPED,
+    Deletion,
+    DirectMCAR,
+    FactoredMAR,
+    Informed,
+    check_size,
+)
+from lacunet.estimate.deletion.settled import settled_tables
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
 from lacunet.estimate.intervals import Uncertainty, uncertainty_of
 from lacunet.estimate.method import Ended, FamilyReport, Learned, Method, MethodError, Setting
 from lacunet.estimate.mgraph import MGraph, standing_in
 from lacunet.estimate.registry import method_named
-from lacunet.formats.files import read_network
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
 from lacunet.missingness.augmented import augmented, without_hidden_causes
 from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
@@ -36,9 +46,14 @@ from lacunet.statistics.spark import OnSpark
 from lacunet.statistics.streamed import KnownBetterError, Streamed
 from lacunet.uncertainty.bounds import bounds
 from lacunet.uncertainty.spread import rows_per_weight
+from lacunet.uncertainty.steps import step_scopes
 from lacunet.wording import counted
 
 MUCH = 0.05  # of the rows' weight fell back: more than chance may hide
+SETTLED = (
+    "{}: rows that fell back pull what was learned; intervals go by what seems to decide on "
+    "being missing instead, and may lie to one side"
+)
 ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
 
 
@@ -118,7 +133,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def learn(
-    network: Network | str | Path,
+    network: AnyNetwork,
     data: Any,
     method: str | Method | None = None,
     prior: float = 2.0,
@@ -141,7 +156,8 @@ def learn(
     Parameters
     ----------
     network
-        Structure and states; CPTs, if it has any, are not looked at. Also a file's path.
+        Structure and states; CPTs, if it has any, are not looked at. Also a result of learning,
+        a file's path, or the name of a bundled network.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation;
         `lacunet.TextFiles` for text files with another delimiter, encoding or decimal character.
@@ -176,7 +192,7 @@ def learn(
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
         `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
-        deletion and EM take about another fit, other methods some thirty.
+        deletion and EM take a few more fits, other methods some thirty.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
@@ -190,7 +206,7 @@ def learn(
     Interrupted
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
-    network = _checked_network(network, data)
+    network = as_network(network)
     method = method_counted_for(data) if method is None else method
     graph = None
     if options.get("missingness") is not None and (method in ("em", "auto")):
@@ -204,18 +220,16 @@ def learn(
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
     deadline = Deadline.within(getattr(method, "time_limit", None))  # reading takes time too
-    with observations(
-        data,
-        network,
-        budget,
-        scratch=scratch,
-        jobs=_checked_jobs(jobs),
-        fully_observed=fully_observed,
+    how = How(
         weight=weight,
         missing=missing,
         unknown=unknown,
         latent=latent,
-        progress=progress,
+        fully_observed=fully_observed,
+    )
+    jobs = _checked_jobs(jobs)
+    with observations(
+        data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         random = np.random.default_rng(0 if rng is None else rng)
         setting = Setting(float(prior), random, budget, progress, deadline)
@@ -268,7 +282,7 @@ def _learned(
     if intervals and learned_from is not None:
         whole = result.network if graph is None else found.whole
         try:
-            sure = _uncertainty(learner, whole, learned_from, setting, learned.ended)
+            sure = _uncertainty(learner, whole, learned_from, setting, learned)
         except KeyboardInterrupt:  # what was learned is not lost
             raise Interrupted(result) from None
         if not sure.by_likelihood:
@@ -279,7 +293,12 @@ def _learned(
                 if name in result.families
             }
             sure = replace(sure, spread_of=supported)
-        result = replace(result, uncertainty=sure, families=_with_sizes(result.families, sure))
+        result = replace(
+            result,
+            uncertainty=sure,
+            families=_with_sizes(result.families, sure),
+            notes=(*result.notes, *_on_fallen(result.families)),
+        )
     return result
 
 
@@ -334,20 +353,31 @@ def _uncertainty(
     network: Network,
     table: EncodedTable,
     setting: Setting,
-    ended: Ended | None,
+    learned: Learned,
 ) -> Uncertainty:
     """How sure the CPTs of a network are that a method learned from rows."""
+    ended = learned.ended
+    fell_back = {name for name, report in learned.families.items() if report.fallback_mass > 0}
     if method.name == "auto" and not table.partially_observed:
         method = DirectMCAR()  # plain frequencies
+    elif method.name == "auto" and fell_back:
+        method = FactoredMAR()  # EM made no step
     plan = None if method.name == "mgraph" else method.plan(network, table.partially_observed)
     given_of = {asked.family[-1]: asked.given for asked in plan.needs.groupings} if plan else {}
+    scopes_of = step_scopes(network, table, given_of, fell_back)
     hides_any = any(count == table.rows for count in table.missing_of.values())
     again = _again(method, network, ended, hides_any)
     is_em = method.name == "auto" and ended is not None and ended.reason == "converged"
     quietly = replace(setting, progress=silent, deadline=NEVER)
 
     def refit(rows: EncodedTable) -> Network:
-        return network.with_tables(_fitted(again, network, Held(rows), quietly).tables)
+        if not isinstance(again, Deletion):
+            return network.with_tables(_fitted(again, network, Held(rows), quietly).tables)
+        needs = again.plan(network, rows.partially_observed).needs
+        counted_rows = Held(rows).gather(Gathering(needs, network, memory=setting.memory / 4))
+        return network.with_tables(
+            settled_tables(again, network, rows, counted_rows, scopes_of, setting.prior)
+        )
 
     return uncertainty_of(
         EM.name if is_em else method.name,
@@ -355,7 +385,7 @@ def _uncertainty(
         table,
         setting.prior,
         refit,
-        given_of,
+        scopes_of,
         memory=setting.memory,
         progress=setting.progress,
     )
@@ -367,9 +397,10 @@ def _again(method: Method, network: Network, ended: Ended | None, hides_any: boo
     As many steps as all rows made, where rows held out chose their number: were it chosen anew
     from each part, a step more or less would count for more than the rows left out. EM that
     has converged starts from where it ended; so does EM that ``hides_any`` variable from view,
-    or its states would change places.
+    or its states would change places. Where optima were averaged, all of it is done again.
     """
-    if ended is None or not (isinstance(method, EM) or method.name == "auto"):
+    is_em = isinstance(method, EM) or method.name == "auto"
+    if ended is None or not is_em or ended.reason == "optima averaged":
         return method
     em = method if isinstance(method, EM) else EM()
     if ended.reason == "held-out peak" and not hides_any:
@@ -389,7 +420,7 @@ def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict
         doubts = [
             f"not identified by the data: {d}" for d in sure.unidentified if name in d.families
         ]
-        if report.fallback_mass > MUCH:
+        if report.fallback_mass > MUCH and report.fallback != UNGROUPED:
             doubts.append("its intervals do not count the bias of the rows that fell back")
         found[name] = replace(
             report,
@@ -397,6 +428,13 @@ def _with_sizes(families: Mapping[str, FamilyReport], sure: Uncertainty) -> dict
             warnings=(*report.warnings, *doubts),
         )
     return found
+
+
+def _on_fallen(families: Mapping[str, FamilyReport]) -> list[str]:
+    """What intervals make of rows that fell back on an estimate without groups."""
+    reports = families.values()
+    fell = sum(one.fallback_mass > MUCH and one.fallback == UNGROUPED for one in reports)
+    return [SETTLED.format(counted(fell, "CPT"))] if fell else []
 
 
 def carry_out(method: Method, network: Network, source: Observations, setting: Setting) -> Learned:
@@ -437,22 +475,6 @@ def _checked_jobs(jobs: int) -> int:
     return jobs
 
 
-def _checked_network(network: object, data: object) -> Network:
-    if isinstance(data, Network):
-        raise MethodError(
-            "the second argument is a network, but the data belong there.",
-            "call learn(network, data).",
-        )
-    if isinstance(network, str | Path):
-        return read_network(network)
-    if not isinstance(network, Network):
-        raise MethodError(
-            f"the network is {type(network).__name__}, not a lacunet.Network.",
-            "read it with lacunet.read_network(path).",
-        )
-    return network
-
-
 def checked_method(
     network: Network, method: str | Method | None, options: Mapping[str, Any]
 ) -> Method:
@@ -468,7 +490,7 @@ def checked_method(
         raise MethodError(f"method is {method!r}, but must be a method's name or a method.")
     for option in given:
         raise MethodError(
-            f"{option}= goes with a method's name; a method that is given as a value has its own.",
+            f"{option}= goes with a method's name; a method given as a value has its own options.",
             f"give {option} to the method.",
         )
     return method

@@ -160,14 +160,14 @@ class Ended:
     r"""How an iterative method ended.
 
     ``reason`` is one of "converged", "steps done", "iteration limit", "time limit",
-    "interrupted", "held-out peak". ``trace`` is the log-posterior of the parameters that
-    each iteration started from, and of the last; its likelihood part is the *observed* data's,
-    its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the observed-data
-    log-likelihood of rows put aside, at the start, after 1, 2, 4, 8 and 16 steps and at
-    convergence, where they decide how EM is run; if they decided against convergence ("held-out
-    peak"), only the last value of the trace is under the whole prior. ``starts`` are the
-    log-posteriors in which the starts ended, the first start's first. Where the work was cut
-    short before a value was known, it is NaN.
+    "interrupted", "held-out peak", "optima averaged". ``trace`` is the log-posterior of the
+    parameters that each iteration started from, and of the last; its likelihood part is the
+    *observed* data's, its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the
+    observed-data log-likelihood of held-out rows, at the start, after 1, 2, 4, 8 and 16 steps and
+    at convergence, where they decide how far EM goes. Where optima were averaged, the last value
+    of the trace is that of their mean. ``starts`` are the log-posteriors in which the starts
+    ended, the first start's first. Where the work was cut short before a value was known, it is
+    NaN.
     """
 
     reason: str

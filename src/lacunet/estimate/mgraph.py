@@ -131,7 +131,7 @@ class MGraph:
             for name, verdict in verdicts.items()
         }
         start = None if self.stand_in is None else self.stand_in.plan(network, partially)
-        needs = start.needs if start else Needs(tuple(map(network.family, network.variables)))
+        needs = start.needs if start else Needs(network.families)
         columns = dict.fromkeys(map(columns_needed, verdicts.values()))
         return Plan(
             self.name,

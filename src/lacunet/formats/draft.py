@@ -20,8 +20,7 @@ from lacunet.errors import warn
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source, read_numbers
 from lacunet.memory import gibibytes
-from lacunet.model.errors import NetworkError
-from lacunet.model.network import ROW_SUM_TOLERANCE, FloatArray, Network, Scope
+from lacunet.model.network import ROW_SUM_TOLERANCE, FloatArray, Network, NetworkError, Scope
 from lacunet.wording import counted, listed
 
 # Rows further than this from 1 are rescaled with a warning, or refused.

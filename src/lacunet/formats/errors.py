@@ -59,7 +59,7 @@ class FormatError(LacunetError):
 
     @classmethod
     def unsound(cls, place: str, language: str, reason: object) -> FormatError:
-        return cls(f"{place}: not sound {language}: {reason}.")
+        return cls(f"{place}: not valid {language}: {reason}.")
 
     @classmethod
     def cannot_carry(cls, form: str, what: str, others: str) -> FormatError:

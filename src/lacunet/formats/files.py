@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType, ModuleType
+from typing import Protocol
 
 from lacunet.formats import bif, dsc, lacunet_json, net, uai, xdsl, xmlbif
 from lacunet.formats.catalogue import example, names, suggestion
 from lacunet.formats.draft import refuse_size
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import LIMIT, Source
-from lacunet.model.network import Network, as_network
+from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing
 
 # Each module has parse(source) -> Network and render(network) -> str.
@@ -36,6 +37,38 @@ FORMATS: Mapping[str, ModuleType] = MappingProxyType(
 
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+
+
+class HasNetwork(Protocol):
+    """What has a network, such as the result of learning one."""
+
+    @property
+    def network(self) -> Network:
+        """The network."""
+        ...
+
+
+# Whatever says which network is meant: the last two are a file's path and a bundled network's name.
+AnyNetwork = Network | HasNetwork | os.PathLike[str] | str
+
+
+def as_network(value: AnyNetwork) -> Network:
+    """The network that is meant: itself, that of a result, in a file, or a bundled one.
+
+    Raises
+    ------
+    NetworkError
+        It is none of these.
+    """
+    found = read_network(value) if isinstance(value, str | os.PathLike) else value
+    found = getattr(found, "network", found)
+    if not isinstance(found, Network):
+        raise NetworkError(
+            f"a network is needed, not {type(value).__name__}.",
+            "give a lacunet.Network, the result of lacunet.learn, a file's path or the name of a "
+            "bundled network; the network comes first, then the data.",
+        )
+    return found
 
 
 def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
@@ -86,7 +119,7 @@ def rendered(network: Network, name: str) -> bytes:
     return gzip.compress(content, mtime=0) if name.lower().endswith(".gz") else content
 
 
-def write_network(network: Network, path: str | os.PathLike[str]) -> None:
+def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network to a file; the format follows the file's name.
 
     The file appears whole or not at all (`lacunet.output.replacing`), and reading it gives
@@ -95,7 +128,7 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     network
-        What to write, with or without CPTs.
+        What to write, with or without CPTs; also a result of learning.
     path
         A file name that ends in one of the `FORMATS`, or that with ``.gz`` behind.
 
@@ -169,7 +202,7 @@ def _unpacked(name: str, content: bytes, limit: int) -> bytes:
             unpacked = file.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(
-            f"{name}: the file is not sound gzip ({error}).",
+            f"{name}: the file is not valid gzip ({error}).",
             "fetch it again, or drop .gz from its name if it is not compressed.",
         ) from None
     refuse_size(name, "the unpacked text", len(unpacked), limit)

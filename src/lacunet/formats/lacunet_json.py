@@ -128,7 +128,7 @@ def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         key = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise ValueError(f"the key {key!r} stands twice in one object")
+        raise ValueError(f"the key {key!r} occurs twice in one object")
     return found
 
 

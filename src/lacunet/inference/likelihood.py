@@ -3,10 +3,8 @@ r"""How probable the data are under a network.
 .. math::
     \log \Pr(D) = \sum_{i} w_i \log \Pr(\text{what row } i \text{ shows})
 
-A row that shows everything takes one look-up a family. The others are summed over what they
-do not show, exactly and all at once (`lacunet.inference.likelihood`).
-
-The observed-data log-likelihood of incomplete rows, exactly.
+A row that shows everything takes one look-up per family. The others are summed over what they
+do not show, exactly and all at once:
 
 .. math::
     \log \Pr(D) = \sum_f \sum_{x, u} n(x, u) \log \theta(x \mid u)
@@ -26,21 +24,22 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.expectation.expect import log_likelihoods
+from lacunet.inference.expectation.plan import plan_of
 from lacunet.memory import memory_budget
-from lacunet.model.network import FloatArray, Network, as_network
+from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.problems.compile import compile_problems
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lacunet.data.reading import Unknown
-from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.expectation.expect import log_likelihoods
-from lacunet.inference.expectation.plan import plan_of
-from lacunet.statistics.problems.compile import compile_problems
 
 
 def log_likelihood(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     *,
     weight: str | ArrayLike | None = None,
@@ -56,7 +55,7 @@ def log_likelihood(
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.data.read.read_table` takes; cells may be missing.
     weight
@@ -95,7 +94,7 @@ def table_log_likelihood(network: Network, table: EncodedTable, memory: int | No
     """The log-likelihood of rows that are already encoded."""
     is_complete = table.is_shown(table.variables)
     whole, partial = table.take(is_complete), table.take(~is_complete)
-    logs = complete_log_likelihoods(network, whole)
+    logs = shown_log_likelihoods(network, whole)
     if np.isneginf(logs).any():
         return impossible_row(whole, int(np.argmin(logs)))
     rest = observed_log_likelihood(network, partial, memory) if partial.rows else 0.0
@@ -104,16 +103,20 @@ def table_log_likelihood(network: Network, table: EncodedTable, memory: int | No
     return float(logs.sum() if whole.weights is None else whole.weights @ logs) + rest
 
 
-def complete_log_likelihoods(network: Network, table: EncodedTable) -> FloatArray:
-    """The log-probability of each of the rows, all of them complete; minus infinity for zero."""
-    total = np.zeros(table.rows)
+def shown_log_likelihoods(network: Network, table: EncodedTable) -> FloatArray:
+    """For each row the logarithm of the product of the CPT entries of the families that it shows.
+
+    That is the log-probability of a row which is complete; minus infinity for zero.
+    """
+    logs = np.zeros(table.rows)
     for cpt in network.cpts:
+        is_shown = table.is_shown(cpt.family)
         place = np.ravel_multi_index(
-            tuple(table.columns[name] for name in cpt.family), cpt.table.shape
+            tuple(table.columns[name][is_shown] for name in cpt.family), cpt.table.shape
         )
         with np.errstate(divide="ignore"):
-            total += np.log(cpt.table).ravel()[place]
-    return total
+            logs[is_shown] += np.log(cpt.table).ravel()[place]
+    return logs
 
 
 def impossible_row(table: EncodedTable, row: int) -> float:

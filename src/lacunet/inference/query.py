@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lacunet.data.matching import Matcher
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
     Factor,
@@ -41,16 +42,21 @@ from lacunet.inference.elimination.order import (
 )
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.memory import memory_budget
-from lacunet.model.errors import NetworkError
 from lacunet.model.labelled import LabelledArray
-from lacunet.model.network import FloatArray, Network, Scope, as_network, topological_order
+from lacunet.model.network import (
+    FloatArray,
+    Network,
+    NetworkError,
+    Scope,
+    topological_order,
+)
 
 ANY = slice(None)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def query(
-    network: Any,
+    network: AnyNetwork,
     target: str | Sequence[str],
     evidence: Mapping[str, object] = NOTHING,
     *,
@@ -64,7 +70,7 @@ def query(
     Parameters
     ----------
     network
-        A network with CPTs, or the result of learning one.
+        A network with CPTs, a result of learning, or the path or name of one.
     target
         The variables :math:`Y`; the axes of the answer are in this order.
     evidence
@@ -93,10 +99,11 @@ def query(
     >>> query(rain, ["Rain"], {"Wet": "yes"}).round(4)
     array([0.3333, 0.6667])
     """
-    result, network = network, as_network(network)
+    result: Any = network
+    network = as_network(network)
     _check_evidence(evidence)
     if interval:
-        if result is network:
+        if not hasattr(result, "sure"):
             raise QueryError(
                 "a network does not know how sure it is.",
                 "give the result of lacunet.learn(..., intervals=True).",
@@ -117,7 +124,7 @@ def _check_evidence(evidence: object) -> None:
 
 
 def marginals(
-    network: Network,
+    network: AnyNetwork,
     evidence: Mapping[str, object] = NOTHING,
     *,
     variables: Sequence[str] | None = None,

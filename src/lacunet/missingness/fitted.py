@@ -32,14 +32,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan, nan
+from functools import cache
+from math import isnan, nan, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
@@ -78,7 +81,7 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     seen: dict[Node, Column] = {
         name: table.columns[name].astype(np.int64) for name in table.fully_observed
     }
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     mechanisms: dict[str, MechanismCpt] = {}
     for name in table.partially_observed:
         is_shown = (table.columns[name] != table.cardinality_of[name]).astype(np.int64)
@@ -112,26 +115,35 @@ def _choose(
     """The parents that raise the penalised log-likelihood, the best one first."""
     how = _Choice() if how is None else how
     some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
-    shown, weight = is_shown[some], weights[some]
+    shown, weight = is_shown[some], None if (weights == 1).all() else weights[some]
     columns = {node: column[some] for node, column in seen.items()}
 
     has_holes = {node for node, column in columns.items() if (column == NOT_SHOWN).any()}
+
+    def coded(nodes: tuple[Node, ...]) -> Column:
+        """One number for each configuration of the nodes and of being shown."""
+        if not nodes:
+            return shown
+        return others_coded(nodes[:-1]) + 2 * _cells(nodes[:-1], network) * columns[nodes[-1]]
+
+    others_coded = cache(coded)  # a round tries every candidate with the same others
+
+    @cache
+    def score(nodes: tuple[Node, ...], holes: frozenset[Node]) -> float:
+        """The score of parents, on the rows that show some nodes."""
+        codes, part = coded(nodes), weight
+        if holes:
+            rows = np.logical_and.reduce([columns[node] != NOT_SHOWN for node in holes])
+            codes, part = codes[rows], None if part is None else part[rows]
+        return _score(codes, _cells(nodes, network), part, how.per_parameter)
 
     def gain(node: Node, others: tuple[Node, ...]) -> float:
         """What a parent adds to others, on the rows that show them all."""
         nodes = (*others, node)
         if _cells(nodes, network) > MOST_CELLS:
             return -np.inf
-        own, part, kept = shown, weight, columns
-        if not has_holes.isdisjoint(nodes):
-            rows = np.logical_and.reduce([columns[one] != NOT_SHOWN for one in nodes])
-            own, part = shown[rows], weight[rows]
-            kept = {one: columns[one][rows] for one in nodes}
-        scores = [
-            _score(own, *_codes(which, kept, network, len(own)), part, how.per_parameter)
-            for which in (nodes, others)
-        ]
-        return scores[0] - scores[1] - how.per_parent
+        holes = frozenset(has_holes.intersection(nodes))
+        return score(nodes, holes) - score(others, holes) - how.per_parent
 
     chosen = how.given
     while len(chosen) < MOST_PARENTS + len(how.given):
@@ -149,16 +161,17 @@ def _choose(
     return chosen
 
 
-def _score(
-    is_shown: Column, codes: Column, cells: int, weights: FloatArray, penalty: float
-) -> float:
-    r"""The penalised log-likelihood, :math:`\ell - \frac{1}{2} \log N \cdot` (groups seen)."""
-    counts = np.bincount(2 * codes + is_shown, weights, 2 * cells).reshape(-1, 2)
-    counts = counts.astype(np.float64)  # without rows they are integers
+def _score(codes: Column, cells: int, weights: FloatArray | None, penalty: float) -> float:
+    r"""The penalised log-likelihood, :math:`\ell - \frac{1}{2} \log N \cdot` (groups seen).
+
+    ``codes`` are those of a group and, last, of being shown.
+    """
+    counts = np.bincount(codes, weights, 2 * cells).reshape(-1, 2)
+    counts = counts.astype(np.float64)  # without weights they are integers
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.ones_like(counts), where=counts > 0)
     groups = np.count_nonzero(totals)
-    rows = max(len(codes), 1)
+    rows = max(totals.sum(), 1.0)
     return float((counts * np.log(shares)).sum() - penalty * 0.5 * np.log(rows) * groups)
 
 
@@ -194,7 +207,7 @@ def _codes(
 
 
 def _cells(nodes: Sequence[Node], network: Network) -> int:
-    return int(np.prod([_size(node, network) for node in nodes]))
+    return prod(_size(node, network) for node in nodes)
 
 
 def _size(node: Node, network: Network) -> int:
@@ -267,11 +280,13 @@ class LearnedGraph(MissingnessGraph):
 
 
 def learn_missingness(
-    network: Network,
+    network: AnyNetwork,
     data: Any,
     weight: Any = None,
     given: MissingnessGraph | None = None,
     missing: Sequence[str] = (),
+    *,
+    deadline: Deadline = NEVER,
 ) -> LearnedGraph:
     """Learn what decides whether values are shown.
 
@@ -291,6 +306,8 @@ def learn_missingness(
         Edges that are known; they stay whatever the data say. Its hidden causes are not used.
     missing
         Further strings that mean "not observed".
+    deadline
+        When to give up, by `lacunet.deadline.OutOfTimeError`.
 
     Examples
     --------
@@ -304,14 +321,16 @@ def learn_missingness(
     """
     from lacunet.data.read import read_table
 
+    network = as_network(network)
     table = read_table(data, network, weight=weight, missing=missing)
     if not table.rows:
         raise LacunetError("the data have no rows.")
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     seen = dict(_columns(table, table.variables))
     causes: dict[str, tuple[Node, ...]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
     for name in table.partially_observed:
+        deadline.check()
         is_shown = _is_shown(table, name)
         known = () if given is None else given.causes.get(name, ())
         candidates = {node: column for node, column in seen.items() if node != name}
@@ -354,7 +373,7 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
 
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
     """The parents of each mechanism among the fully observed variables; half of BIC's penalty."""
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     seen = dict(_columns(table, table.fully_observed))
     chosen = {
         name: _choose(_is_shown(table, name), seen, weights, network, _Choice(0.5))

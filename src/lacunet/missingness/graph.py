@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.missingness.exchange import from_networkx, to_networkx
 from lacunet.missingness.recover.answers import recover, recover_families
-from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge
+from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
 from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
@@ -25,6 +24,14 @@ from lacunet.model.nodes import Mechanism, Node
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+@dataclass(frozen=True)
+class HiddenCause:
+    """The common cause behind a bidirected edge ``one <-> two``."""
+
+    one: Node
+    two: Node
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -114,13 +121,28 @@ class MissingnessGraph(Drawing):
         return write_statements(statements)
 
     def to_networkx(self) -> nx.DiGraph[object]:
-        """The graph for networkx: variables, `Mechanism` nodes, and a node for a hidden cause."""
-        return to_networkx(self)
+        """The graph for networkx: variables, `Mechanism` nodes, and a node for a hidden cause.
+
+        A `HiddenCause` stands for a bidirected edge and has two children. Nodes carry ``kind``:
+        "variable", "mechanism" or "hidden".
+        """
+        import networkx as nx
+
+        graph: nx.DiGraph[object] = nx.DiGraph()
+        graph.add_nodes_from(self.network.variables, kind="variable")
+        graph.add_nodes_from(map(Mechanism, self.causes), kind="mechanism")
+        graph.add_edges_from(self.network.edges)
+        graph.add_edges_from((p, Mechanism(name)) for name, own in self.causes.items() for p in own)
+        for pair in self.hidden:
+            cause = HiddenCause(*pair)
+            graph.add_node(cause, kind="hidden")
+            graph.add_edges_from((cause, node) for node in pair)
+        return graph
 
     @classmethod
     def from_networkx(cls, graph: nx.DiGraph[object], network: Network) -> Self:
         """Take a graph from networkx; nodes as `to_networkx` makes them, or texts ``"R[X]"``."""
-        return cls(network, *from_networkx(graph, network))
+        return cls(network, *_from_networkx(graph, network))
 
     def hiding(self, latent: Collection[str]) -> Self:
         """The same graph where some more variables are latent: no data ever show them."""
@@ -138,6 +160,45 @@ class MissingnessGraph(Drawing):
     def recover_families(self, effort: float = 1.0) -> dict[str, Verdict]:
         """The verdict on the CPT of every variable, P(X | parents)."""
         return recover_families(self, effort)
+
+
+def _from_networkx(
+    graph: nx.DiGraph[object], network: Network
+) -> tuple[dict[str, list[Node]], list[Pair]]:
+    """The causes and the hidden pairs of a directed graph.
+
+    Edges among variables must be the network's; a text ``R[X]`` is a mechanism.
+    """
+    if not graph.is_directed():
+        raise MissingnessGraphError(
+            "a missingness graph is directed, and the graph given is not.",
+            "use networkx.DiGraph, with a node of kind 'hidden' for a hidden cause.",
+        )
+    hidden_nodes = [
+        node
+        for node in graph.nodes
+        if isinstance(node, HiddenCause) or graph.nodes[node].get("kind") == "hidden"
+    ]
+    hidden: list[Pair] = []
+    for node in hidden_nodes:
+        children = [checked_node(network, child) for child in graph.successors(node)]
+        if len(children) != 2 or graph.in_degree(node):
+            raise MissingnessGraphError(
+                f"the hidden cause {node!r} has {len(children)} children and may have parents; "
+                "one that stands for A <-> B has two children and no parents."
+            )
+        hidden.append((children[0], children[1]))
+    causes: dict[str, list[Node]] = {}
+    for node in (node for node in graph.nodes if node not in hidden_nodes):
+        effect = checked_node(network, node)
+        parents = [
+            checked_node(network, p) for p in graph.predecessors(node) if p not in hidden_nodes
+        ]
+        if isinstance(effect, Mechanism):
+            causes[effect.variable] = parents
+        for parent in parents:
+            check_edge(network, parent, effect)
+    return causes, hidden
 
 
 def graph_of(value: Any, network: Network) -> MissingnessGraph:

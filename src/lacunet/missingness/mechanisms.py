@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.missingness.exchange import HiddenCause
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import HiddenCause, MissingnessGraph
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism, Node, named
 

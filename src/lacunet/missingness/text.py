@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.model.arrows import Token, Written
-from lacunet.model.nodes import BARE_NAME, Mechanism, Node, named
+from lacunet.model.nodes import BARE_NAME, Mechanism, Node, Token, Written, named
 
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*)"

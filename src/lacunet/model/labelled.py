@@ -162,7 +162,7 @@ class Labelled:
     def _wide(self) -> dict[str, Any]:
         if both := sorted(set(self.scope[:-1]) & set(self.states[-1])):
             raise LacunetError(
-                f"{both} are names of parents and of states: a wide frame has no room for both.",
+                f"{both} are names of parents and of states: a wide frame cannot have both.",
                 "ask for tidy=True, or for a pandas frame.",
             )
         given = list(zip(*product(*self.states[:-1]), strict=True))

@@ -3,6 +3,8 @@
 A network is a value: it is checked once, when it is made, and never changes. Names and
 states are arbitrary texts; the order of the states is the order of the axes of every table.
 A CPT has one axis for each parent, in the order of the parents, and the child's axis last.
+
+What a network refuses to be.
 """
 
 from __future__ import annotations
@@ -17,14 +19,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lacunet.model.errors import NetworkError
+from lacunet.errors import LacunetError
 from lacunet.model.labelled import Labelled, Library, rows_as_html
 from lacunet.wording import counted, did_you_mean, in_quotes, text_table
 
 if TYPE_CHECKING:
     import networkx as nx
 
+
 __all__ = ["Cpt", "FloatArray", "Network", "Scope"]
+
+
+class NetworkError(LacunetError):
+    """The variables, edges or CPTs given do not make a Bayesian network."""
+
+    @classmethod
+    def no_such_state(cls, variable: str, state: object, states: Iterable[str]) -> NetworkError:
+        return cls(
+            f"variable {variable!r} has no state {state!r}, only {list(states)}.",
+            "use one of these, spelled as here; leave the variable out if it was not observed.",
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,6 +191,16 @@ class Network:
         """The number of states of a variable."""
         return len(self.states(variable))
 
+    @property
+    def cardinality_of(self) -> dict[str, int]:
+        """The number of states of each variable."""
+        return {name: len(states) for name, states in self.states_of.items()}
+
+    @property
+    def families(self) -> tuple[Scope, ...]:
+        """The family of each variable, in the order of the variables."""
+        return tuple(map(self.family, self.variables))
+
     def shape(self, scope: Iterable[str]) -> tuple[int, ...]:
         """The shape of a table over ``scope``."""
         return tuple(self.cardinality(name) for name in scope)
@@ -281,23 +305,6 @@ class Network:
         return hash(_skeleton(self))
 
 
-def as_network(value: Any) -> Network:
-    """The network itself, or that of a result of learning.
-
-    Raises
-    ------
-    NetworkError
-        It is neither.
-    """
-    found = getattr(value, "network", value)
-    if not isinstance(found, Network):
-        raise NetworkError(
-            f"a network is needed, not {type(value).__name__}.",
-            "give a lacunet.Network, or the result of lacunet.learn; the network comes first.",
-        )
-    return found
-
-
 def _skeleton(network: Network) -> tuple[object, ...]:
     return tuple(
         (name, network.states_of[name], network.parents_of[name], network.cuts_of.get(name))
@@ -327,7 +334,7 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     if not isinstance(states, Mapping):
         raise NetworkError(
             f"the states of a network are a dict, not {type(states).__name__}.",
-            "Network.from_data(data, edges) makes a network of edges and data; by hand: "
+            "Network.from_data(data, edges) makes a network from edges and data; by hand: "
             "Network({'A': ['no', 'yes'], 'B': ['no', 'yes']}, {'B': ['A']}).",
         )
     if not states:
@@ -398,7 +405,7 @@ def topological_order(parents_of: Mapping[str, Scope]) -> Scope:
     except CycleError as error:
         path = " -> ".join(map(repr, error.args[1]))
         raise NetworkError(
-            f"the edges form a cycle: {path}.", "turn or drop one of them."
+            f"the edges form a cycle: {path}.", "reverse or drop one of them."
         ) from None
 
 

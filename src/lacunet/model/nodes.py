@@ -1,10 +1,17 @@
-"""The nodes of a missingness graph: variables, named by a text, and mechanisms ``R[X]``."""
+"""How graphs are written: the nodes of missingness graphs, and texts with arrows.
+
+Nodes are variables, named by a text, and mechanisms ``R[X]``. Texts with edges, of networks and
+of missingness graphs, are read token by token.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from lacunet.errors import LacunetError
 from lacunet.wording import in_quotes
 
 BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-←→↔⟵⟶⟷]|-(?!>))+")
@@ -38,3 +45,43 @@ def quoted(name: str) -> str:
 def named(node: Node) -> str:
     """A node as the text format writes it."""
     return str(node) if isinstance(node, Mechanism) else quoted(node)
+
+
+class Token(NamedTuple):
+    """A piece of a text, and where it begins; the kind ``""`` is what no pattern knows."""
+
+    kind: str
+    text: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """A text under the name that messages give it, and what it raises."""
+
+    name: str
+    text: str
+    error: Callable[[str], LacunetError]
+
+    def tokens(
+        self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
+    ) -> Iterator[Token]:
+        """The tokens between two places, but for those of the kind "blank"."""
+        at, end = start, len(self.text) if end is None else end
+        while at < end:
+            match = pattern.match(self.text, at, end)
+            token = (
+                Token(str(match.lastgroup), match[0], at) if match else Token("", self.text[at], at)
+            )
+            if token.kind != "blank":
+                yield token
+            at += len(token.text)
+
+    def wrong(self, problem: str, at: int) -> LacunetError:
+        """What to raise: the problem, with its line, column and a mark below the place."""
+        begin = self.text.rfind("\n", 0, at) + 1
+        line, shown = self.text.count("\n", 0, at) + 1, self.text[begin:].split("\n", 1)[0]
+        return self.error(
+            f"{self.name}, line {line}, column {at - begin + 1}: {problem}.\n"
+            f"  {shown}\n  {' ' * (at - begin)}^"
+        )

@@ -49,23 +49,17 @@ def lines(
     shown = [value for line in series for value in (*line.y, *line.low, *line.high, *line.beside)]
     x_axis = _Axis.over([x for line in series for x in line.x], LEFT, WIDTH - RIGHT, log_x)
     y_axis = _Axis.over(shown, HEIGHT - BOTTOM, TOP + 8, log_y)
-    parts = [
-        f'<svg class="chart" width="{WIDTH}" viewBox="0 0 {WIDTH} {HEIGHT + 18 * len(series)}" '
-        f'role="img" aria-label="{escape(y_label)} against {escape(x_label)}">'
-    ]
+    base = HEIGHT - BOTTOM
+    parts = [_begun(WIDTH, HEIGHT + 18 * len(series), f"{y_label} against {x_label}")]
     for value in y_axis.ticks:
         y = y_axis.at(value)
         parts.append(f'<path class="grid" d="M{LEFT},{y:.1f}H{WIDTH - RIGHT}"/>')
         parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,.6g}</text>')
-    for value in x_axis.ticks:
-        x, y = x_axis.at(value), HEIGHT - BOTTOM + 16
-        parts.append(f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{value:,.9g}</text>')
-    parts.append(f'<path class="axis" d="M{LEFT},{TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>')
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(
-        f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x_label)}</text>'
-        f'<text x="{LEFT}" y="9" text-anchor="start">{escape(y_label)}</text>'
-    )
+    parts += [
+        *_below(x_axis, base, x_label),
+        f'<path class="axis" d="M{LEFT},{TOP}V{base}H{WIDTH - RIGHT}"/>',
+        f'<text x="{LEFT}" y="9" text-anchor="start">{escape(y_label)}</text>',
+    ]
     for number, line in enumerate(series):
         parts += _line(number, line, x_axis, y_axis)
     return "".join(parts) + "</svg>"
@@ -145,6 +139,19 @@ class _Axis:
         return [round(k * step, 12) for k in range(first, last + 1)]
 
 
+def _begun(width: float, height: float, words: str) -> str:
+    """The start of a chart; ``words`` say what it shows to those who cannot see it."""
+    size = f'width="{width}" viewBox="0 0 {width} {height}"'
+    return f'<svg class="chart" {size} role="img" aria-label="{escape(words)}">'
+
+
+def _below(axis: _Axis, base: float, label: str) -> list[str]:
+    """The numbers below a horizontal axis at ``base``, and what they are."""
+    words = [(axis.at(value), base + 16, f"{value:,.9g}") for value in axis.ticks]
+    words.append(((axis.start + axis.end) / 2, base + 34, escape(label)))
+    return [f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{word}</text>' for x, y, word in words]
+
+
 def dots(values: Sequence[float], label: str) -> str:
     """Values on one axis, the first as a ring; those that fall together are stacked."""
     axis = _Axis.over(values, LEFT, WIDTH - RIGHT)
@@ -158,20 +165,14 @@ def dots(values: Sequence[float], label: str) -> str:
         kind = "first" if number == 0 else "s0"
         discs.append((8 * column, stacked[column], kind, value))
     base = 14 + 9 * max(stacked.values(), default=1)
-    words = f"{escape(label)} of {len(values)}"
     parts = [
-        f'<svg class="chart" width="{WIDTH}" viewBox="0 0 {WIDTH} {base + 40}" role="img" '
-        f'aria-label="{words}"><path class="axis" d="M{LEFT},{base}H{WIDTH - RIGHT}"/>'
+        _begun(WIDTH, base + 40, f"{label} of {len(values)}"),
+        f'<path class="axis" d="M{LEFT},{base}H{WIDTH - RIGHT}"/>',
     ]
     for left, height, kind, value in discs:
         spot = f'cx="{left}" cy="{base - 9 * height + 2}" r="3.5"'
         parts.append(f'<circle class="{kind}" {spot}><title>{value:.6g}</title></circle>')
-    for value in axis.ticks:
-        x = axis.at(value)
-        parts.append(f'<text x="{x:.1f}" y="{base + 16}" text-anchor="middle">{value:,.6g}</text>')
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(f'<text x="{middle}" y="{base + 34}" text-anchor="middle">{escape(label)}</text>')
-    return "".join(parts) + "</svg>"
+    return "".join([*parts, *_below(axis, base, label)]) + "</svg>"
 
 
 def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> str:
@@ -180,14 +181,8 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> str:
     left = min(20 + 7 * max((len(name) for name, _ in rows), default=1), 190)
     axis, step = _Axis.over(values, left, WIDTH - RIGHT, is_log=True), 22
     base = 8 + step * len(rows)
-    parts = [
-        f'<svg class="chart" width="{WIDTH}" viewBox="0 0 {WIDTH} {base + 40}" role="img" '
-        f'aria-label="{escape(label)}">'
-    ]
-    for value in axis.ticks:
-        x = axis.at(value)
-        parts.append(f'<path class="grid" d="M{x:.1f},4V{base}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{base + 16}" text-anchor="middle">{value:,.6g}</text>')
+    parts = [_begun(WIDTH, base + 40, label)]
+    parts += [f'<path class="grid" d="M{axis.at(value):.1f},4V{base}"/>' for value in axis.ticks]
     for number, (name, spread) in enumerate(rows):
         y = 4 + step * number + step / 2
         parts.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{escape(name)}</text>')
@@ -201,9 +196,7 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> str:
             f'<circle class="s0" cx="{median:.1f}" cy="{y}" r="4"/>'
             f'<path class="axis" d="M{worst:.1f},{y - 5}v10"/></g>'
         )
-    middle = (left + WIDTH - RIGHT) / 2
-    parts.append(f'<text x="{middle}" y="{base + 34}" text-anchor="middle">{escape(label)}</text>')
-    return "".join(parts) + "</svg>"
+    return "".join([*parts, *_below(axis, base, label)]) + "</svg>"
 
 
 def patterns(
@@ -229,11 +222,7 @@ def patterns(
     label = min(10 + 7 * max(map(len, names), default=1), 220)
     left = label + 70
     width, height = left + step * len(is_missing) + 10, top + step * len(names) + 6
-    words = "commonest patterns of missing values"
-    parts = [
-        f'<svg class="chart" width="{width}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{words}">'
-    ]
+    parts = [_begun(width, height, "commonest patterns of missing values")]
     tallest = max(shares, default=1.0) or 1.0
     for row, (name, rate) in enumerate(zip(names, rates, strict=True)):
         y = top + step * row + step / 2

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from math import isfinite
 
 from lacunet.diagnosis.at_random import MissingTest
 from lacunet.diagnosis.diagnosis import LEVEL, Diagnosis
 from lacunet.pages.charts import dumbbell
-from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
-from lacunet.pages.provenance import SAVE, Provenance, provenance_section
+from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
+from lacunet.pages.provenance import Provenance, report_page
 from lacunet.pages.sections import missing_section
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
@@ -30,17 +29,9 @@ def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> s
         What made the diagnosis.
     """
     title = f"What is missing from {counted(diagnosis.patterns.rows, 'row')}"
-    data = {
-        "format": "lacunet page",
-        "kind": "diagnosed",
-        **diagnosis.as_data(),
-        "provenance": asdict(source),
-    }
     words = "".join(f"<li>{named(text)}</li>" for text in diagnosis.conclusions)
-    body = [
-        f"<header><h1>{title}</h1>",
-        tiles(_facts(diagnosis)),
-        f'</header><main><section id="conclusions"><h2>In words</h2><ul>{words}</ul></section>',
+    sections = [
+        section("conclusions", "In words", f"<ul>{words}</ul>"),
         missing_section(summary, 0),
         _variables(diagnosis),
         _tests(
@@ -60,10 +51,8 @@ def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> s
         ),
         _never(diagnosis),
         _grounds(diagnosis),
-        provenance_section(source, SAVE),
-        "</main>",
     ]
-    return document(title, body, data, ("sorting.js", "page.js"))
+    return report_page("diagnosed", title, _facts(diagnosis), sections, diagnosis.as_data(), source)
 
 
 def _facts(diagnosis: Diagnosis) -> list[Tile]:

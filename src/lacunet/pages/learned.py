@@ -12,7 +12,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
 from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
 from lacunet.pages.mathml import mathml
-from lacunet.pages.numbers import pack, pack_texts, told, trouble_order, withheld_rows
+from lacunet.pages.numbers import pack, pack_texts, told, withheld_rows
 from lacunet.pages.provenance import Provenance, provenance_section
 from lacunet.pages.recovered import drawn_mechanisms
 from lacunet.pages.sections import complete_section, em_section, missing_section
@@ -51,8 +51,7 @@ def page(
         How values go missing; its mechanisms are drawn.
     """
     network = result.network
-    families = [network.family(name) for name in network.variables]
-    summary = missing_summary(seen, families) if isinstance(seen, EncodedTable) else seen
+    summary = missing_summary(seen, network.families) if isinstance(seen, EncodedTable) else seen
     withheld = withheld_rows(network, summary, min_count)
     support = {name: result.families[name].support for name in network.variables}
     packed = pack(network, support, withheld, intervals)
@@ -100,13 +99,18 @@ def page(
 
 
 def _trouble(result: Result) -> list[str]:
-    reports = result.families
-    return trouble_order(
-        result.network.variables,
-        {name: report.unsupported / report.support.size for name, report in reports.items()},
-        {name: report.fallback_mass for name, report in reports.items()},
-        {name: report.effective_size or report.rows_shown for name, report in reports.items()},
-    )
+    """The variables, the one whose CPT rests on least first.
+
+    First by the share of parent configurations that no row shows and of what fell back, then
+    by the effective size, or the rows shown where it is not known.
+    """
+
+    def trouble(name: str) -> tuple[float, float]:
+        report = result.families[name]
+        lost = report.unsupported / report.support.size + report.fallback_mass
+        return -lost, report.effective_size or report.rows_shown
+
+    return sorted(result.network.variables, key=trouble)
 
 
 def _facts(result: Result, summary: MissingSummary, min_count: int) -> list[dict[str, Any]]:

@@ -160,15 +160,3 @@ def largest_moves(
                 Move(cpt.child, states, share, learned, number, abs(learned - share) / spread)
             )
     return sorted(moves, key=lambda move: -abs(move.learned - move.complete))[:most]
-
-
-def trouble_order(
-    names: Sequence[str], unsupported: Mapping[str, float], fallback: Mapping[str, float],
-    effective: Mapping[str, float | None],
-) -> list[str]:  # fmt: skip
-    """The variables, the one whose CPT rests on least first.
-
-    First by the share of parent configurations that no row shows and of what fell back, then
-    by the effective size; one that is not known counts as none.
-    """
-    return sorted(names, key=lambda v: (-(unsupported[v] + fallback[v]), effective[v] or 0.0))

@@ -1,17 +1,19 @@
-"""Where a page comes from: the command, the files and their hashes, versions, seed, time."""
+"""Pages that say where they come from: the command, files and hashes, versions, seed, time."""
 
 from __future__ import annotations
 
 import platform
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from lacunet.pages.kit import section, table
+from lacunet.pages.kit import Tile, document, section, table, tiles
 from lacunet.wording import counted
 
 SAVE = (
@@ -76,8 +78,6 @@ def _hash(path: Path) -> str:
 
 def provenance_section(source: Provenance, *further: str) -> str:
     """The part of a page that says how to make it again."""
-    from html import escape
-
     rows = [
         ["made", source.made],
         *([["seed", str(source.seed)]] if source.seed is not None else []),
@@ -91,3 +91,25 @@ def provenance_section(source: Provenance, *further: str) -> str:
         table(["what", counted(len(rows), "entry", "entries")], rows, left=2),
         *further,
     )
+
+
+def report_page(
+    kind: str,
+    title: str,
+    facts: Sequence[Tile],
+    sections: Sequence[str],
+    data: Mapping[str, Any],
+    source: Provenance,
+    scripts: Sequence[str] = ("sorting.js", "page.js"),
+) -> str:
+    """A page that tells of a result: facts, sections, where it comes from; it carries ``data``."""
+    body = [
+        f"<header><h1>{escape(title)}</h1>",
+        tiles(facts),
+        "</header><main>",
+        *sections,
+        provenance_section(source, SAVE),
+        "</main>",
+    ]
+    carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
+    return document(title, body, carried, scripts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -15,12 +14,12 @@ from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import Estimation, Verdict
 from lacunet.model.nodes import Mechanism, Node
-from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
+from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
 from lacunet.pages.mathml import mathml
-from lacunet.pages.provenance import SAVE, Provenance, provenance_section
+from lacunet.pages.provenance import Provenance, report_page
 from lacunet.wording import counted
 
-SCRIPTS = ("page.js", "dagre.min.js", "recovered.js")
+SCRIPTS = ("sorting.js", "page.js", "dagre.min.js", "recovered.js")
 SHOWN_CELLS = 64
 LEVEL = 0.05
 TEST_HEADER = ("implication", "test", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
@@ -91,10 +90,7 @@ def _page(
 ) -> str:
     place = {name: number for number, name in enumerate(graph.network.variables)}
     drawn = {
-        "format": "lacunet page",
-        "kind": "recovered",
         **data,
-        "provenance": asdict(source),
         "variables": [
             {"name": name, "parents": [place[parent] for parent in graph.network.parents(name)]}
             for name in graph.network.variables
@@ -102,28 +98,18 @@ def _page(
         **drawn_mechanisms(graph, place),
     }
     legend = "Shaded: may be missing. Dashed: what hides a value, and what that depends on."
-    body = [
-        f"<header><h1>{title}</h1>",
-        tiles(
-            [
-                Tile("category", graph.category(), graph.why()),
-                Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
-                *facts,
-            ]
-        ),
-        "</header><main>",
-        section(
-            "graph",
-            "The graph",
-            '<div class="scripted" hidden><div id="drawing"></div>'
-            f'<p class="soft">{legend}</p></div>',
-            f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>",
-        ),
-        *sections,
-        provenance_section(source, SAVE),
-        "</main>",
+    about = [
+        Tile("category", graph.category(), graph.why()),
+        Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
+        *facts,
     ]
-    return document(title, body, drawn, ("sorting.js", *SCRIPTS))
+    picture = section(
+        "graph",
+        "The graph",
+        f'<div class="scripted" hidden><div id="drawing"></div><p class="soft">{legend}</p></div>',
+        f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>",
+    )
+    return report_page("recovered", title, about, [picture, *sections], drawn, source, SCRIPTS)
 
 
 def drawn_mechanisms(graph: MissingnessGraph | None, place: Mapping[str, int]) -> dict[str, Any]:

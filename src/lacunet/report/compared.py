@@ -6,12 +6,12 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from lacunet.evaluate.evaluation import Evaluation
+from lacunet.evaluate import Evaluation
 from lacunet.experiments.referee import YARDSTICK, Comparison, Standing
 from lacunet.experiments.report.summary import Difference, Summary
 from lacunet.pages.charts import ranges
-from lacunet.pages.kit import Tile, document, figure, named, paragraph, section, table, tiles
-from lacunet.pages.provenance import SAVE, Provenance, provenance_section
+from lacunet.pages.kit import Tile, figure, named, paragraph, section, table
+from lacunet.pages.provenance import Provenance, report_page
 from lacunet.wording import counted, finite, text_table
 
 HEADER = (
@@ -27,7 +27,7 @@ def comparison_as_text(found: Comparison) -> str:
         f"{found.hidden:.1%} of the cells hidden by mechanisms fitted to the data, "
         f"{counted(found.repetitions, 'draw')}",
         "",
-        _table(found),
+        text_table(HEADER, _rows(found)),
         "",
         *_verdict(found),
         *(f"{one.method}: {one.message}" for one in found.standings if one.message),
@@ -52,10 +52,6 @@ def _verdict(found: Comparison) -> list[str]:
 
 def _cost(one: Standing) -> str:
     return "time unknown" if one.seconds is None else f"{one.seconds.mean:.2g} s"
-
-
-def _table(found: Comparison) -> str:
-    return text_table(HEADER, _rows(found))
 
 
 def _rows(found: Comparison) -> list[list[str]]:
@@ -142,10 +138,7 @@ def comparison_page(found: Comparison, source: Provenance) -> str:
     )
     chart = ranges(spreads, "KL divergence [nats]")
     messages = [f"{one.method}: {one.message}" for one in found.standings if one.message]
-    body = [
-        f"<header><h1>{title}</h1>",
-        tiles(facts),
-        "</header><main>",
+    sections = [
         section("verdict", "In words", *map(paragraph, _verdict(found))),
         section("accuracy", "How far each ends from the truth", figure(chart, words)),
         section(
@@ -159,16 +152,8 @@ def comparison_page(found: Comparison, source: Provenance) -> str:
             "What hid the values",
             f"<pre>{named(str(found.case.missingness.graph))}</pre>",
         ),
-        provenance_section(source, SAVE),
-        "</main>",
     ]
-    data = {
-        "format": "lacunet page",
-        "kind": "compared",
-        **comparison_as_data(found),
-        "provenance": asdict(source),
-    }
-    return document(title, body, data, ("sorting.js", "page.js"))
+    return report_page("compared", title, facts, sections, comparison_as_data(found), source)
 
 
 def evaluation_as_text(found: Evaluation) -> str:

@@ -9,7 +9,9 @@ from typing import Any
 from lacunet.estimands.deletion import Estimand
 from lacunet.estimate.explain import Explanation, OrderRows, ranges
 from lacunet.memory import gibibytes
-from lacunet.wording import counted
+from lacunet.wording import counted, first_of
+
+MOST_NAMES = 12
 
 
 def explanation_as_text(told: Explanation) -> str:
@@ -27,7 +29,9 @@ def explanation_as_text(told: Explanation) -> str:
             of = f"({number / told.rows:.1%}) of {told.rows:,}"
             lines.append(f"  {counted(number, 'row')} {of} {shows}")
     lines += ["", f"one pass over the rows will count {counted(len(told.tables), 'table')}"]
-    lines += [f"rows will be grouped by {_names(grouping)}" for grouping in told.groupings]
+    lines += [
+        f"rows will be grouped by {first_of(grouping, MOST_NAMES)}" for grouping in told.groupings
+    ]
     lines.append(f"the largest family needs {gibibytes(told.bytes_needed)}")
     if told.scratch is not None:
         files = (
@@ -47,15 +51,11 @@ def _heading(told: Explanation) -> str:
             f"{plan.method}, no data given: every variable is taken to have missing values, "
             "X_o stands for the variables without"
         )
+    partially = first_of(plan.partially, MOST_NAMES) or "none"
     return (
         f"{plan.method} on {counted(told.rows, 'row')}; {len(plan.partially)} of "
-        f"{len(plan.families)} variables have missing values: {_names(plan.partially)}"
+        f"{len(plan.families)} variables have missing values: {partially}"
     )
-
-
-def _names(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(names[:most]) or "none"
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def explanation_as_data(told: Explanation) -> dict[str, Any]:

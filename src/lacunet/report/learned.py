@@ -10,6 +10,8 @@ import numpy as np
 
 from lacunet.estimate.learn import Result
 from lacunet.estimate.method import FamilyReport
+from lacunet.missingness.augmented import MISSING, SHOWN
+from lacunet.model.network import Cpt
 from lacunet.wording import counted, finite, text_table
 
 SHOWN_WARNINGS = 12
@@ -17,6 +19,7 @@ SHOWN_WARNINGS = 12
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
+STATES = (MISSING, SHOWN)  # of a mechanism
 
 
 def result_as_text(result: Result, level: float | None = None, with_cpts: bool = False) -> str:
@@ -40,6 +43,9 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
     lines += ["", _families(result)]
     if with_cpts and len(result.network.variables) <= FEW:
         lines += _cpts(result)
+    if result.mechanisms:
+        lines += ["", "mechanisms, as learned:"]
+        lines += [_mechanism(result, name, cpt) for name, cpt in result.mechanisms.items()]
     if level is not None:
         lines += ["", *_sure(result, level)]
     warnings = result.warnings
@@ -71,6 +77,20 @@ def _sure(result: Result, level: float) -> list[str]:
     for _, words, value, (low, high) in sorted(found, key=lambda each: -each[0])[:SMALL]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
     return lines
+
+
+def _mechanism(result: Result, variable: str, cpt: Cpt) -> str:
+    """How often a variable is missing, by the parents of its mechanism: least and most often."""
+    rates = cpt.table[..., 0]
+    words = []
+    for place in dict.fromkeys((int(rates.argmin()), int(rates.argmax()))):
+        states = [
+            result.network.states(name)[at] if name in result.network.states_of else STATES[at]
+            for name, at in zip(cpt.parents, np.unravel_index(place, rates.shape), strict=True)
+        ]
+        given = ", ".join(f"{v}={s}" for v, s in zip(cpt.parents, states, strict=True))
+        words.append(f"{rates.flat[place]:.1%}{' if ' if given else ''}{given}")
+    return f"  {variable} is missing in {' to '.join(words)}"
 
 
 def _ended(result: Result) -> str:

@@ -152,18 +152,6 @@ def implications_as_data(
         "implications": [str(one) for one in listed],
         "tested": None
         if tested is None
-        else [
-            {
-                "implication": str(one.implication),
-                "test": one.test,
-                "statistic": one.statistic,
-                "degrees_of_freedom": one.degrees_of_freedom,
-                "p_value": one.p_value,
-                "adjusted": one.adjusted,
-                "effect": one.effect,
-                "rows": one.rows,
-            }
-            for one in tested
-        ],
+        else [{**vars(one), "implication": str(one.implication)} for one in tested],
         "never_testable": list(silent),
     }

@@ -1,6 +1,6 @@
 """Sampling networks and hiding values.
 
-Read `sampling` (rows from a network), `at_random` and `by_graph` (mechanisms), `hiding` (values
-hidden as mechanisms say), then `simulate`, which is these together and the way in.
+Read `sampling` (rows from a network), `at_random` and `by_graph` (mechanisms), then
+`simulate`, which hides values as mechanisms say and is the way in.
 `generators` makes up networks.
 """

@@ -21,7 +21,7 @@ import numpy as np
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network, Scope
-from lacunet.simulation.errors import SimulationError, check_beta, check_least, check_share
+from lacunet.simulation.sampling import SimulationError, check_beta, check_least, check_share
 
 
 class Missing(Protocol):

@@ -33,8 +33,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.missingness.exchange import HiddenCause
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import HiddenCause, MissingnessGraph
 from lacunet.missingness.mechanisms import (
     HiddenCauseCpt,
     MechanismCpt,
@@ -44,7 +43,7 @@ from lacunet.missingness.mechanisms import (
 )
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, named
-from lacunet.simulation.errors import SimulationError, check_beta
+from lacunet.simulation.sampling import SimulationError, check_beta
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from lacunet.model.network import FloatArray, Network
-from lacunet.simulation.errors import check_least, check_share
+from lacunet.simulation.sampling import check_least, check_share
 
 
 def grid(size: int, ratio: float, rng: np.random.Generator) -> Network:

@@ -14,25 +14,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable, code_type
-from lacunet.model.network import Cpt, FloatArray, Network
-from lacunet.simulation.errors import check_least
+from lacunet.errors import LacunetError
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.model.network import Cpt, FloatArray
+
+
+class SimulationError(LacunetError):
+    """The data asked for cannot be made."""
+
+
+def check_least(what: str, least: int, value: int) -> None:
+    """Refuse what is too small."""
+    if value < least:
+        raise SimulationError(f"{what} must be at least {least}, not {value}.")
+
+
+def check_share(what: str, value: float) -> None:
+    """Refuse what is not a share."""
+    if not 0 <= value <= 1:
+        raise SimulationError(f"{what} must lie between 0 and 1, not {value!r}.")
+
+
+def check_beta(shapes: tuple[float, float]) -> None:
+    """Refuse shape parameters that no Beta distribution has."""
+    for shape in shapes:
+        if not 0 < shape < inf:
+            raise SimulationError(
+                f"a shape parameter of the Beta must be above zero, not {shape!r}."
+            )
+
 
 # Rows drawn at a time: the intermediate arrays stay in the processor's cache.
 BLOCK = 32_768
 
 
-def sample(network: Network, rows: int, rng: np.random.Generator | int) -> EncodedTable:
+def sample(network: AnyNetwork, rows: int, rng: np.random.Generator | int) -> EncodedTable:
     """Draw complete rows from a network.
 
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, a result of learning, or the path or name of one.
     rows
         The number of rows.
     rng
@@ -49,15 +77,17 @@ def sample(network: Network, rows: int, rng: np.random.Generator | int) -> Encod
 
     Examples
     --------
+    >>> from lacunet.model.network import Network
     >>> coin = Network({"Coin": ["head", "tail"]}, {}, {"Coin": [0.0, 1.0]})
     >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
     """
+    network = as_network(network)
     check_least("the number of rows", 0, rows)
     cpts = [network.cpt(name) for name in network.order]
     columns = draw_columns(cpts, {}, rows, np.random.default_rng(rng))
     in_order = {name: columns[name] for name in network.variables}
-    return EncodedTable.of({v: network.cardinality(v) for v in network.variables}, in_order)
+    return EncodedTable.of(network.cardinality_of, in_order)
 
 
 def draw_columns(

@@ -8,17 +8,83 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Codes, EncodedTable
 from lacunet.data.write import to_arrow
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import MechanismCpt, Missingness
+from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import library_named
-from lacunet.model.network import Network
+from lacunet.model.network import Cpt, FloatArray, Network
+from lacunet.model.nodes import named
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.errors import SimulationError
-from lacunet.simulation.hiding import hide_cells
-from lacunet.simulation.sampling import sample
+from lacunet.simulation.sampling import SimulationError, draw_columns, sample
+
+
+def hide_cells(
+    complete: EncodedTable, missingness: Missingness, rng: np.random.Generator
+) -> EncodedTable:
+    """Hide values of complete rows as the mechanisms say.
+
+    Parameters
+    ----------
+    complete
+        The rows; what the mechanisms look at must be shown in every one.
+    missingness
+        The mechanisms and their parameters.
+    rng
+        Where the randomness comes from; one seed hides the same cells.
+
+    Returns
+    -------
+    The rows with every other cell as it was, weights and row numbers too.
+
+    Raises
+    ------
+    SimulationError
+        A variable that a mechanism looks at is missing somewhere already.
+    """
+    cpts = _cpts(missingness)
+    _check_shown(complete, cpts)
+    given = {named(name): column for name, column in complete.columns.items()}
+    drawn = draw_columns(cpts, given, complete.rows, rng)
+    columns = dict(complete.columns)
+    for name, one in missingness.mechanisms.items():
+        columns[name] = _hidden(columns[name], drawn[str(one.node)], complete.cardinality_of[name])
+    return EncodedTable.of(
+        complete.cardinality_of, columns, complete.weights, complete.notes, complete.row_numbers
+    )
+
+
+def _cpts(missingness: Missingness) -> list[Cpt]:
+    """Every coin and mechanism as a CPT with two states; names are quoted, so none meet."""
+    coins = [_cpt(one.cause, one.parents, one.zero) for one in missingness.causes]
+    hiding = [_cpt(one.node, one.parents, one.missing) for one in missingness.mechanisms.values()]
+    return coins + hiding
+
+
+def _cpt(node: Parent, parents: tuple[Parent, ...], first: FloatArray) -> Cpt:
+    return Cpt(
+        node_name(node), tuple(map(node_name, parents)), np.stack([first, 1 - first], axis=-1)
+    )
+
+
+def _check_shown(complete: EncodedTable, cpts: list[Cpt]) -> None:
+    seen = {parent for cpt in cpts for parent in cpt.parents}
+    incomplete = [name for name in complete.partially_observed if named(name) in seen]
+    if incomplete:
+        raise SimulationError(
+            f"the mechanisms look at {sorted(incomplete)}, which the table does not show in "
+            "every row.",
+            "hide values of a complete table.",
+        )
+
+
+def _hidden(codes: Codes, mechanism: Codes, missing: int) -> Codes:
+    hidden = codes.copy()
+    hidden[mechanism == 0] = missing
+    return hidden
+
 
 Library = Literal["pandas", "polars", "arrow"]
 Seed = np.random.Generator | int | None
@@ -74,7 +140,7 @@ class Simulation:
 
 
 def simulate(
-    network: Network,
+    network: AnyNetwork,
     rows: int,
     missing: Missing | MissingnessGraph | None = None,
     rng: Seed = None,
@@ -88,7 +154,7 @@ def simulate(
     Parameters
     ----------
     network
-        A network with CPTs.
+        A network with CPTs, a result of learning, or the path or name of one.
     rows
         The number of rows.
     missing
@@ -107,6 +173,7 @@ def simulate(
     >>> sorted(drawn.frame().isna().sum().tolist())
     [0, 100]
     """
+    network = as_network(network)
     for_mechanisms, for_rows, for_hiding = np.random.default_rng(rng).spawn(3)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sample(network, rows, for_rows)
@@ -115,7 +182,7 @@ def simulate(
 
 
 def hide(
-    frame: Any, network: Network, missing: Missing | MissingnessGraph, rng: Seed = None
+    frame: Any, network: AnyNetwork, missing: Missing | MissingnessGraph, rng: Seed = None
 ) -> Any:
     """Hide values of one's own complete rows.
 
@@ -163,6 +230,7 @@ def hide(
             f"{type(frame).__name__} is not a dataframe.",
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
+    network = as_network(network)
     for_mechanisms, for_hiding = np.random.default_rng(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
     table = hide_cells(read_table(frame, network), missingness, for_hiding)

@@ -8,7 +8,7 @@ factored deletion ask for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -19,6 +19,8 @@ from lacunet.data.table import Copies
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.distinct import Index, Keys, are_places, distinct, pack, unpack
 from lacunet.statistics.errors import ScopeError
+
+FEW_CELLS = 2**12  # of a table, missing included: laid out sooner than its keys are unpacked
 
 
 def added_up(place: NDArray[np.integer], weights: FloatArray | None, size: int) -> FloatArray:
@@ -121,23 +123,35 @@ class Counts:
 
     def showing(self, subset: Sequence[str]) -> Counts:
         """The counts of the rows that show all of ``subset``."""
-        shown = self._shown(self.columns(), subset)
+        shown = self._shown(subset)
         return Counts(self.scope, self.cardinalities, self.keys[shown], self.tally.take(shown))
 
     def dense(self) -> FloatArray:
-        """The weights of the rows that show the whole scope, one axis a variable."""
-        columns = self.columns()
-        shown = np.flatnonzero(self._shown(columns, self.scope))
+        """The weights of the rows that show the whole scope, one axis per variable."""
+        if prod(self.radices) <= FEW_CELLS:
+            cells = np.zeros(self.radices)
+            np.put(cells, self.keys, self.tally.weights)
+            return np.ascontiguousarray(cells[tuple(map(slice, self.cardinalities))])
+        columns, shown = self.columns(), np.flatnonzero(self._shown(self.scope))
         place = pack([own[shown] for own in columns.values()], self.cardinalities, len(shown))
         table = np.zeros(prod(self.cardinalities))
         table[place] = self.tally.weights[shown]
         return table.reshape(self.cardinalities)
 
-    def _shown(self, columns: Mapping[str, Keys], subset: Sequence[str]) -> NDArray[np.bool_]:
-        cardinality_of = dict(zip(self.scope, self.cardinalities, strict=True))
-        shown = np.ones(len(self.keys), dtype=bool)
-        for name in subset:
-            shown &= columns[name] < cardinality_of[name]
+    def _shown(self, subset: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether each configuration shows all of ``subset``."""
+        size_of = {
+            name: size
+            for name, size in zip(self.scope, self.cardinalities, strict=True)
+            if name in subset
+        }
+        if prod(self.radices) <= FEW_CELLS:
+            cells = np.zeros(self.radices, dtype=bool)
+            cells[tuple(slice(size_of.get(name)) for name in self.scope)] = True
+            return cells.ravel()[self.keys]
+        columns, shown = self.columns(), np.ones(len(self.keys), dtype=bool)
+        for name, size in size_of.items():
+            shown &= columns[name] < size
         return shown
 
     @property

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from lacunet.errors import LacunetError
 from lacunet.memory import gibibytes
+from lacunet.wording import first_of
+
+SMALLER = "remove parents, merge states, or raise the budget: memory=... (--memory)."
 
 
 class TooLargeError(LacunetError):
@@ -15,19 +18,19 @@ class TooLargeError(LacunetError):
     def family(
         cls, variable: str, parents: Sequence[str], needed: int, budget: int
     ) -> TooLargeError:
-        given = f" with parents {_listed(parents)}" if parents else ""
+        given = f" with parents {first_of(parents, 8)}" if parents else ""
         return cls(
             f"variable {variable!r}{given} needs {gibibytes(needed)}, "
-            f"but the memory budget is {gibibytes(budget)}.\n"
-            "Hint: remove parents, merge states, or raise the budget: memory=... (--memory)."
+            f"but the memory budget is {gibibytes(budget)}.",
+            SMALLER,
         )
 
     @classmethod
     def network(cls, variable: str, needed: int, budget: int) -> TooLargeError:
         return cls(
             f"the CPTs of the network need {gibibytes(needed)} together, the largest being that "
-            f"of {variable!r}, but the memory budget is {gibibytes(budget)}.\n"
-            "Hint: remove parents, merge states, or raise the budget: memory=... (--memory)."
+            f"of {variable!r}, but the memory budget is {gibibytes(budget)}.",
+            SMALLER,
         )
 
 
@@ -37,8 +40,3 @@ class ScopeError(LacunetError):
     @classmethod
     def different(cls, one: Sequence[str], two: Sequence[str]) -> ScopeError:
         return cls(f"counts over {list(one)} and over {list(two)} do not add up.")
-
-
-def _listed(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

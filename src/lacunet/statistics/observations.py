@@ -7,23 +7,22 @@ same rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 
-from lacunet.data.coded import row_bytes
+from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_folder
 from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
-from lacunet.data.read import Told, read_table, told_notes
-from lacunet.data.reading import Reading, checked_promise, plan_reading
-from lacunet.data.scratch import check_free, remove_leftovers, scratch_folder
+from lacunet.data.read import Told, table_read, told_notes
+from lacunet.data.reading import AS_IT_IS, How, Reading, checked_promise, plan_reading
 from lacunet.data.stream import (
     Stretch,
     forecast_bytes,
@@ -43,6 +42,7 @@ from lacunet.statistics.saved import (
     check_kinds,
     check_same,
     entries_in,
+    header_of,
     read_statistics,
     saved_paths,
 )
@@ -104,37 +104,36 @@ def observations(
     data: Any,
     network: Network,
     budget: float,
+    how: How = AS_IT_IS,
     *,
     scratch: str | PathLike[str] | None = None,
     jobs: int = 1,
-    fully_observed: Sequence[str] = (),
     progress: Progress = silent,
-    **how: Any,
 ) -> Iterator[AnyRows]:
     """The rows of ``data``: in memory if they take a fourth of the budget at most, else streamed.
 
     Parameters
     ----------
-    data, how
+    data
         As `lacunet.data.read.read_table` takes them.
     budget
         The bytes of memory that may be used.
+    how
+        How the rows are read. Where any variables are promised to be fully observed, no others
+        count as such.
     scratch
         The folder for files of codes, which are gone in the end.
     jobs
         The number of processes that read and count.
-    fully_observed
-        Variables that every row is promised to show; no others count as fully observed then.
     """
     paths = saved_paths(data)
     if paths or isinstance(data, Statistics):
-        _refuse_options(how, fully_observed)
+        _refuse_options(how)
     if isinstance(data, Statistics):
         yield of_statistics(data, network)
         return
     if isinstance(data, EncodedTable):
-        table = read_table(data, network, **how)
-        promised = checked_promise(network, tuple(fully_observed))
+        table, promised = table_read(data, network, how), checked_promise(network, how)
         for name in promised:
             if table.missing_of[name]:
                 missing = table.columns[name] == table.cardinality_of[name]
@@ -142,7 +141,7 @@ def observations(
         yield Held(table, promised)
         return
     if is_spark(data):
-        reading = plan_reading(data, network, fully_observed=fully_observed, **how)
+        reading = plan_reading(data, network, how)
         yield on_spark(data, reading, progress)
         return
     remove_leftovers(scratch)
@@ -151,16 +150,16 @@ def observations(
         if paths:
             yield _of_saved(paths, network, budget, folder, jobs)
             return
-        reading = plan_reading(data, network, fully_observed=fully_observed, **how)
+        reading = plan_reading(data, network, how)
         yield _opened(reading, budget, folder, jobs, progress)
 
 
 def _opened(
     reading: Reading, budget: float, folder: Callable[[], Path], jobs: int, progress: Progress
 ) -> Held | Streamed:
-    promised, held = reading.fully_observed, budget / HELD_SHARE
+    promised, held = tuple(reading.how.fully_observed), budget / HELD_SHARE
     expected = forecast_bytes(reading)
-    each = row_bytes(reading.cardinality_of, int(reading.weight is not None))
+    each = row_bytes(reading.cardinality_of, int(reading.how.weight is not None))
     partially = _all_but(reading.network.variables, promised) if promised else None
     is_large = held < expected < inf
     warned: set[str] = set()
@@ -215,9 +214,8 @@ def _of_saved(
     for path, header in zip(paths, headers, strict=True):
         check_same(network, header.network, f"the statistics in {str(path)!r}")
     check_kinds(headers)
-    sizes = {name: network.cardinality(name) for name in network.variables}
     entries = sum(map(entries_in, paths))
-    each = row_bytes(sizes, extras=3)
+    each = row_bytes(network.cardinality_of, extras=3)
     if headers[0].kind == FAMILIES or entries * each <= budget / HELD_SHARE:
         return of_statistics(summed(map(read_statistics, paths)), network)
     missing = {name for header in headers for name in header.partially_observed}
@@ -239,26 +237,20 @@ def _of_saved(
 
 def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
     """Statistics as rows to learn from, if they hold any; else what was counted alone."""
-    if statistics.network is None:
-        raise StatisticsError(
-            "the statistics do not know their network.", "make them with lacunet.count."
-        )
-    check_same(network, statistics.network, "the statistics")
+    check_same(network, header_of(statistics).network, "the statistics")
     if not statistics.distinct:
         return Counted(statistics)
     return Held(statistics.distinct[network.variables].table())
 
 
-def _refuse_options(how: Mapping[str, Any], fully_observed: Sequence[str]) -> None:
+def _refuse_options(how: How) -> None:
     """Refuse to be told how to read what has been read."""
-    lists = ("weight", "missing", "latent")
-    given = [name for name in lists if how.get(name) is not None and np.size(how[name])]
-    given += ["unknown"] if how.get("unknown", "error") != "error" else []
-    given += ["fully_observed"] if fully_observed else []
-    for name in given:
-        raise StatisticsError(
-            f"{name}= has no meaning for statistics.", "give it when the data are counted."
-        )
+    for name, usual in vars(AS_IT_IS).items():
+        own = getattr(how, name)
+        if own is not usual if name == "weight" else own != usual:
+            raise StatisticsError(
+                f"{name}= has no meaning for statistics.", "give it when the data are counted."
+            )
 
 
 @dataclass(frozen=True)
@@ -273,21 +265,11 @@ class Counted:
         """The variables that some row does not show."""
         return tuple(name for name, missing in self.statistics.missing_of.items() if missing)
 
-    def some_rows(self, _most: int) -> EncodedTable:
-        """There are none to choose from."""
+    def refused(self, *_: Any) -> NoReturn:
+        """There are no rows to look at."""
         raise self._too_little()
 
-    def tables(self, _told: Told) -> Iterator[EncodedTable]:
-        """There are none."""
-        raise self._too_little()
-
-    def patterns(self) -> EncodedTable:
-        """They are not known."""
-        raise self._too_little()
-
-    def mapped(self, *_: Any) -> Streamed:
-        """There is nothing to make others of."""
-        raise self._too_little()
+    some_rows = tables = patterns = mapped = refused
 
     def notes(self, _told: Told) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
@@ -304,7 +286,7 @@ class Counted:
     def _too_little(self) -> StatisticsError:
         return StatisticsError(
             f"the statistics were counted for {self.statistics.method or 'another method'}, and "
-            "hold too little for this one.",
+            "do not hold what this one needs.",
             "count the data again for this method: lacunet count --method M.",
         )
 

@@ -129,9 +129,9 @@ class Header:
             )
         if told["version"] > VERSION:
             raise StatisticsError(
-                f"{str(path)!r} was written by a later lacunet: its format has the version "
-                f"{told['version']}, and {VERSION} is the latest that is known here.",
-                "install the latest lacunet.",
+                f"{str(path)!r} was written by a newer lacunet: its format has version "
+                f"{told['version']}, and {VERSION} is the latest that this one reads.",
+                "upgrade lacunet.",
             )
         return cls(
             told["kind"],
@@ -186,7 +186,8 @@ def header_of(statistics: Statistics) -> Header:
     """The header of the file that statistics are written to."""
     if statistics.network is None:
         raise StatisticsError(
-            "the statistics do not know their network.", "make them with lacunet.count."
+            "the statistics do not say which network they were counted for.",
+            "make them with lacunet.count.",
         )
     complete = statistics.complete_rows if statistics.complete else None
     return Header(
@@ -244,8 +245,7 @@ def read_statistics(path: str | PathLike[str]) -> Statistics:
         (distinct[network.variables],) = rows_in_parts(tables, network.variables, inf)
     else:
         if header.complete_rows is not None:  # perhaps there were none
-            families = map(network.family, network.variables)
-            counts[True] = {own: _no_cells(own, network) for own in families}
+            counts[True] = {own: _no_cells(own, network) for own in network.families}
         for is_complete, own in _families(path, network):
             counts[is_complete][own.scope] = own
     return Statistics(
@@ -307,7 +307,7 @@ class SavedRows:
     def tables(self, most: int, told: Told | None = None) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
         names = self.network.variables
-        sizes = {name: self.network.cardinality(name) for name in names}
+        sizes = self.network.cardinality_of
         for batch in _batches(self.path, [*names, *NUMBERS], names, most):
             columns: dict[str, Any] = {name: self._codes(batch, name) for name in names}
             rows, weights, squares = (values_of(batch.column(name)) for name in NUMBERS)

@@ -41,7 +41,7 @@ def side_by_side(
             yield waiting.popleft().result()
     except BrokenProcessPool:
         raise LacunetError(
-            "a process that counted rows was ended, perhaps for want of memory.",
+            "a process that counted rows was stopped, perhaps because memory ran out.",
             "give fewer jobs=... (--jobs), or a smaller memory=... (--memory).",
         ) from None
     except BaseException:

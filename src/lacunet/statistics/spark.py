@@ -27,11 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.batches import EncodedBatch, unknown_states
-from lacunet.data.coded import CodeWriter, row_bytes
+from lacunet.data.coded import CodeWriter, row_bytes, scratch_folder
 from lacunet.data.errors import DataError, WeightError
 from lacunet.data.read import Collected, Told, told_notes
 from lacunet.data.reading import Reading
-from lacunet.data.scratch import scratch_folder
 from lacunet.data.source import Source, pieces_of
 from lacunet.data.stream import Unread
 from lacunet.data.table import EncodedTable, code_type
@@ -41,8 +40,7 @@ from lacunet.memory import available, gibibytes
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Needs, Statistics, finished, of_part, of_passes
-from lacunet.statistics.partition import stirred
-from lacunet.statistics.passes import GROUP_BYTES, Pass, passes
+from lacunet.statistics.passes import GROUP_BYTES, Pass, passes, stirred
 from lacunet.statistics.streamed import (
     GROUPS_SHARE,
     LEAST_ROWS,
@@ -83,7 +81,7 @@ class OnSpark:
     @property
     def partially_observed(self) -> Scope:
         """The variables that some row does not show, or may not show."""
-        promised, names = self.reading.fully_observed, self.reading.network.variables
+        promised, names = self.reading.how.fully_observed, self.reading.network.variables
         if promised:
             return tuple(name for name in names if name not in promised)
         return tuple(name for name in names if self.counts.missing_of[name])
@@ -137,7 +135,7 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     DataError
         Something is wrong with the rows, or with how Spark is set up.
     """
-    if isinstance(reading.weight, np.ndarray):
+    if isinstance(reading.how.weight, np.ndarray):
         raise WeightError(
             "the rows of a Spark DataFrame have no order that an array of weights could follow.",
             "put the weights into a column, and name it.",
@@ -145,17 +143,17 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in reading.wanted))
     chosen = chosen.toDF(*(f"c{at}" for at in range(len(reading.wanted))))  # names Spark can parse
     network, memory = reading.network, task_memory(frame.sparkSession.conf.get)
-    families = tuple(map(network.family, network.variables))
+    families = network.families
     _check_tables(families, network, memory)
     progress("counting on Spark", 0, 1)
     # What the tasks refuse they take as missing: only all of it together can be told.
-    lenient = replace(reading, unknown="missing")
+    lenient = replace(reading, how=replace(reading.how, unknown="missing"))
     task = _task(lenient, Pass(Needs(families), frozenset(), None), network, memory)
     statistics, told = _collected(chosen, task)
     refused: dict[str, tuple[Counter[object], str, set[object]]] = {
         name: (odd.refused, "", set()) for name, odd in told.odd_in.items() if odd.refused
     }
-    if refused and reading.unknown == "error":
+    if refused and reading.how.unknown == "error":
         raise unknown_states(refused, network.states_of)
     told_notes(replace(reading, notes=()), told, set())  # refuses data without rows
     assert statistics is not None
@@ -207,7 +205,9 @@ class Task:
         assert key is not None
         with ExitStack() as stack:
             for batch in batches:
-                collected.append(_decoded(batch, cardinality_of, self.reading.weight is not None))
+                collected.append(
+                    _decoded(batch, cardinality_of, self.reading.how.weight is not None)
+                )
                 if collected.rows > self.room:
                     if writer is None:
                         path = stack.enter_context(scratch_folder()) / "rows"
@@ -225,7 +225,7 @@ class Task:
 def _task(
     reading: Reading, asked: Pass, network: Network, memory: int, left: float = inf, seed: int = 0
 ) -> Task:
-    each = row_bytes(reading.cardinality_of, int(reading.weight is not None))
+    each = row_bytes(reading.cardinality_of, int(reading.how.weight is not None))
     room, most = (int(memory / share / each) for share in (PART_SHARE, TABLE_SHARE))
     room, most = max(LEAST_ROWS, room), max(LEAST_ROWS, min(MOST_ROWS, most))
     return Task(reading, asked, network, memory, room, most, left, seed)
@@ -325,7 +325,7 @@ def _coded(version: str, task: bytes, batches: Batches) -> Batches:
         codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
         ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]
-        weights = np.ones(table.rows) if table.weights is None else table.weights
+        weights = table.row_weights
         cells = [
             pa.array(key),
             pa.Array.from_buffers(pa.binary(), table.rows, buffers),

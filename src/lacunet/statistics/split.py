@@ -50,7 +50,7 @@ def split_weights(
     >>> bool((parts.sum(axis=0) == split_weights(coin, once, np.array([0.8, 0.2]), 0)[0]).all())
     True
     """
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     found, group = np.unique(row_hashes(network, table), return_inverse=True)
     totals = np.bincount(group, weights, minlength=len(found)).astype(np.float64)
     ends = np.cumsum(_drawn(found, totals, shares, seed), axis=1)[:, :-1]

@@ -19,9 +19,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from lacunet.data.coded import Coded
+from lacunet.data.coded import Coded, check_free
 from lacunet.data.read import Told
-from lacunet.data.scratch import check_free
 from lacunet.data.stream import MoreMissingError, Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
@@ -36,8 +35,7 @@ from lacunet.statistics.gather import (
     summed,
     with_reduced,
 )
-from lacunet.statistics.partition import MOST_PARTS, spread
-from lacunet.statistics.passes import Pass, passes
+from lacunet.statistics.passes import MOST_PARTS, Pass, passes, spread
 from lacunet.statistics.rows import distinct_rows
 from lacunet.statistics.side_by_side import side_by_side
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -11,6 +12,7 @@ import numpy as np
 
 from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
 from lacunet.building.states import Seen, StatesError, seen_in, states_of
+from lacunet.data.errors import DataWarning
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
@@ -20,6 +22,7 @@ from lacunet.progress import Progress, silent
 from lacunet.wording import counted, listed
 
 MOST_NAMED = 10
+IGNORED = "ignored the columns"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ def find_columns(
     states are given.
     """
     source = source_from(data)
+    missing = (missing,) if isinstance(missing, str) else missing
     given = {name: tuple(map(str, own)) for name, own in (states or {}).items()}
     if strangers := [name for name in (*given, *without) if name not in source.columns]:
         raise LacunetError(
@@ -56,17 +60,30 @@ def find_columns(
     given |= {name: labels_of(own) for name, own in cuts.items()}
     left_out = {*without, weight if isinstance(weight, str) else None}
     columns = [name for name in source.columns if name not in left_out]
-    seen = _found(seen_in(source, [name for name in columns if name not in given], missing))
-    found = {name: given.get(name) or seen[name] for name in columns}
-    empty = [name for name, own in found.items() if not own]
-    network = Network({name: own for name, own in found.items() if own}, cuts=cuts)
-    if not empty:
-        return Columns(network)
-    keep = "it" if len(empty) == 1 else "them"
-    return Columns(
-        network,
-        (f"left out {listed(empty)}: every cell is missing; give states to keep {keep}.",),
-    )
+    seen = seen_in(source, [name for name in columns if name not in given], missing)
+    found = given | _found(seen)
+    empty = [name for name in columns if not found[name]]
+    if not columns:
+        raise LacunetError(f"no column of {source.label} is left to learn from.")
+    if len(empty) == len(columns):
+        raise LacunetError(f"no column of {source.label} holds a value.", "check that it has rows.")
+    network = Network({name: found[name] for name in columns if name not in empty}, cuts=cuts)
+    return Columns(network, tuple(_notes(seen, empty, missing)))
+
+
+def _notes(seen: Mapping[str, Seen], empty: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
+    """Which columns are left out, and which words were taken as missing."""
+    if empty:
+        keep = "it" if len(empty) == 1 else "them"
+        yield f"left out {listed(empty)}: every cell is missing; give states to keep {keep}."
+    taken = [
+        f"{token!r} in {name!r} ({counted(count, 'cell')})"
+        for name, own in seen.items()
+        for token, count in own.tokens.items()
+        if token and token not in asked and name not in empty
+    ]
+    if taken:
+        yield f"taken as missing: {_some(taken)}; give the states of a column where it is one."
 
 
 def read_columns(
@@ -85,8 +102,11 @@ def read_columns(
         columns = Columns(Network({name: list(map(str, own[name])) for name in data.variables}))
     else:
         columns = find_columns(data, states, bins, weight, missing)
-    table = read_table(data, columns.network, weight=weight, missing=missing, progress=progress)
-    notes = [note for note in table.notes if not note.startswith("ignored the columns")]
+    with warnings.catch_warnings():
+        if not isinstance(states, Network):  # columns without any value, of which the notes tell
+            warnings.filterwarnings("ignore", IGNORED, DataWarning)
+        table = read_table(data, columns.network, weight=weight, missing=missing, progress=progress)
+    notes = [note for note in table.notes if not note.startswith(IGNORED)]
     return replace(columns, notes=(*notes, *columns.notes)), replace(table, notes=())
 
 
@@ -124,7 +144,7 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
     if constant := [name for name, number in zip(names, seen, strict=True) if number <= 1]:
         yield (
             f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
-            "left without arcs."
+            "left without arcs, unless they are required."
         )
     held = pairs > 0
     determined: dict[tuple[int, int], bool] = {}
@@ -154,5 +174,4 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
 
 def _some(texts: Sequence[str]) -> str:
     more = len(texts) - MOST_NAMED
-    words = ", ".join(texts[:MOST_NAMED])
-    return words + (f" and {counted(more, 'more pair')}" if more > 0 else "")
+    return ", ".join(texts[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
+from lacunet.model.nodes import quoted
 from lacunet.wording import counted
 
 Parents = list[set[int]]
@@ -41,8 +42,8 @@ class Cpdag:
 
     def __str__(self) -> str:
         place = {name: at for at, name in enumerate(self.variables)}
-        lines = [(place[b], place[a], f"{a} -> {b}") for a, b in self.compelled]
-        lines += [(place[b], place[a], f"{a} -- {b}") for a, b in self.reversible]
+        lines = [(place[b], place[a], f"{quoted(a)} -> {quoted(b)}") for a, b in self.compelled]
+        lines += [(place[b], place[a], f"{quoted(a)} -- {quoted(b)}") for a, b in self.reversible]
         return "\n".join(text for _, _, text in sorted(lines))
 
 

@@ -11,7 +11,7 @@ judged again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -86,8 +86,8 @@ def greedy_equivalence_search(
     max_parents: int,
     is_allowed: Callable[[int, int], bool],
     deadline: Deadline = NEVER,
-) -> Parents:
-    """A DAG of the class that the search ends at.
+) -> Iterator[Parents]:
+    """A DAG of each class on the way; the last is of the class that the search ends at.
 
     Parameters
     ----------
@@ -96,7 +96,6 @@ def greedy_equivalence_search(
     is_allowed
         Whether a pair may be adjacent.
     """
-    dag: Parents = [set() for _ in range(nodes)]
 
     def insertions(found: Class, x: int, y: int) -> Iterator[Step]:
         if y not in found.around(x) and is_allowed(x, y):
@@ -106,8 +105,9 @@ def greedy_equivalence_search(
         if y in found.edges[x] or y in found.children[x]:
             yield from _deletions(found, x, y, gain)
 
-    dag = _climb(dag, insertions, _inserted, deadline)
-    return _climb(dag, deletions, _deleted, deadline)
+    dag: Parents = [set() for _ in range(nodes)]
+    dag = yield from _climb(dag, insertions, _inserted, deadline)
+    yield from _climb(dag, deletions, _deleted, deadline)
 
 
 def _climb(
@@ -115,14 +115,15 @@ def _climb(
     steps: Callable[[Class, int, int], Iterator[Step]],
     make: Callable[[Class, Step], Parents | None],
     deadline: Deadline,
-) -> Parents:
+) -> Generator[Parents, None, Parents]:
     """Make the step that gains most, again and again, as long as one gains."""
+    yield dag
     found, nodes = Class.of(dag), range(len(dag))
     known: dict[tuple[int, int], list[Step]] = {}
     stale = {(x, y) for x in nodes for y in nodes if x != y}
     while True:
-        deadline.check()
         for x, y in stale:
+            deadline.check()
             known[x, y] = [step for step in steps(found, x, y) if step.gain > LEAST_GAIN]
         ranked = sorted(
             (step for some in known.values() for step in some),
@@ -131,6 +132,7 @@ def _climb(
         made = next((after for step in ranked if (after := make(found, step)) is not None), None)
         if made is None:
             return dag
+        yield made
         dag, before, found = made, found, Class.of(made)
         changed = {
             node

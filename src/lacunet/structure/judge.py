@@ -20,7 +20,7 @@ from math import log
 
 import numpy as np
 
-from lacunet.completion.complete import draw_completions
+from lacunet.completion.rows import draw_completions
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import Limits, climb

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def constraints_of(
     LacunetError
         They name what is not there, or contradict each other.
     """
-    if not (isinstance(max_parents, int) and max_parents >= 1):
+    if not (isinstance(max_parents, Integral) and max_parents >= 1):
         raise LacunetError(f"max_parents is {max_parents!r}, not a whole number from 1 upwards.")
     place = {name: at for at, name in enumerate(variables)}
     excluded = np.eye(len(variables), dtype=bool)
@@ -37,6 +38,8 @@ def constraints_of(
     _forbid_against(tiers, place, excluded)
     parents: list[set[int]] = [set() for _ in variables]
     for x, y in _places(required, place, "required"):
+        if x == y:
+            raise LacunetError(f"{variables[x]!r} cannot be its own parent.")
         if excluded[x, y]:
             raise LacunetError(
                 f"the arc {variables[x]} -> {variables[y]} is required, "
@@ -82,6 +85,10 @@ def _forbid_against(
     tiers: Sequence[Sequence[str]] | None, place: dict[str, int], excluded: np.ndarray
 ) -> None:
     """Forbid arcs from a later tier into an earlier one."""
+    if isinstance(tiers, str):
+        raise LacunetError(
+            "the tiers are a string.", "give groups of columns, such as [['A', 'B'], ['C']]."
+        )
     tier_of: dict[int, int] = {}
     for at, tier in enumerate(tiers or ()):
         for name in [tier] if isinstance(tier, str) else tier:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan, prod
+from math import inf, nan, prod
+from numbers import Integral
 from time import monotonic
 from typing import Any, Literal
 
@@ -34,7 +35,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.structure.columns import read_columns, remarks
-from lacunet.structure.cpdag import Arc, Cpdag, to_cpdag
+from lacunet.structure.cpdag import Arc, Cpdag, Parents, to_cpdag
 from lacunet.structure.gains import Gains, pair_tables
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import Judged, judge, network_of, tables_from
@@ -43,7 +44,7 @@ from lacunet.structure.mechanisms import Mechanisms, mechanisms_of
 from lacunet.structure.order import Ordered
 from lacunet.structure.parents import MOST_CELLS, Score
 from lacunet.structure.rows import Rows, in_order_of_content
-from lacunet.structure.search import Constraints, Dag, best_dag, widened
+from lacunet.structure.search import Constraints, Dag, better_dags, widened
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
@@ -141,7 +142,7 @@ def learn_structure(
     missingness: str | MissingnessGraph | None = "learn",
     method: Literal["auto", "closed-form"] = "auto",
     time_limit: float | None = None,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     *,
     score: Literal["bic", "bdeu"] = "bic",
     equivalent_size: float = 10.0,
@@ -211,21 +212,21 @@ def learn_structure(
     >>> print(found.cpdag)
     A -- B
     """
-    _check(method, score, equivalent_size, time_limit)
-    began = monotonic()
+    _check(method, score, equivalent_size, time_limit, strengths)
+    began, deadline = monotonic(), Deadline.within(time_limit)
     columns, table = read_columns(data, states, bins, weight, missing, progress)
     network, table = columns.network, in_order_of_content(table)
     pairs = pair_tables(Rows.of(table))
     constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
-    mechanisms = mechanisms_of(network, table, missingness)
+    mechanisms = mechanisms_of(network, table, missingness, deadline)
     job = Job(
         table,
         network,
         _without_constants(constraints, table, pairs),
         Score(table.total, equivalent_size if score == "bdeu" else None),
-        rng or np.random.default_rng(0),
+        np.random.default_rng(0 if rng is None else rng),
         memory_budget(memory),
-        Deadline.within(time_limit),
+        deadline,
         progress,
         mechanisms.to_judge,
     )
@@ -274,15 +275,23 @@ def _with_cpts(job: Job, search: Search, structure: Network, prior: float) -> Ne
     return structure.with_tables(tables)
 
 
-def _check(method: str, score: str, equivalent_size: float, time_limit: float | None) -> None:
+def _check(
+    method: str,
+    score: str,
+    equivalent_size: float,
+    time_limit: float | None,
+    strengths: int | None,
+) -> None:
     if method not in ("auto", "closed-form"):
         raise LacunetError(f"there is no method {method!r}.", "give 'auto' or 'closed-form'.")
     if score not in ("bic", "bdeu"):
         raise LacunetError(f"there is no score {score!r}.", "give 'bic' or 'bdeu'.")
-    if not equivalent_size > 0:
+    if not 0 < equivalent_size < inf:
         raise LacunetError(f"equivalent_size is {equivalent_size!r}, not a positive number.")
     if time_limit is not None and not time_limit > 0:
         raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
+    if strengths is not None and not (isinstance(strengths, Integral) and strengths >= 0):
+        raise LacunetError(f"strengths is {strengths!r}, not a number of replicates.")
 
 
 def _without_constants(
@@ -309,7 +318,7 @@ def _run(job: Job, search: Search, mechanisms: Mechanisms, method: str) -> None:
     try:
         if method == "closed-form":
             rows = Rows.of(job.table, mechanisms.inverse)
-            search.dag = _seed(job, rows)
+            _seed(job, search, rows)
             search.ended = "closed form"
         elif not job.table.partially_observed:
             _search_complete(job, search)
@@ -323,38 +332,42 @@ def _run(job: Job, search: Search, mechanisms: Mechanisms, method: str) -> None:
         search.ended = "interrupted"
 
 
-def _seed(job: Job, rows: Rows) -> Dag:
-    """The closed-form seed, within the constraints."""
+def _seed(job: Job, search: Search, rows: Rows) -> None:
+    """The closed-form seed, within the constraints, or what there is of it when it is cut short."""
     job.progress("seed", 0, 1)
     excluded = job.constraints.forbidden & job.constraints.forbidden.T
-    gains = Gains(rows)
-    found = greedy_equivalence_search(
+    limits = job.constraints
+    passed: list[Parents] = [[set() for _ in range(len(rows))]]
+    way = greedy_equivalence_search(
         len(rows),
-        gains.gain,
-        job.constraints.max_parents,
+        Gains(rows).gain,
+        limits.max_parents,
         lambda x, y: not excluded[x, y],
         job.deadline,
     )
+    try:
+        passed.extend(way)
+    finally:
+        dag = passed[-1]
+        search.dag = tuple(map(frozenset, dag)) if limits.are_none else limits.directed(dag)
     job.progress("seed", 1, 1)
-    if job.constraints.are_none:
-        return tuple(map(frozenset, found))
-    return job.constraints.directed(found)
 
 
 def _search_complete(job: Job, search: Search) -> None:
     rows = Rows.of(job.table)
+    _seed(job, search, rows.thinned(SEED_ROWS))
     job.progress("search", 0, 1)
-    found = best_dag(rows, search.dag, job.constraints, job.score, job.rng, job.deadline)
+    for best in better_dags(rows, search.dag, job.constraints, job.score, job.rng, job.deadline):
+        search.dag, search.ordered, search.completions = best.parents, best, [rows]
+        search.note(f"search {len(search.trace) + 1}", best.score, search.dag, is_accepted=True)
     job.progress("search", 1, 1)
-    search.dag, search.ordered, search.completions = found.best.parents, found.best, [rows]
-    search.note("search", found.best.score, search.dag, is_accepted=True)
     search.ended = "converged"
 
 
 def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None:
     rows = Rows.of(job.table, mechanisms.inverse)
     seed_rows = rows.thinned(SEED_ROWS)
-    search.dag = _seed(job, seed_rows)
+    _seed(job, search, seed_rows)
     search.judged = _judged(job, search.dag, rows)
     search.note("seed", search.judged.score, search.dag, is_accepted=True)
     wide = Gains(seed_rows, WIDE_SHARE)
@@ -399,7 +412,7 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> Result:
     drawn = source.draw(_draws(job.table.rows), job.rng, job.memory)
     job.deadline.check()
     rows = Rows.stacked(drawn)
-    found = best_dag(
+    *_, best = better_dags(
         rows,
         search.dag,
         job.constraints,
@@ -408,15 +421,15 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> Result:
         job.deadline,
         screened=Rows.of(drawn[0]),
     )
-    network = network_of(job.columns, found.best.parents)
+    network = network_of(job.columns, best.parents)
     is_same = to_cpdag(network) == to_cpdag(search.judged.network)
-    judged = search.judged if is_same else _judged(job, found.best.parents, rows)
+    judged = search.judged if is_same else _judged(job, best.parents, rows)
     rises = judged.score > search.judged.score + LEAST_RISE
-    search.note(f"round {at + 1}", judged.score, found.best.parents, is_accepted=rises)
+    search.note(f"round {at + 1}", judged.score, best.parents, is_accepted=rises)
     if rises:
-        search.judged, search.dag = judged, found.best.parents
+        search.judged, search.dag = judged, best.parents
     if rises or is_same:
-        search.ordered, search.completions = found.best, [Rows.of(one) for one in drawn]
+        search.ordered, search.completions = best, [Rows.of(one) for one in drawn]
     return "rises" if rises else "same" if is_same else "falls"
 
 
@@ -430,19 +443,16 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
         replicates = REPLICATES if job.table.rows <= STRENGTH_ROWS else 0
     if search.ordered is None or not replicates:
         return {}
-    try:
-        found = strengths_of(
-            search.completions,
-            search.ordered,
-            job.constraints,
-            job.score,
-            replicates,
-            job.rng,
-            job.deadline,
-            job.progress,
-        )
-    except KeyboardInterrupt:
-        return {}
+    found = strengths_of(
+        search.completions,
+        search.ordered,
+        job.constraints,
+        job.score,
+        replicates,
+        job.rng,
+        job.deadline,
+        job.progress,
+    )
     names = job.table.variables
     return {(names[x], names[y]): strength for (x, y), strength in found.items()}
 
@@ -457,11 +467,15 @@ def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
         return "greedy equivalence search on paired gains of the rows that show each table"
     if not job.table.partially_observed:
         name = "BIC" if job.score.equivalent_size is None else "BDeu"
-        return f"no cell is missing: search over orders for the best {name}"
-    rises = sum(step.is_accepted for step in search.trace) - 1
+        return f"no cell is missing: search over orders for the best {name}, from a greedy seed"
     weighed = sum(one is not None for one in mechanisms.inverse)
-    text = f"greedy equivalence search on paired gains, then {counted(max(rises, 0), 'round')} "
-    text += "of completions and search over orders that raised the exact BIC of the observed cells"
+    text = "greedy equivalence search on paired gains"
+    if rounds := search.trace[1:]:
+        rises = sum(step.is_accepted for step in rounds)
+        text += (
+            f", then completions and search over orders, which raised the exact BIC of the "
+            f"observed cells in {rises} of {counted(len(rounds), 'round')}"
+        )
     if weighed:
         text += f"; the rows were weighed for {counted(weighed, 'mechanism')} in the seed"
     if mechanisms.not_ignorable:

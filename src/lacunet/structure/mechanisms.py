@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.missingness.fitted import LearnedGraph, learn_missingness
 from lacunet.missingness.graph import MissingnessGraph
@@ -14,6 +15,10 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Node
 
 LEARNING_ROWS = 20_000  # what mechanisms look at is learned from these many rows
+NO_TIME = (
+    "there was no time to learn how values go missing: they are taken as missing completely at "
+    "random."
+)
 LARGEST_INVERSE = 20.0  # extreme weights ruin a weighted score
 
 
@@ -43,7 +48,10 @@ class Mechanisms:
 
 
 def mechanisms_of(
-    network: Network, table: EncodedTable, missingness: str | MissingnessGraph | None
+    network: Network,
+    table: EncodedTable,
+    missingness: str | MissingnessGraph | None,
+    deadline: Deadline = NEVER,
 ) -> Mechanisms:
     """The mechanisms of the variables that some row does not show.
 
@@ -51,6 +59,8 @@ def mechanisms_of(
     ----------
     missingness
         "learn" to learn them, a graph or its text, or None for missing completely at random.
+    deadline
+        A third of the time that is left may go into learning them.
     """
     nothing = (None,) * len(table.variables)
     if missingness is None or not table.partially_observed:
@@ -59,7 +69,11 @@ def mechanisms_of(
     notes: tuple[str, ...] = ()
     if missingness == "learn":
         step = -(-table.rows // LEARNING_ROWS)
-        graph = learn_missingness(network, table.take(slice(None, None, step)))
+        rows, soon = table.take(slice(None, None, step)), Deadline.within(deadline.left / 3)
+        try:
+            graph = learn_missingness(network, rows, deadline=soon)
+        except OutOfTimeError:
+            return Mechanisms(None, nothing, notes=(NO_TIME,))
     elif isinstance(missingness, str | MissingnessGraph):
         graph = MissingnessGraph.parse(str(missingness), network)
         notes = graph.check_data(table)
@@ -98,7 +112,7 @@ def _inverse(name: str, causes: tuple[Node, ...], table: EncodedTable) -> FloatA
             keys = keys * 2 + (table.columns[other] != table.cardinality_of[other])
             cells *= 2
     shown = table.columns[name] != table.cardinality_of[name]
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     whole = np.bincount(keys, weights, cells)
     part = np.bincount(keys, weights * shown, cells)
     inverse = np.divide(whole, part, out=np.zeros(cells), where=part > 0)

@@ -5,13 +5,15 @@ Given an order, each variable takes its best parents among those before it, whic
 smoother space than that of DAGs (M. Teyssier and D. Koller, "Ordering-based search", 2005).
 The move is an insertion: take one variable out and put it where it is best. All places are
 judged in one walk: moving variable v past u changes nothing but what u and v may have as parents.
+So only the variables that may be parents of v, or v of them, are walked past, and after a move
+only those are looked at again whose best place may have changed by it.
 Where no insertion helps, a few random ones are made (a kick) and the search goes on from there;
 what is worse in the end is dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -21,6 +23,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.structure.parents import ParentSets
 
 IMPROVEMENT = 1e-6  # what scores differ by at least, rounding aside
+NO_ROOM = 1e-9  # places nearer than this are spread out again
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Scores:
     """The scored parent sets of all variables, laid out for look-ups one at a time.
 
     ``best[u][mask]`` is the best score of u, ``bit[u][v]`` the bit of candidate v in the masks
-    of u, zero if it is none; ``requiring[v]`` must have v as a parent. A search asks for single
+    of u, zero if it is none; ``near[v]`` are the candidates of v and those that have v as one;
+    ``requiring[v]`` must have v as a parent. A search asks for single
     entries, a few dozen at a time: lists give them ten times as fast as arrays.
     """
 
@@ -44,22 +48,23 @@ class Scores:
         self.sets = sets
         self.best: list[list[float]] = [one.best.tolist() for one in sets]
         self.bit = [[0] * len(sets) for _ in sets]
-        for own, one in zip(self.bit, sets, strict=True):
-            for at, node in enumerate(one.candidates):
-                own[node] = 1 << at
+        self.near: list[set[int]] = [set(one.candidates) for one in sets]
+        for u, one in enumerate(sets):
+            for at, v in enumerate(one.candidates):
+                self.bit[u][v] = 1 << at
+                self.near[v].add(u)
         self.requiring: list[set[int]] = [set() for _ in sets]
         for node, parents in enumerate(required):
             for parent in parents:
                 self.requiring[parent].add(node)
         self.tied = {node for node, own in enumerate(required) if own or self.requiring[node]}
 
-    def masks(self, order: Sequence[int]) -> list[int]:
+    def masks(self, places: Sequence[float]) -> list[int]:
         """For each variable the mask of its candidates that are before it."""
-        masks = [0] * len(order)
-        for at, node in enumerate(order):
-            own = self.bit[node]
-            masks[node] = sum(own[other] for other in order[:at])
-        return masks
+        return [
+            sum(own[other] for other in one.candidates if places[other] < place)
+            for own, one, place in zip(self.bit, self.sets, places, strict=True)
+        ]
 
     def of(self, masks: Sequence[int]) -> float:
         """The score of the best DAG given the masks."""
@@ -67,7 +72,7 @@ class Scores:
 
     def read(self, order: Sequence[int]) -> Ordered:
         """The best DAG of an order."""
-        masks = self.masks(order)
+        masks = self.masks(_places(order))
         parents = [frozenset(one.parents(mask)) for one, mask in zip(self.sets, masks, strict=True)]
         return Ordered(tuple(order), tuple(parents), self.of(masks))
 
@@ -86,74 +91,92 @@ def search(
     start
         All variables; required parents before their children.
     kicks
-        How often to start again from the best order, a few variables moved at random.
+        After how many kicks that led to no better order to end; earlier if time is up.
     """
-    best, best_score = _climb(scores, list(start), rng, deadline)
-    for _ in range(kicks):
-        kicked = _kick(scores, best, rng)
-        order, score = _climb(scores, kicked, rng, deadline)
+    best, best_score = _climb(scores, _places(start), rng)
+    left = kicks
+    while left > 0 and deadline.left > 0:
+        order, score = _climb(scores, _kicked(scores, best, rng), rng)
+        left = kicks if score > best_score + IMPROVEMENT else left - 1
         if score > best_score - IMPROVEMENT:
             best, best_score = order, max(score, best_score)
     return scores.read(best)
 
 
+def _places(order: Sequence[int]) -> list[float]:
+    """Where each variable stands: any numbers that tell the order."""
+    places = [0.0] * len(order)
+    for at, node in enumerate(order):
+        places[node] = float(at)
+    return places
+
+
+def _order(places: Sequence[float]) -> list[int]:
+    return sorted(range(len(places)), key=places.__getitem__)
+
+
 def _climb(
-    scores: Scores, order: list[int], rng: np.random.Generator, deadline: Deadline
+    scores: Scores, places: list[float], rng: np.random.Generator
 ) -> tuple[list[int], float]:
     """Insert variables where they are best until none can be moved to advantage."""
-    masks = scores.masks(order)
-    unmoved = 0
-    while unmoved < len(order):
-        deadline.check()
-        for node in rng.permutation(len(order)).tolist():
-            unmoved = 0 if _insert(scores, order, masks, node) else unmoved + 1
-            if unmoved >= len(order):
-                break
-    return order, scores.of(masks)
+    masks = scores.masks(places)
+    waiting = dict.fromkeys(rng.permutation(len(places)).tolist())  # the first waits longest
+    while waiting:
+        node = next(iter(waiting))
+        del waiting[node]
+        waiting |= dict.fromkeys(_insert(scores, places, masks, node))
+    return _order(places), scores.of(masks)
 
 
-def _insert(scores: Scores, order: list[int], masks: list[int], node: int) -> bool:
-    """Put a variable where it is best, in ``order`` and ``masks``; whether that is elsewhere.
+def _insert(scores: Scores, places: list[float], masks: list[int], node: int) -> Collection[int]:
+    """Put a variable where it is best; those whose best places may have changed by it.
 
     The places are tried from the last to the first. On the way, each variable that is passed
     may take ``node`` as a parent, and ``node`` may no longer take it.
     """
-    at = order.index(node)
-    others = order[:at] + order[at + 1 :]
-    best, bit, own = scores.best, scores.bit[node], scores.best[node]
-    before, gain = sum(bit), 0.0
-    to, top, here = at, -inf, 0.0
+    here, best, bit, own = places[node], scores.best, scores.bit, scores.best[node]
+    others = sorted(scores.near[node], key=places.__getitem__, reverse=True)
+    behind = sum(places[other] > here for other in others)
     requiring = scores.requiring[node]
     left = len(requiring)  # a place behind one of them is not open
-    for place in range(len(others), -1, -1):
-        if place < len(others):
-            other = others[place]
+    before, gain = sum(bit[node]), 0.0
+    to, top, now = behind, -inf, -inf
+    for at in range(len(others) + 1):
+        total = own[before] + gain if not left else -inf
+        if at == behind:
+            now = total
+        if total > top:
+            to, top = at, total
+        if at < len(others):
+            other = others[at]
             if other in requiring:
                 left -= 1
-            elif flag := scores.bit[other][node]:
+            elif flag := bit[other][node]:
                 with_node = masks[other] | flag
                 gain += best[other][with_node] - best[other][with_node ^ flag]
-            before -= bit[other]
-        total = own[before] + gain if not left else -inf
-        if place == at:
-            here = total
-        if total > top:
-            to, top = place, total
-    if not top > here + IMPROVEMENT:
-        return False
-    order[:] = [*others[:to], node, *others[to:]]
-    for place, other in enumerate(others):
-        if flag := scores.bit[other][node]:
-            masks[other] = masks[other] | flag if place >= to else masks[other] & ~flag
-    masks[node] = sum(bit[other] for other in others[:to])
-    return True
+            before -= bit[node][other]
+    if not top > now + IMPROVEMENT:
+        return ()
+    high = places[others[to - 1]] if to else places[others[0]] + 2
+    low = places[others[to]] if to < len(others) else places[others[-1]] - 2
+    if high - low < NO_ROOM:
+        places[:] = _places(_order(places))
+        return (node,)
+    places[node] = (low + high) / 2
+    passed = others[behind:to] if to > behind else others[to:behind]
+    changed = set(scores.near[node])
+    for other in passed:
+        masks[other] ^= bit[other][node]
+        masks[node] ^= bit[node][other]
+        changed.update(scores.sets[other].candidates)
+    changed.discard(node)
+    return sorted(changed)
 
 
-def _kick(scores: Scores, order: list[int], rng: np.random.Generator) -> list[int]:
+def _kicked(scores: Scores, order: list[int], rng: np.random.Generator) -> list[float]:
     """Some variables moved at random, those that required arcs tie down aside."""
     free = [node for node in range(len(order)) if node not in scores.tied]
-    order = list(order)
+    places = _places(order)
     for node in rng.permutation(free).tolist()[: max(2, len(order) // 8)]:
-        order.remove(node)
-        order.insert(int(rng.integers(len(order) + 1)), node)
-    return order
+        places[node] = float(rng.uniform(-1.0, len(order)))
+    return places

@@ -1,14 +1,16 @@
 """The best DAG for complete rows: candidates, scored parent sets, orders, and again.
 
 The candidates of a variable are its neighbours in the DAG so far, those that add most to its
-parents there, the other parents of its children, and those with the largest gain by themselves.
+parents there, or to these and one of its children (two causes of one effect may each look like
+no cause of it without the other), the other parents of its children, and those with the largest
+gain by themselves.
 With a better DAG the candidates get better, and with better candidates the DAG: a few rounds
 settle both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -103,15 +105,7 @@ def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
     return tuple(map(frozenset, found))
 
 
-@dataclass(frozen=True, eq=False)
-class Searched:
-    """The best DAG found, with the scored parent sets that it was chosen from."""
-
-    best: Ordered
-    sets: tuple[ParentSets, ...]
-
-
-def best_dag(
+def better_dags(
     rows: Rows,
     start: Dag,
     constraints: Constraints,
@@ -119,8 +113,8 @@ def best_dag(
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
     screened: Rows | None = None,
-) -> Searched:
-    """The best DAG found for complete rows, from another DAG on.
+) -> Iterator[Ordered]:
+    """Ever better DAGs for complete rows, from another DAG on; the last is the best found.
 
     Parameters
     ----------
@@ -129,7 +123,7 @@ def best_dag(
     """
     screen = Screen.of(screened or rows)
     dag, order = start, constraints.order(start)
-    found: Searched | None = None
+    found: Ordered | None = None
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
     for at in range(MOST_ROUNDS):
         keys = [(y, screen.candidates(y, dag, constraints)) for y in range(len(rows))]
@@ -144,12 +138,11 @@ def best_dag(
         sets = tuple(known[key] for key in keys)
         kicks = LAST_KICKS if at else FIRST_KICKS
         best = search(Scores(sets, constraints.required), order, kicks, rng, deadline)
-        if found and best.score <= found.best.score + IMPROVEMENT:
+        if found and best.score <= found.score + IMPROVEMENT:
             break
-        found = Searched(best, sets)
-        dag, order = best.parents, list(best.order)
-    assert found is not None
-    return found
+        yield best
+        deadline.check()
+        found, dag, order = best, best.parents, list(best.order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,17 +163,28 @@ class Screen:
         self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES
     ) -> tuple[int, ...]:
         """The variables that may become parents of y, those that promise most."""
-        key = (y, dag[y])
-        if key not in self.known:
-            self.known[key] = _conditional_gains(y, dag[y], self.rows)
         children = [node for node, own in enumerate(dag) if y in own]
         near = sorted(dag[y] | set(children))
         spouses = sorted({x for child in children for x in dag[child]} - {y})
-        added = _ranked(self.known[key], -np.inf)[:BY_CONDITIONAL_GAIN]
+        added = _ranked(self._added(y, dag[y]), -np.inf)[:BY_CONDITIONAL_GAIN]
+        unseen = np.where(self.pairs[y] > 0, -np.inf, 0.0)  # those that a pair does not show
+        turned = [
+            x
+            for child in children
+            for x in _ranked(self._added(y, dag[y] | {child}) + unseen, 0.0)[:1]
+        ]
         alone = _ranked(self.pairs[y], 0.0)[:BY_PAIR_GAIN]
-        ordered = dict.fromkeys([*sorted(constraints.required[y]), *near, *added, *spouses, *alone])
+        ordered = dict.fromkeys(
+            [*sorted(constraints.required[y]), *near, *added, *turned, *spouses, *alone]
+        )
         allowed = [x for x in ordered if not constraints.forbidden[x, y]]
         return tuple(sorted(allowed[: max(most, len(constraints.required[y]))]))
+
+    def _added(self, y: int, parents: frozenset[int]) -> FloatArray:
+        """What every other variable would add to these parents of y."""
+        if (y, parents) not in self.known:
+            self.known[y, parents] = _conditional_gains(y, parents, self.rows)
+        return self.known[y, parents]
 
 
 def _ranked(gains: FloatArray, above: float) -> list[int]:
@@ -189,7 +193,6 @@ def _ranked(gains: FloatArray, above: float) -> list[int]:
 
 
 def _conditional_gains(y: int, parents: frozenset[int], rows: Rows) -> FloatArray:
-    """What every other variable would add to the parents of y."""
     keys, cells = rows.columns[y].astype(np.int64), rows.sizes[y]
     for node in sorted(parents):
         keys = keys * rows.sizes[node] + rows.columns[node]

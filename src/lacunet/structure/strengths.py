@@ -46,14 +46,14 @@ def strengths_of(
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> dict[tuple[int, int], Strength]:
-    """The strength of each arc that a replicate has; fewer replicates if time is up."""
-    screen, dag = Screen.of(completions[0]), best.parents
-    candidates = [screen.candidates(y, dag, constraints, CANDIDATES) for y in range(len(dag))]
+    """The strength of each arc that a replicate has; fewer replicates if it is cut short."""
     halved = replace(score, total=score.total / 2)
     adjacent: defaultdict[tuple[int, int], float] = defaultdict(float)
     directed: defaultdict[tuple[int, int], float] = defaultdict(float)
-    done = 0
+    found: list[Ordered] = []
     try:
+        screen, dag = Screen.of(completions[0]), best.parents
+        candidates = [screen.candidates(y, dag, constraints, CANDIDATES) for y in range(len(dag))]
         for at in range(replicates):
             sample = _reweighted(completions[at % len(completions)], rng)
             sets = []
@@ -61,12 +61,14 @@ def strengths_of(
                 deadline.check()
                 required = constraints.required[y]
                 sets.append(parent_sets(y, some, required, sample, halved, constraints.max_parents))
-            found = search(Scores(sets, constraints.required), best.order, KICKS, rng, deadline)
-            _tally(found.parents, adjacent, directed)
-            done += 1
-            progress("arc strengths", done, replicates)
-    except OutOfTimeError:
+            scores = Scores(sets, constraints.required)
+            found.append(search(scores, best.order, KICKS, rng, deadline))
+            progress("arc strengths", len(found), replicates)
+    except (OutOfTimeError, KeyboardInterrupt):
         pass
+    for ordered in found:
+        _tally(ordered.parents, adjacent, directed)
+    done = len(found)
     return {
         arc: Strength(adjacent[min(arc), max(arc)] / done, directed[arc] / done)
         for arc in sorted(directed)

@@ -20,9 +20,9 @@ With :math:`p = P_g(x, u)` and :math:`q = P_g(u)`: :math:`d = p - \theta q` and 
 p (1 - 2 \theta) + q \theta^2`. So everything is a polynomial in :math:`\theta` whose coefficients
 are sums over groups, which are made in one pass, group by group, and add up.
 
-Groups without a row that shows the family take the pooled frequencies given their observed
-part. The same rows then stand in both sums, so not the variances but the standard errors of the
-two are added: right if they go together, too large otherwise.
+Groups without a row that shows the family are settled by further steps
+(`lacunet.uncertainty.steps`). The same rows then stand in several sums, so not their variances but
+their standard errors are added: right if they go together, too large otherwise.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ import numpy as np
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Counts, added_up
 from lacunet.statistics.distinct import distinct, pack, unpack
-from lacunet.statistics.groups import GroupedCounts
 from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.steps import Step
 
 
 @dataclass(frozen=True)
@@ -75,59 +75,42 @@ class Influence:
         return np.asarray(np.maximum(means + squares, 0.0))
 
 
-def spread(within: Influence, pooled: Influence | None, table: FloatArray) -> Spread:
-    """The spread of a CPT from the sums that it was learned with.
-
-    Parameters
-    ----------
-    within
-        Of the groups with rows of their own.
-    pooled
-        Of those that fell back, None if none did.
-    table
-        The CPT, as learned.
-    """
-    weight = within.weight if pooled is None else within.weight + pooled.weight
+def spread(steps: Sequence[Influence], table: FloatArray) -> Spread:
+    """The spread of a CPT, as learned, from the sums of each step that settles rows."""
+    weight = np.asarray(sum(step.weight for step in steps))
     total = weight.sum(axis=-1, keepdims=True)  # T_u
     rates = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-    error = np.sqrt(within.numerator(rates))
-    if pooled is not None:
-        error = error + np.sqrt(pooled.numerator(rates))
-    return Spread.of_variance(table, rates, _divided(error**2, total**2), total)
+    error = sum(np.sqrt(step.numerator(rates)) for step in steps)
+    return Spread.of_variance(table, rates, _divided(np.square(error), total**2), total)
 
 
-def influence(
-    shown: GroupedCounts, family: Scope, sizes: Sequence[int], squares: FloatArray | None = None
-) -> Influence:
+def influence(step: Step, family: Scope, sizes: Sequence[int]) -> Influence:
     """What the groups of rows say about how sure the CPT of a family is.
 
     Parameters
     ----------
-    shown
-        Counts of the family's partially observed part within each group, among the rows that
-        show all of it.
+    step
+        The groups, and what their rows say of the family's partially observed part.
     family, sizes
         The variables of the family, child last, and their numbers of states.
-    squares
-        The sum of the squared weights of each group's rows; None if every row weighs one.
     """
-    mass, states = shown.groups.weights, sizes[-1]
+    shown, states = step.shown, sizes[-1]
+    mass, share = shown.groups.weights, step.share  # p
     entered = added_up(shown.group, shown.tally.weights, len(mass))
     square = added_up(shown.group, shown.tally.squares, len(mass))
-    share = shown.tally.weights / entered[shown.group]  # p
     place = shown.in_family(family, sizes)
     row = place // states
     pairs, pair = distinct(shown.group * prod(sizes[:-1]) + row, len(mass) * prod(sizes[:-1]))
     in_row = added_up(pair, share, len(pairs))  # q
     group, of_pair = np.divmod(pairs, prod(sizes[:-1]))
 
-    number = mass if squares is None else mass**2 / squares  # n_g
-    size = np.divide(entered**2, square, out=np.zeros_like(mass), where=square > 0)  # m_g
-    rest = np.divide(number**2 - number, size, out=np.zeros_like(mass), where=size > 0)
+    number = mass if step.squares is None else _quotient(mass**2, step.squares)  # n_g
+    size = _quotient(entered**2, square)  # m_g
+    rest = _quotient(number**2 - number, size)
     unbiased = np.divide(size, size - 1, out=np.ones_like(size), where=size > 1)
     beta = rest * unbiased
     alpha = np.where(size > 1, number - beta, number)
-    unit = (mass / number) ** 2
+    unit = _quotient(mass, number) ** 2
     alpha, beta = alpha * unit, beta * unit
 
     def cells(values: FloatArray) -> FloatArray:
@@ -145,39 +128,6 @@ def influence(
         rows(alpha[group] * in_row**2),
         cells(beta[at] * share),
         rows(beta[group] * in_row),
-    )
-
-
-def pooled_influence(shown: FloatArray, fallen: FloatArray, hides_child: bool) -> Influence:
-    """What groups without a row that shows the family add: pooled shares stand for them.
-
-    Parameters
-    ----------
-    shown
-        The weight of the rows that show the family, cell by cell.
-    fallen
-        The weight of the groups that fell back, by the family's observed part: an axis of
-        length one for each partially observed variable.
-    hides_child
-        Whether the child is partially observed.
-    """
-    axes = tuple(axis for axis, size in enumerate(fallen.shape) if size < shown.shape[axis])
-    number = shown.sum(axis=axes, keepdims=True)
-    share = np.divide(shown, number, out=np.zeros_like(shown), where=number > 0)
-    alpha = np.broadcast_to(fallen, shown.shape)
-    beta = np.divide(fallen**2, number, out=np.zeros_like(number), where=number > 0)
-    beta = np.broadcast_to(beta, shown.shape)
-    # P(u) within an observed part: over the child's states if that is hidden, else its own cell.
-    in_row = share.sum(axis=-1, keepdims=True) if hides_child else share
-    last = (lambda values: values[..., :1]) if hides_child else _over_child
-    alpha = alpha - beta  # the share's own variance is in beta
-    return Influence(
-        fallen * share,
-        alpha * share**2,
-        alpha * share * in_row,
-        last(alpha * in_row**2),
-        beta * share,
-        last(beta * in_row),
     )
 
 
@@ -215,36 +165,28 @@ def direct_mcar_spread(counts: Counts, table: FloatArray) -> Spread:
     found = Influence(
         counts.dense(), nothing, nothing, nothing[..., :1], squares, _over_child(squares)
     )
-    return spread(found, None, table)
+    return spread([found], table)
 
 
 def direct_mar_spread(
-    shown: GroupedCounts, counts: Counts, table: FloatArray, squares: FloatArray | None = None
+    steps: Sequence[Step], family: Scope, sizes: Sequence[int], table: FloatArray
 ) -> Spread:
     """The spread of a CPT by direct deletion within groups: direct-mar, informed-direct.
 
     Parameters
     ----------
-    shown
-        Counts of the family's partially observed part within each group, among the rows that
-        show all of it.
-    counts
-        Counts over the whole family, child last, missing as a state.
+    steps
+        The groups, and those that settle what they leave open.
+    family, sizes
+        The variables of the family, child last, and their numbers of states.
     table
         The CPT, as learned.
-    squares
-        The sum of the squared weights of each group's rows; None if every row weighs one.
     """
-    family, sizes = counts.scope, counts.cardinalities
-    within, pooled = influence(shown, family, sizes, squares), None
-    mass = shown.groups.weights
-    fell = np.where(added_up(shown.group, None, len(mass)) > 0, 0.0, mass)
-    if fell.any():
-        observed = [name for name in family if name not in shown.scope]
-        shape = [1 if v in shown.scope else s for v, s in zip(family, sizes, strict=True)]
-        fallen = added_up(shown.groups.place(observed), fell, prod(shape)).reshape(shape)
-        pooled = pooled_influence(counts.dense(), fallen, family[-1] in shown.scope)
-    return spread(within, pooled, table)
+    return spread([influence(step, family, sizes) for step in steps], table)
+
+
+def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))
 
 
 def _divided(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -9,7 +9,6 @@ converged the observed information is the complete one times what a step leaves 
 (X.-L. Meng and D. B. Rubin 1991; D. Oakes 1999). :math:`I_\mathrm{com}` is block-diagonal, one
 block for each row of a CPT. :math:`\partial M` takes one EM step for each free parameter, and
 fewer where parameters do not meet: those of families that share no problem are moved at once.
-For one family of a large network conjugate gradients need a few steps for each of its entries.
 
 The step is that of the posterior mode, so the prior counts as data here; its pseudo-counts are
 taken off the effective sizes again. A direction in which the prior tells more than the data is
@@ -24,7 +23,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
@@ -133,15 +131,6 @@ class Curvature:
         in_row = np.bincount(free.row, move, len(self.begins))[free.row]
         scaled = move / self.cells[free.cell] + in_row / self.cells[free.reference]
         return np.asarray(self.row_totals[free.row] * scaled)
-
-    def complete_variance(self, move: FloatArray) -> FloatArray:
-        """The inverse of `complete`: the multinomial covariance over the expected count."""
-        free = self.free
-        theta = self.cells[free.cell]
-        in_row = np.bincount(free.row, theta * move, len(self.begins))[free.row]
-        total = self.row_totals[free.row]
-        spread = theta * (move - in_row)
-        return np.divide(spread, total, out=np.zeros_like(spread), where=total > 0)
 
     def moved(self, direction: FloatArray, parts: Integers | None = None) -> FloatArray:
         r"""How a step moves along a direction: :math:`\partial M \, \delta`, for the free cells.
@@ -293,44 +282,6 @@ def em_spreads(
         prior,
         unidentified,
     )
-
-
-def family_spread(curvature: Curvature, variable: str, layout: Layout, prior: float) -> Spread:
-    """The spread of one CPT by conjugate gradients, for networks with many parameters.
-
-    Raises
-    ------
-    LacunetError
-        The gradients did not converge: the data do not identify the CPT.
-    """
-    from scipy.sparse.linalg import LinearOperator, cg
-
-    free, number = curvature.free, len(curvature.free.cell)
-    at = layout.network.variables.index(variable)
-    start, stop = layout.offsets[at], layout.offsets[at + 1]
-    mine = np.flatnonzero((free.cell >= start) & (free.cell < stop))
-    observed = LinearOperator(
-        (number, number), matvec=lambda move: curvature.complete(move - curvature.moved(move))
-    )
-    roughly = LinearOperator((number, number), matvec=curvature.complete_variance)
-    covariance = np.zeros((number, len(mine)))
-    for column, parameter in enumerate(mine):
-        unit = np.zeros(number)
-        unit[parameter] = 1.0
-        solution, failed = cg(observed, unit, rtol=1e-6, maxiter=500, M=roughly)
-        if failed:
-            raise LacunetError(
-                f"the variance of {variable!r} did not converge: the data do not identify it.",
-                "use the jackknife, or a network with fewer parameters.",
-            )
-        covariance[:, column] = solution
-    variance = np.zeros(len(curvature.cells))
-    block = covariance[mine]
-    variance[free.cell[mine]] = np.diag(block)
-    for row in np.unique(free.row[mine]):
-        own = np.flatnonzero(free.row[mine] == row)
-        variance[free.reference[mine][own[0]]] = block[np.ix_(own, own)].sum()
-    return _spreads(variance, curvature, layout, prior)[variable]
 
 
 def _cell_variances(

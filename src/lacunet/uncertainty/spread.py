@@ -9,7 +9,8 @@ variance :math:`v` is known as well as from
 complete rows with the parents' states :math:`u`. Its interval is that of so many rows: the
 quantiles of :math:`\mathrm{Beta}(n_\mathrm{eff} p + \tfrac12, n_\mathrm{eff} (1 - p) +
 \tfrac12)`, which stay between 0 and 1 and are right for small numbers, where two standard
-errors to either side are not.
+errors to either side are not. Where all rows agree, it reaches to 0 or 1: what was never seen
+may be impossible (L. D. Brown, T. T. Cai and A. DasGupta, 2001).
 
 The learned entry :math:`\theta` differs from :math:`p` by the prior's pseudo-counts. Intervals
 are made from :math:`p`: around :math:`\theta`, those of rare states covered the truth in 71%
@@ -25,6 +26,8 @@ import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
+
+HALF_A_ROW = 0.5
 
 
 def are_rows(weights: FloatArray | None) -> bool:
@@ -67,7 +70,8 @@ class Spread:
     ) -> Spread:
         """From the variance of the rates; infinite where the rows say nothing.
 
-        A rate of 0 or 1 shows no variance: it takes the smallest size of its row. Where all
+        A rate of 0 or 1 shows no variance, one that less than half a row speaks for none that
+        means anything: it takes the smallest size of its row, if that is smaller. Where all
         rates of a row are such, ``rows`` (one for each row, on an axis of length one) say how
         many there were.
         """
@@ -75,9 +79,11 @@ class Spread:
         known = (variance > 0) & (spread > 0)
         sizes = np.divide(spread, variance, out=np.full(spread.shape, np.inf), where=known)
         sizes = np.where(np.isinf(variance), 0.0, sizes)
-        least = np.minimum(sizes.min(axis=-1, keepdims=True), rows)
-        least = np.where(np.isinf(least), 0.0, least)
-        return cls(table, rates, np.where(np.isinf(sizes), least, sizes))
+        alone = ~known | (np.where(known, sizes, 0.0) * np.minimum(rates, 1 - rates) < HALF_A_ROW)
+        alone &= sizes > 0
+        least = np.where(alone, np.inf, sizes).min(axis=-1, keepdims=True)
+        sizes = np.where(alone, np.minimum(sizes, np.minimum(least, rows)), sizes)
+        return cls(table, rates, np.where(np.isinf(sizes), 0.0, sizes))
 
     def supported_by(self, support: FloatArray) -> Spread:
         """The same where CPT rows that no row of the data supports are not known at all.
@@ -118,9 +124,8 @@ class Spread:
             raise LacunetError(f"the level {level!r} is not between 0 and 1.", "try level=0.95.")
         is_known = np.isinf(self.sizes)
         sizes = np.where(is_known, 0.0, self.sizes)
-        yes, no = sizes * self.rates + 0.5, sizes * (1 - self.rates) + 0.5
-        low, high = (
-            np.where(is_known, self.table, betaincinv(yes, no, tail))
-            for tail in ((1 - level) / 2, (1 + level) / 2)
-        )
+        yes, no = sizes * self.rates, sizes * (1 - self.rates)
+        low, high = (betaincinv(yes + 0.5, no + 0.5, (1 + side * level) / 2) for side in (-1, 1))
+        low = np.where(is_known, self.table, np.where(yes > 0, low, 0.0))
+        high = np.where(is_known, self.table, np.where(no > 0, high, 1.0))
         return np.stack([np.minimum(low, self.table), np.maximum(high, self.table)], axis=-1)

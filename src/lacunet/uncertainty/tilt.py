@@ -129,7 +129,7 @@ def tilted_shares(
     cells = count_in_groups(table, groups, group, hidden_scope, whole=True)
     known = added_up(cells.group, cells.tally.weights, len(groups.weights))
     is_gone = ~table.is_shown((question.mechanism,))
-    weights = np.ones(table.rows) if table.weights is None else table.weights
+    weights = table.row_weights
     gone = added_up(group[is_gone], weights[is_gone], len(groups.weights))
     # Groups in which no row shows all: pooled with those that agree on the question's variables.
     pool, place = distinct(groups.place(always), int(np.prod(network.shape(always))))

@@ -1,4 +1,4 @@
-"""The table of closed forms: name, estimand, estimator, cost, and when it is consistent.
+"""The table of closed forms: name, estimand, estimators.
 
 Each is a row (`Form`) and a class with the options that users may set. `Deletion` is the road
 they all take: from the counts of each family, and of its groups where it has any, to the joint,
@@ -26,10 +26,8 @@ from lacunet.estimands.deletion import (
 )
 from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
 from lacunet.estimate.deletion.by_groups import over_groups
-from lacunet.estimate.deletion.direct_mar import direct_mar
-from lacunet.estimate.deletion.direct_mcar import direct_mcar
-from lacunet.estimate.deletion.factored_mar import factored_mar
-from lacunet.estimate.deletion.factored_mcar import factored_mcar
+from lacunet.estimate.deletion.direct import direct_mar, direct_mcar
+from lacunet.estimate.deletion.factored import factored_mar, factored_mcar
 from lacunet.estimate.deletion.lattice import AGGREGATIONS, Aggregation, lattice_cells
 from lacunet.estimate.method import (
     FamilyPlan,
@@ -53,11 +51,10 @@ from lacunet.statistics.gather import Grouping, Needs, Solved, Statistics
 # lattice, their variances and what they are made of.
 DIRECT_BYTES, FACTORED_BYTES = 40, 144
 LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
+UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
 MERGED = "how the estimates along the lattice are merged"
 LEARN: Scope = ("learn",)  # the separator is to be learned from the data
-NOT_KNOWN: Scope = (
-    "X_o",
-)  # stands for the fully observed variables while all may have missing values
+NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values
 
 
 @dataclass(frozen=True)
@@ -73,53 +70,21 @@ class Form:
     name: str
     estimand: Callable[[Scope, Scope, Scope], Estimand]
     joint: Callable[..., FloatArray]
-    within: Callable[..., Solved] | None
-    bytes_per_cell: int
-    consistent_under: str
+    within: Callable[..., Solved] | None = None
     direct: Form | None = None
 
+    @property
+    def bytes_per_cell(self) -> int:
+        """What the estimate of a family takes at once for each of its cells."""
+        return DIRECT_BYTES if self.direct is None else FACTORED_BYTES
 
-LISTWISE = Form(
-    name="listwise",
-    estimand=lambda left, partially, _given: listwise_estimand(left, partially),
-    joint=direct_mcar,
-    within=None,
-    bytes_per_cell=DIRECT_BYTES,
-    consistent_under="MCAR",
-)
-DIRECT_MCAR = Form(
-    name="direct-mcar",
-    estimand=lambda left, partially, _given: direct_mcar_estimand(left, partially),
-    joint=direct_mcar,
-    within=None,
-    bytes_per_cell=DIRECT_BYTES,
-    consistent_under="MCAR",
-)
-FACTORED_MCAR = Form(
-    name="factored-mcar",
-    estimand=lambda left, partially, _given: factored_mcar_estimand(left, partially),
-    joint=factored_mcar,
-    within=None,
-    bytes_per_cell=FACTORED_BYTES,
-    consistent_under="MCAR",
-    direct=DIRECT_MCAR,
-)
-DIRECT_MAR = Form(
-    name="direct-mar",
-    estimand=direct_mar_estimand,
-    joint=direct_mcar,
-    within=direct_mar,
-    bytes_per_cell=DIRECT_BYTES,
-    consistent_under="MAR",
-)
+
+LISTWISE = Form("listwise", listwise_estimand, direct_mcar)
+DIRECT_MCAR = Form("direct-mcar", direct_mcar_estimand, direct_mcar)
+FACTORED_MCAR = Form("factored-mcar", factored_mcar_estimand, factored_mcar, direct=DIRECT_MCAR)
+DIRECT_MAR = Form("direct-mar", direct_mar_estimand, direct_mcar, direct_mar)
 FACTORED_MAR = Form(
-    name="factored-mar",
-    estimand=factored_mar_estimand,
-    joint=factored_mcar,
-    within=factored_mar,
-    bytes_per_cell=FACTORED_BYTES,
-    consistent_under="MAR",
-    direct=DIRECT_MAR,
+    "factored-mar", factored_mar_estimand, factored_mcar, factored_mar, direct=DIRECT_MAR
 )
 
 
@@ -178,7 +143,7 @@ class Deletion:
                 within = partial(form.within, **options)
                 groupings.append(Grouping(family, hidden, given, form.direct is None, within))
         needs = Needs(
-            tuple(map(network.family, network.variables)),
+            network.families,
             complete=self.form is LISTWISE,
             groupings=tuple(groupings),
         )
@@ -206,7 +171,7 @@ class Deletion:
                 unseen=unseen,
                 effective_size=effective_size(joint.entering) if joint.is_plain else None,
                 fallback_mass=joint.fallback_mass,
-                fallback="the ungrouped estimate",
+                fallback=UNGROUPED,
             )
         setting.progress("estimating", len(variables), len(variables))
         return Learned(tables, reports)

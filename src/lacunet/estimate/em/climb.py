@@ -106,7 +106,7 @@ def climb(
     *,
     parts: FloatArray | None = None,
     progress: Progress = silent,
-    goes_on: Callable[[Climb], bool] | None = None,
+    visit: Callable[[Climb], None] | None = None,
 ) -> Climb:
     """Iterate from a start.
 
@@ -119,8 +119,8 @@ def climb(
         The cells of all CPTs, end to end.
     parts
         How much each part of the data counts; all of them fully if None.
-    goes_on
-        Called with where the climb is, at the start and after each iteration; False ends it.
+    visit
+        Called with where the climb is, at the start and after each iteration.
     """
     report = _Report(limits, progress)
     found = Climb.at_start(start)
@@ -130,9 +130,8 @@ def climb(
         for at in _Climbing(engine, prior, limits, parts).iterates(start):
             found, reason = at, at.reason
             report(at)
-            if goes_on is not None and not goes_on(at):
-                reason = "held-out peak"
-                break
+            if visit is not None:
+                visit(at)
     except OutOfTimeError:
         reason = "time limit"
     except KeyboardInterrupt:

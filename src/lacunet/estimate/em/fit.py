@@ -6,9 +6,10 @@ every start.
 
 EM ends in the optimum that its start leads to, and not all are good ones. Where an iteration is
 cheap, several starts are made (the closed form, then perturbed closed forms and random CPTs in
-turn), until three of them end at the best posterior found or ten are made, and the best is kept.
-How often the best of 15 starts is missed by more than 0.1 nats (``benchmarks/em_starts.py``; 242
-problems of small networks, 10^2 to 10^5 rows):
+turn), until three of them end at the best posterior found or ten are made, and the best is kept;
+where weight is put aside to judge, optima that the data hardly tell apart are averaged. How often
+the best of 15 starts is missed by more than 0.1 nats (``benchmarks/em_starts.py``; 242 problems of
+small networks, 10^2 to 10^5 rows):
 
 ===========================  ======  ===========
 policy                       missed  starts made
@@ -22,9 +23,8 @@ ten starts                   0.02%   10
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import nan
 from typing import Literal
 
 import numpy as np
@@ -32,14 +32,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
-from lacunet.estimate.em.heldout import (
-    SHARES,
-    Way,
-    clearly_best,
-    ended,
-    lighter,
-    visit_stops,
-)
+from lacunet.estimate.em.heldout import STOPS, fewer_steps
 from lacunet.estimate.em.start import Rows, log_prior, perturbed_cells, random_cells
 from lacunet.estimate.method import AGREEMENT, agreed
 from lacunet.inference.engine import Engine
@@ -53,6 +46,7 @@ Stop = Literal["converge", "heldout"] | int
 STARTS_UP_TO = ((2e4, 10), (2e5, 3))
 ENOUGH_AGREE = 3  # starts that found the same optimum, the best so far
 SHARE_TO_JUDGE = 0.45  # of the time left, for what is learned without the weight put aside
+SAME = 0.05  # change of a cell up to which the mean of optima is as good as the best of them
 LEARNING = np.array([1.0, 0.0])  # the part that is put aside does not count
 
 
@@ -79,24 +73,19 @@ class Seeds:
     learning: FloatArray
     redrawn: NDArray[np.bool_] | None = None
 
-    def without(self, start: FloatArray) -> FloatArray:
-        """A start on all rows as it is without those put aside."""
-        return start if self.redrawn is None else np.where(self.redrawn, start, self.learning)
-
 
 @dataclass(frozen=True)
 class Fit:
     """What EM found.
 
-    ``heldout`` is the log-likelihood of what was put aside, at each stop
-    (`lacunet.estimate.em.heldout`), and ``way`` what it clearly spoke for, if anything, by
-    ``margin`` nats. ``starts`` are the log-posteriors in which the starts ended, the seed's first;
-    that of the best is ``gain`` nats above the seed's.
+    ``heldout`` is the log-likelihood of what was put aside, at each stop and at convergence
+    (`lacunet.estimate.em.heldout`); if it clearly spoke for a stop, then by ``margin`` nats.
+    ``starts`` are the log-posteriors in which the starts ended, the seed's first; that of the best
+    is ``gain`` nats above the seed's.
     """
 
     climb: Climb
     heldout: tuple[float, ...] = ()
-    way: Way | None = None
     margin: float = 0.0
     starts: tuple[float, ...] = ()
     gain: float = 0.0
@@ -129,7 +118,7 @@ def fit(
     if options.stop == "heldout":
         return run.as_supported(seeds)
     limits = run.limits(options.stop)
-    return run.best(run.climb(seeds.whole, limits), seeds, limits)[0]
+    return _best(run.all_starts(seeds, limits))
 
 
 @dataclass(frozen=True)
@@ -155,9 +144,22 @@ class _Run:
             deadline=deadline,
         )
 
-    def climb(self, start: FloatArray, limits: Limits, prior: float | None = None) -> Climb:
-        prior = self.prior if prior is None else prior
-        return climb(self.engine, start, prior, limits, progress=self.progress)
+    def climb(
+        self,
+        start: FloatArray,
+        limits: Limits,
+        parts: FloatArray | None = None,
+        visit: Callable[[Climb], None] | None = None,
+    ) -> Climb:
+        return climb(
+            self.engine,
+            start,
+            self.prior,
+            limits,
+            parts=parts,
+            progress=self.progress,
+            visit=visit,
+        )
 
     def number_of_starts(self, exactly: bool) -> int:
         if self.options.restarts is not None:
@@ -166,108 +168,108 @@ class _Run:
             return 1
         return next((most for reads, most in STARTS_UP_TO if self.engine.reads <= reads), 1)
 
-    def best(self, first: Climb, seeds: Seeds, limits: Limits) -> tuple[Fit, FloatArray]:
-        """The climb of highest posterior among all starts, and its start.
+    def all_starts(self, seeds: Seeds, limits: Limits) -> list[Climb]:
+        """The climbs from every start that is made, the seed's first.
 
-        That of the seed, which is made already, is kept unless another is clearly better. Unless
-        a number of starts is asked for, no more are made once enough of them agree.
+        Unless a number of starts is asked for, no more are made once enough of them agree.
         """
-        best, best_start = first, seeds.whole
-        found = [best.log_posterior]
+        made = [self.climb(seeds.whole, limits)]
         number = self.number_of_starts(limits.exactly)
         enough = ENOUGH_AGREE if self.options.restarts is None else number
         starts = _starts(seeds, Rows.of(self.engine.problems.layout), self.rng)
-        while len(found) < number and agreed(found) < enough and best.reason not in CUT_SHORT:
-            start = next(starts)
-            other = self.climb(start, limits)
-            if not other.trace:
-                best = replace(best, reason=other.reason)
+        while len(made) < number and made[-1].reason not in CUT_SHORT:
+            if agreed([climb.log_posterior for climb in made]) >= enough:
                 break
-            found.append(other.log_posterior)
-            if other.log_posterior > best.log_posterior + AGREEMENT:
-                best, best_start = other, start
-            if other.reason in CUT_SHORT:
-                best = replace(best, reason=other.reason)
-        gain = best.log_posterior - found[0]
-        return Fit(best, starts=tuple(found), gain=gain), best_start
+            made.append(self.climb(next(starts), limits))
+        return made
 
     def as_supported(self, seeds: Seeds) -> Fit:
-        """EM to convergence, unless weight put aside clearly speaks for another way.
+        """EM to convergence, unless weight put aside clearly speaks for fewer steps.
 
-        Another start than the closed form is taken only if it foretells that weight better.
+        It cannot judge where states may change places, and few steps lead nowhere from chance.
         """
-        limits = self.limits("converge", 1 - SHARE_TO_JUDGE)
-        first = self.climb(seeds.whole, limits)
-        usual, start = self.best(first, seeds, limits)
-        if usual.climb.reason == "interrupted":
-            return usual
-        ways, reason = self.judged(seeds.learning, SHARES)
-        curve = tuple(way.value for way in ways if way.share == 1)
-        usual, value = replace(usual, heldout=curve), curve[-1] if curve else nan
-        if reason == "done" and start is not seeds.whole:  # another start led to a better optimum
-            others, reason = self.judged(seeds.without(start), (1.0,))
-            is_better = reason == "done" and others[-1].value > value + AGREEMENT
-            value = others[-1].value if is_better else value
-            usual = usual if is_better else replace(usual, climb=first, gain=0.0)
-        if seeds.redrawn is not None:  # from chance, a few steps lead nowhere
-            ways = [way for way in ways if way.steps is None]
-        chosen = clearly_best(ways, value) if ways and reason != "interrupted" else None
-        if chosen is not None:
-            found = self.by(chosen, seeds.whole)
+        made = self.all_starts(seeds, self.limits("converge", 1 - SHARE_TO_JUDGE))
+        usual = _best(made)
+        if seeds.redrawn is None and usual.climb.reason not in CUT_SHORT:
+            usual = self.averaged(usual, made)
+        is_from_chance = usual.gain > 0 or seeds.redrawn is not None
+        if is_from_chance or usual.climb.reason in ("interrupted", "optima averaged"):
+            return self.continued(usual)
+        curve, reason = self.judged(seeds.learning)
+        usual = replace(usual, heldout=curve)
+        steps = None if reason in CUT_SHORT else fewer_steps(curve)
+        if steps is not None:
+            found = self.climb(seeds.whole, self.limits(steps))
             if found.reason not in CUT_SHORT:
-                curve = tuple(way.value for way in ways if way.share == chosen.share)
-                return Fit(found, curve, chosen, chosen.value - value)
+                margin = max(curve) - curve[-1]
+                return Fit(replace(found, reason="held-out peak"), curve, margin)
             reason = found.reason
         if reason == "interrupted":
             return replace(usual, climb=replace(usual.climb, reason=reason))
-        if usual.climb.reason == "time limit":  # of its share of the time
-            more = self.climb(usual.climb.cells, self.limits("converge"))
-            usual = replace(usual, climb=usual.climb.followed_by(more))
-        return usual
+        return self.continued(usual)
 
-    def judged(self, start: FloatArray, shares: Sequence[float]) -> tuple[list[Way], str]:
-        """How likely is what is put aside, learned without it, in each way; "done" or why not."""
-        ways: list[Way] = []
-        for share in shares:
-            limits = self.limits("converge", SHARE_TO_JUDGE)
+    def continued(self, usual: Fit) -> Fit:
+        """What was cut short when its share of the time was up, with what is left."""
+        if usual.climb.reason != "time limit":
+            return usual
+        more = self.climb(usual.climb.cells, self.limits("converge"))
+        return replace(usual, climb=usual.climb.followed_by(more))
 
-            def judge(at: Climb, share: float = share, limits: Limits = limits) -> None:
-                value = float(self.engine.log_likelihoods(at.cells, limits.deadline)[1])
-                ways.append(Way(None if at.reason else at.iterations, share, value))
+    def averaged(self, usual: Fit, optima: Sequence[Climb]) -> Fit:
+        r"""The mean of the optima that the starts found, each weighed by its posterior.
 
-            try:
-                reason = visit_stops(
-                    self.engine,
-                    start,
-                    self.prior,
-                    share,
-                    limits,
-                    judge,
-                    parts=LEARNING,
-                    progress=self.progress,
-                )
-            except OutOfTimeError:
-                reason = "time limit"
-            except KeyboardInterrupt:
-                reason = "interrupted"
-            if reason in CUT_SHORT:
-                return ways, reason
-        return ways, "done"
-
-    def by(self, way: Way, start: FloatArray) -> Climb:
-        """What EM gives on all rows in that way, unless it was cut short."""
-        limits = self.limits("converge" if way.steps is None else way.steps)
-        at = self.climb(start, limits, lighter(self.prior, way.share))
-        if at.reason in CUT_SHORT:
-            return at
-        at = ended(at, Rows.of(self.engine.problems.layout), self.prior)
+        Where hardly a row shows a variable, its states may change places and the data be as
+        likely as before. Which optimum a start leads to is chance then, and the mean is nearer
+        to the truth than most.
+        """
+        best = usual.climb
+        weights = np.exp([climb.log_posterior - best.log_posterior for climb in optima])
+        cells = np.average([climb.cells for climb in optima], axis=0, weights=weights)
+        if np.abs(cells - best.cells).max() < SAME:
+            return usual
         try:
-            logs = self.engine.log_likelihoods(at.cells, self.deadline)
-        except (OutOfTimeError, KeyboardInterrupt):
-            logs = np.full(1, nan)
-        posterior = float(logs.sum()) + log_prior(at.cells, self.prior)
-        trace = (*at.trace, posterior)
-        return replace(at, log_likelihoods=logs, trace=trace, reason="held-out peak")
+            logs = self.engine.log_likelihoods(cells, self.deadline)
+        except OutOfTimeError:
+            return usual
+        except KeyboardInterrupt:
+            return replace(usual, climb=replace(best, reason="interrupted"))
+        trace = (*best.trace, float(logs.sum()) + log_prior(cells, self.prior))
+        mean = replace(best, cells=cells, log_likelihoods=logs, trace=trace)
+        return replace(usual, climb=replace(mean, reason="optima averaged"))
+
+    def judged(self, start: FloatArray) -> tuple[tuple[float, ...], str]:
+        """How likely is what is put aside at each stop, without a part in it; why it ended."""
+        curve: list[float] = []
+
+        def at_stop(at: Climb) -> None:
+            if at.iterations in STOPS and not at.reason:
+                curve.append(float(at.log_likelihoods[1]))
+
+        limits = self.limits("converge", SHARE_TO_JUDGE)
+        plainly = min(STOPS[-1] + 1, limits.iterations)
+        first = replace(limits, iterations=plainly, accelerate=False)
+        found = self.climb(start, first, parts=LEARNING, visit=at_stop)
+        if found.reason == "iteration limit" and limits.iterations > plainly:
+            later = replace(limits, iterations=limits.iterations - plainly)
+            found = self.climb(found.cells, later, parts=LEARNING)
+        if found.reason not in CUT_SHORT:
+            curve.append(float(found.log_likelihoods[1]))
+        return tuple(curve), found.reason
+
+
+def _best(made: Sequence[Climb]) -> Fit:
+    """The climb of highest posterior; the first unless another is clearly better.
+
+    If time was up, or somebody interrupted, that is why it ended.
+    """
+    known = [climb for climb in made if climb.trace] or made[:1]
+    best = max(known, key=lambda climb: climb.log_posterior)
+    if best.log_posterior <= known[0].log_posterior + AGREEMENT:
+        best = known[0]
+    starts = tuple(climb.log_posterior for climb in known)
+    if made[-1].reason in CUT_SHORT:
+        best = replace(best, reason=made[-1].reason)
+    return Fit(best, starts=starts, gain=best.log_posterior - starts[0])
 
 
 def _starts(seeds: Seeds, rows: Rows, rng: np.random.Generator) -> Iterator[FloatArray]:

@@ -51,7 +51,7 @@ from lacunet.inference.engine import Inference, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.problems.layout import Layout, layout_of
-from lacunet.wording import counted
+from lacunet.wording import counted, first_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 
@@ -89,8 +89,8 @@ class EM:
         is accepted for it.
     stop
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
-        steps; "heldout" converges unless rows put aside clearly speak for fewer steps, or for
-        less of the prior until the last step.
+        steps; "heldout" converges unless held-out rows clearly speak for fewer steps, and
+        averages optima that the data hardly tell apart.
     restarts
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
@@ -100,7 +100,7 @@ class EM:
         "exact" leaves only components beyond the memory budget to loopy belief propagation,
         "bp" all of them.
     heldout_share
-        The share of the rows that "heldout" puts aside.
+        The share of the rows that "heldout" holds out.
     accelerate
         Whether steps towards convergence are extrapolated (Anderson acceleration).
     """
@@ -120,7 +120,7 @@ class EM:
     max_iterations: int = option(500, "maximum number of iterations", kind=int, least=0)
     restarts: int | None = option(
         None,
-        "number of starts, the best posterior is kept (default: several if iterations are fast)",
+        "number of starts; the best posterior is kept (by default several if iterations are fast)",
         kind=int,
         least=1,
     )
@@ -189,7 +189,7 @@ class EM:
         if hidden and isinstance(self.start, str) and self.start != "random":
             redrawn = cells_about(layout, hidden)
             whole = np.where(redrawn, random_cells(Rows.of(layout), setting.rng), whole)
-            notes += (f"no row shows {_listed(hidden)}: EM starts there at random",)
+            notes += (f"no row shows {first_of(hidden, 5)}: EM starts there at random",)
         loopy: frozenset[str] = frozenset()
         reads = 0.0
         try:
@@ -198,7 +198,6 @@ class EM:
             learning = whole
             if self.stop == "heldout":
                 learning = self._without_held_out(plan, statistics, setting)
-                learning = learning if redrawn is None else np.where(redrawn, whole, learning)
             deadline, progress = setting.deadline, setting.progress
             engine = engine_of(
                 statistics.problems, setting.memory, self.inference, progress, deadline
@@ -257,10 +256,6 @@ class LoopyEM(EM):
     inference: Inference = "bp"
 
 
-def _listed(names: Scope) -> str:
-    return ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-
-
 def _ended(
     method: EM, found: Fit, seconds: float, notes: tuple[str, ...], loopy: frozenset[str]
 ) -> Ended:
@@ -283,19 +278,21 @@ def _ended(
 def _why(method: EM, found: Fit, hidden: Scope, reads: float) -> str:
     """What was done and why, with the forecast that it rests on; no full stop."""
     start = method.start if isinstance(method.start, str) else "the given network"
-    at, way = found.climb, found.way
+    at = found.climb
     steps = counted(at.iterations, "EM step")
     done = f"{start} and {steps} of {reads:,.0f} cells each" if at.iterations else f"{start} alone"
     if hidden and at.iterations:
-        done += f", at random where no row shows {_listed(hidden)}"
-    if way is not None:
-        if way.share < 1:
-            done += f", all but the last with {way.share:.0%} of the prior"
+        done += f", at random where no row shows {first_of(hidden, 5)}"
+    if at.reason == "held-out peak":
         margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
         return f"{done}, since held-out rows are {margin}"
     if at.reason in CUT_SHORT:
         cut = "time was up" if at.reason == "time limit" else "it was interrupted"
         return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
+    if at.reason == "optima averaged":
+        return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
+    if not found.heldout:
+        return f"{done}, to convergence, from the best of {counted(len(found.starts), 'start')}"
     return f"{done}, to convergence, since held-out rows do not clearly speak for another way"
 
 
@@ -307,6 +304,8 @@ def _starts_in_words(method: EM, found: Fit) -> tuple[str, ...]:
         )
         if found.gain > AGREEMENT:
             words += f"; the first start alone would have ended {found.gain:.1f} nats lower"
+        if found.climb.reason == "optima averaged":
+            words += "; the optima were averaged, each weighed by its posterior"
         return (words,)
     if method.restarts is None and not isinstance(method.stop, int) and found.climb.iterations:
         return ("only one start was made, since an iteration is expensive: restarts= makes more",)

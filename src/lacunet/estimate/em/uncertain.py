@@ -6,14 +6,7 @@ from lacunet.estimate.em.start import Rows, maximise
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
-from lacunet.uncertainty.rate_matrix import (
-    Curvature,
-    EmSpreads,
-    em_spreads,
-    family_spread,
-    parts_of,
-)
-from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.rate_matrix import Curvature, EmSpreads, em_spreads, parts_of
 
 
 def em_curvature(engine: Engine, cells: FloatArray, prior: float) -> Curvature:
@@ -43,9 +36,3 @@ def em_uncertainty(
     curvature = em_curvature(engine, cells, prior)
     parts = parts_of(engine.problems, curvature.free, layout)
     return em_spreads(curvature, parts, layout, prior, progress)
-
-
-def em_family_uncertainty(engine: Engine, cells: FloatArray, prior: float, variable: str) -> Spread:
-    """The spread of one CPT, for networks whose whole rate matrix is too large."""
-    layout = engine.problems.layout
-    return family_spread(em_curvature(engine, cells, prior), variable, layout, prior)

@@ -22,8 +22,8 @@ from lacunet.experiments.runner.learners import Learner
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
-from lacunet.simulation.hiding import hide_cells
 from lacunet.simulation.sampling import sample
+from lacunet.simulation.simulate import hide_cells
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from lacunet.estimate.learn import Result, learn
-from lacunet.evaluate.divergence import divergence
-from lacunet.evaluate.evaluation import fit
+from lacunet.evaluate import divergence, fit
 from lacunet.experiments.runner.cells import Cell, Drawn, generator
 from lacunet.experiments.runner.learners import heeds_time
 from lacunet.experiments.runner.outcomes import Outcome, outcome_of

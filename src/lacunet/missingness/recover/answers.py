@@ -151,17 +151,13 @@ def _checked_query(
     left = (target,) if isinstance(target, str) else tuple(target)
     right = (given,) if isinstance(given, str) else tuple(given)
     if not left:
-        raise MissingnessGraphError(
-            "the query cannot be asked: it has no variable left of the bar."
-        )
+        raise MissingnessGraphError("the query has no variable left of the bar.")
     for name in (*left, *right):
         if name not in graph.network.states_of:
             raise MissingnessGraphError.unknown_variable(name, graph.network.variables)
     twice = {name for name in (*left, *right) if (*left, *right).count(name) > 1}
     if twice:
-        raise MissingnessGraphError(
-            f"the query cannot be asked: it names {sorted(twice)} more than once."
-        )
+        raise MissingnessGraphError(f"the query names {sorted(twice)} more than once.")
     return left, right
 
 

@@ -181,7 +181,7 @@ def _places(network: Network) -> dict[Node, int]:
 
 
 def _self_loop(node: Node) -> MissingnessGraphError:
-    return MissingnessGraphError(f"{named(node)} is joined to itself.")
+    return MissingnessGraphError(f"{named(node)} has an edge to itself.")
 
 
 def _checked_hidden(network: Network, hidden: Iterable[Pair]) -> tuple[Pair, ...]:

@@ -1,4 +1,8 @@
-"""Networks to and from pgmpy."""
+"""Networks to and from pgmpy and pyAgrum, in memory; CPTs are carried to the last bit.
+
+pgmpy has the axis of the child first. pyAgrum lists a CPT's variables child first, and its
+arrays have the axes the other way round.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,17 @@ from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.formats.draft import network_of
-from lacunet.model.network import Network, as_network
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.model.network import Network
 
 
-def to_pgmpy(network: Network) -> Any:
+def to_pgmpy(network: AnyNetwork) -> Any:
     """The same network as a ``pgmpy.models.DiscreteBayesianNetwork``.
 
     A network without CPTs becomes a model without CPDs.
     """
     network = as_network(network)
-    models, factors = _library()
+    models, factors = _pgmpy()
     model = models.DiscreteBayesianNetwork()
     model.add_nodes_from(network.variables)
     model.add_edges_from(network.edges)
@@ -67,10 +72,67 @@ def _in_order(cpd: Any, states_of: Mapping[str, Sequence[str]]) -> Any:
     return values
 
 
-def _library() -> tuple[Any, Any]:
+def _pgmpy() -> tuple[Any, Any]:
     try:
         from pgmpy import models
         from pgmpy.factors import discrete
     except ImportError:
         raise LacunetError("pgmpy is not installed.", "pip install pgmpy") from None
     return models, discrete
+
+
+def to_pyagrum(network: AnyNetwork) -> Any:
+    """The same network as a ``pyagrum.BayesNet``.
+
+    Raises
+    ------
+    LacunetError
+        pyAgrum is not installed, or the network has no CPTs.
+    """
+    network, gum = as_network(network), _pyagrum()
+    other = gum.BayesNet()
+    for name in network.variables:
+        other.add(gum.LabelizedVariable(name, name, list(network.states(name))))
+    for name in network.variables:
+        for parent in network.parents(name):
+            other.addArc(parent, name)
+    for cpt in network.cpts:
+        numbers = cpt.table.transpose(_turned(cpt.parents)).ravel()
+        other.cpt(cpt.child).fillWith(numbers.tolist())
+    return other
+
+
+def from_pyagrum(other: Any) -> Network:
+    """The network of a ``pyagrum.BayesNet``.
+
+    Rows that do not sum to one exactly are rescaled as those of files are: pyAgrum reads some
+    formats in single precision. Variables that pyAgrum has cut into intervals keep their cut
+    points.
+    """
+    variables = {other.variable(node).name(): other.variable(node) for node in other.nodes()}
+    cpts = []
+    for name in variables:
+        cpt = other.cpt(name)
+        parents = tuple(cpt.names[1:])
+        cpts.append((name, parents, cpt.toarray().transpose(_turned(parents))))
+    states_of = {name: own.labels() for name, own in variables.items()}
+    network = network_of("the pyAgrum network", states_of, cpts)
+    cuts = {
+        name: own.ticks()
+        for name, own in variables.items()
+        if own.varType() == _pyagrum().VarType_DISCRETIZED
+    }
+    return Network(network.states_of, network.parents_of, network.tables_of, cuts)
+
+
+def _turned(parents: Sequence[str]) -> list[int]:
+    """The axes with the parents the other way round."""
+    return [*range(len(parents))[::-1], len(parents)]
+
+
+def _pyagrum() -> Any:
+    try:
+        import pyagrum
+    except ImportError:
+        raise LacunetError("pyAgrum is not installed.", "pip install pyagrum") from None
+    return pyagrum

@@ -1,6 +1,7 @@
-"""Colour on a terminal: warnings, errors and verdicts stand out; a pipe gets plain text.
+"""What only a terminal gets: colour, and a live bar.
 
-``NO_COLOR`` set, or a terminal called "dumb", means none.
+Warnings, errors and verdicts stand out; a pipe gets plain text. ``NO_COLOR`` set, or a terminal
+called "dumb", means no colour.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO, cast
+
+from lacunet.progress import Progress, silent
 
 RED, GREEN, YELLOW, DIM = "31", "32", "33", "2"
 RULES = (
@@ -64,3 +67,30 @@ def colours() -> Iterator[None]:
         for name, stream in kept.items():
             if isinstance(getattr(sys, name), _Painted):
                 setattr(sys, name, stream)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Show each stage of long work as a bar on stderr, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from tqdm import tqdm
+
+    # miniters=1: a stage of slow steps must not inherit the pace of the one before.
+    bar = tqdm(
+        file=sys.stderr, leave=False, delay=0.5, unit_scale=True, dynamic_ncols=True, miniters=1
+    )
+
+    def show(stage: str, done: float, total: float | None, note: str = "") -> None:
+        if bar.desc != f"{stage}: ":
+            bar.set_description(stage, refresh=False)
+            bar.reset(total)
+        bar.total = total
+        bar.set_postfix_str(note, refresh=False)
+        bar.update(done - bar.n)
+
+    try:
+        yield show
+    finally:
+        bar.close()

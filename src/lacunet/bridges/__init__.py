@@ -1,1 +1,0 @@
-"""Networks to and from other libraries, in memory; CPTs are carried to the last bit."""

@@ -1,0 +1,362 @@
+r"""How good a learned network is: its divergence from the true one, its CPTs, and unseen data.
+
+The Kullback-Leibler divergence is in nats. For networks of one structure it falls apart by
+families, each row of a CPT weighing what its parents' states weigh in truth:
+
+.. math::
+    KL(\Pr \| \Pr') = \sum_X \sum_u \Pr(u)
+        \sum_x \theta_{x|u} \log \frac{\theta_{x|u}}{\theta'_{x|u}}
+
+Where a variable has other parents in the learned network, its term is the difference of two
+expectations under the truth instead,
+:math:`\sum \Pr(u,x) \log \theta_{x|u} - \sum \Pr(u',x) \log \theta'_{x|u'}`.
+All marginals come from one calibration of the true network.
+
+Where exact is out of reach, the divergence is a mean over samples of the true network. Only the
+states of the parents are left to chance: given them, the divergence of the row is known. So
+the estimate of networks of one structure has less spread than the mean of
+log-ratios, and none at all where the rows agree. A state that the true network makes rare
+and the learned one excludes may be missed by all samples: then the value is finite and the
+true divergence is not.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetWarning
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.likelihood import (
+    impossible_row,
+    shown_log_likelihoods,
+    table_log_likelihood,
+)
+from lacunet.inference.query import joint_marginals
+from lacunet.memory import gibibytes, memory_budget
+from lacunet.model.aligned import matched
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.simulation.sampling import sample
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lacunet.data.reading import Unknown
+
+
+SAMPLES = 100_000
+BATCH = 10_000
+SEED = 1951  # Kullback and Leibler
+
+Lookup = tuple[Scope, FloatArray]
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A divergence in nats: exact, or the mean over samples with its standard error."""
+
+    value: float
+    standard_error: float
+    exact: bool
+    samples: int
+
+
+def kl_divergence(
+    truth: AnyNetwork,
+    learned: AnyNetwork,
+    *,
+    memory: float | None = None,
+    samples: int = SAMPLES,
+    rng: np.random.Generator | int | None = None,
+) -> float:
+    r"""The divergence :math:`KL(\Pr \| \Pr')` of the learned network from the true one, in nats.
+
+    Infinite where the learned network excludes what the true one allows. Where exact inference
+    on the true network is over the budget, the value is estimated and a warning says so.
+
+    Parameters
+    ----------
+    truth, learned
+        Networks with CPTs over the same variables and states, in any order of both; results of
+        learning, paths and names of networks too. The structures may differ.
+    memory
+        The bytes exact inference may take.
+    samples, rng
+        For the estimate; without ``rng`` a fixed seed, so that the answer is repeatable.
+
+    Examples
+    --------
+    >>> fair = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.5, 0.5]})
+    >>> bent = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
+    >>> round(kl_divergence(fair, bent), 6)  # log 2 - log 3 / 2
+    0.143841
+    """
+    truth, learned = as_network(truth), as_network(learned)
+    found = divergence(truth, learned, memory=memory, samples=samples, rng=rng)
+    if not found.exact:
+        warnings.warn(
+            f"the divergence is the mean over {found.samples:,} samples, with a standard error "
+            f"of {found.standard_error:.2g}: exact inference is over the budget of "
+            f"{gibibytes(memory_budget(memory))}.",
+            LacunetWarning,
+            stacklevel=2,
+        )
+    return found.value
+
+
+def divergence(
+    truth: Network,
+    learned: Network,
+    *,
+    memory: float | None = None,
+    samples: int = SAMPLES,
+    rng: np.random.Generator | int | None = None,
+) -> Divergence:
+    """The divergence as `kl_divergence` gives it, and whether it is exact."""
+    own = matched(truth, learned)
+    try:
+        return Divergence(_exact(truth, own, memory), 0.0, exact=True, samples=0)
+    except OverBudgetError:
+        generator = np.random.default_rng(SEED if rng is None else rng)
+        value, standard_error = sampled_divergence(truth, own, samples, generator)
+        return Divergence(value, standard_error, exact=False, samples=samples)
+
+
+def _exact(truth: Network, learned: Network, memory: float | None) -> float:
+    terms = [(scope, table) for scope, table in _terms(truth, learned) if table.any()]
+    marginals = joint_marginals(truth, [scope for scope, _ in terms], memory=memory)
+    return float(sum(map(_expected, marginals, (table for _, table in terms))))
+
+
+def _terms(truth: Network, learned: Network) -> list[Lookup]:
+    """The tables whose expectations under the truth add up to the divergence."""
+    found: list[Lookup] = []
+    for name in truth.variables:
+        if same_parents(truth, learned, name):
+            found.append((truth.parents(name), _row_divergences(truth, learned, name)))
+        else:
+            found.append((truth.family(name), _log_table(truth, name)))
+            found.append((learned.family(name), -_log_table(learned, name)))
+    return found
+
+
+def same_parents(truth: Network, learned: Network, name: str) -> bool:
+    """Whether a variable has the same parents in both networks."""
+    return truth.parents(name) == learned.parents(name)
+
+
+def _row_divergences(truth: Network, learned: Network, name: str) -> FloatArray:
+    r"""The divergence of each row of a CPT, :math:`\sum_x \theta \log(\theta / \theta')`."""
+    from scipy.special import rel_entr
+
+    return np.asarray(rel_entr(truth.cpt(name).table, learned.cpt(name).table).sum(axis=-1))
+
+
+def _log_table(network: Network, name: str) -> FloatArray:
+    """The logarithm of a CPT, minus infinity for zero."""
+    with np.errstate(divide="ignore"):
+        return np.log(network.cpt(name).table)
+
+
+def _expected(probabilities: FloatArray, values: FloatArray) -> float:
+    """The expectation of values; what has probability zero does not count, even if infinite."""
+    possible = probabilities > 0
+    return float(probabilities[possible] @ values[possible])
+
+
+def sampled_divergence(
+    truth: Network, learned: Network, samples: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """The mean over samples of the sum of the families' terms, and its standard error."""
+    terms = _terms(truth, learned)
+    sizes = [min(BATCH, samples - start) for start in range(0, samples, BATCH)]
+    values = np.concatenate([_added_up(sample(truth, rows, rng), terms) for rows in sizes])
+    mean = float(values.mean())
+    if math.isinf(mean):
+        return mean, 0.0
+    return mean, float(values.std(ddof=1)) / math.sqrt(samples)
+
+
+def _added_up(rows: EncodedTable, terms: Sequence[Lookup]) -> FloatArray:
+    total = np.zeros(rows.rows)
+    for scope, table in terms:
+        total += table[tuple(rows.columns[name] for name in scope)]
+    return total
+
+
+GROUPS = 25  # of incomplete rows: enough for a standard error good to about 15%
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The log-likelihood of test data per row, in nats, and its standard error.
+
+    The error is that of the mean over rows drawn anew; NaN where there are too few rows to
+    tell, or where a row is impossible and the mean minus infinity.
+    """
+
+    mean: float
+    standard_error: float
+    rows: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The divergence from the truth, the error of the CPTs and, if asked, the fit to test data."""
+
+    divergence: Divergence
+    cpt_error: CptError
+    fit: Fit | None
+
+
+def evaluate(
+    truth: AnyNetwork,
+    learned: AnyNetwork,
+    test: Any = None,
+    *,
+    weight: str | ArrayLike | None = None,
+    missing: Sequence[str] = (),
+    unknown: Unknown = "error",
+    latent: Sequence[str] = (),
+    memory: int | None = None,
+    samples: int = SAMPLES,
+    rng: np.random.Generator | int | None = None,
+) -> Evaluation:
+    """Compare a learned network with the true one and, if given, with test data.
+
+    Parameters
+    ----------
+    truth, learned
+        As for `kl_divergence`.
+    test
+        Rows, complete or not, as `lacunet.data.read.read_table` takes them.
+    weight, missing, unknown, latent
+        How to read them.
+    memory
+        The bytes exact inference may take, on the true network and on test data.
+    samples, rng
+        As for `lacunet.evaluate.kl_divergence`.
+
+    Examples
+    --------
+    >>> truth = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.5, 0.5]})
+    >>> learned = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
+    >>> found = evaluate(truth, learned, {"Coin": ["head", "tail"]})
+    >>> round(found.divergence.value, 4), found.cpt_error.largest, round(found.fit.mean, 4)
+    (0.1438, 0.25, -0.837)
+    """
+    truth, learned = as_network(truth), as_network(learned)
+    apart = divergence(truth, learned, memory=memory, samples=samples, rng=rng)
+    errors = cpt_error(truth, learned)
+    if test is None:
+        return Evaluation(apart, errors, None)
+    from lacunet.data.read import read_table
+
+    table = read_table(
+        test, learned, weight=weight, missing=missing, unknown=unknown, latent=latent
+    )
+    return Evaluation(apart, errors, fit(learned, table, memory))
+
+
+def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Fit:
+    r"""The log-likelihood per row, and its standard error from the spread between parts.
+
+    With :math:`L_g` the log-likelihood of part g and :math:`W_g` its weight,
+
+    .. math::
+        \bar{L} = \frac{\sum_g L_g}{\sum_g W_g}, \qquad
+        \widehat{se}^2 = \frac{G}{G - 1} \frac{\sum_g (L_g - \bar{L} W_g)^2}{(\sum_g W_g)^2}.
+
+    Where every row is complete a part is a row; otherwise a part is one in 25 of the rows,
+    drawn with a fixed seed.
+    """
+    is_complete = not table.partially_observed
+    logs, weights = _rows(network, table) if is_complete else _grouped(network, table, memory)
+    mean = float(logs.sum() / weights.sum())
+    if math.isinf(mean) or len(logs) < 2:
+        return Fit(mean, math.nan, table.rows, table.total)
+    spread = np.square(logs - mean * weights).sum() * len(logs) / (len(logs) - 1)
+    return Fit(mean, math.sqrt(spread) / table.total, table.rows, table.total)
+
+
+def _rows(network: Network, table: EncodedTable) -> tuple[FloatArray, FloatArray]:
+    weights = table.row_weights
+    logs = shown_log_likelihoods(network, table)
+    if np.isneginf(logs).any():
+        impossible_row(table, int(np.argmin(logs)))
+    return logs * weights, weights
+
+
+def _grouped(
+    network: Network, table: EncodedTable, memory: int | None
+) -> tuple[FloatArray, FloatArray]:
+    # Shuffled: data that come sorted would make the parts more alike than chance does.
+    shuffled = np.random.default_rng(GROUPS).permutation(table.rows)
+    groups = [
+        table.take(np.sort(shuffled[start::GROUPS])) for start in range(min(GROUPS, table.rows))
+    ]
+    with warnings.catch_warnings(record=True) as caught:  # one row is enough to name
+        warnings.simplefilter("always")
+        logs = [table_log_likelihood(network, group, memory) for group in groups]
+    for first in caught[:1]:
+        warnings.warn(first.message, first.category, stacklevel=4)
+    return np.array(logs), np.array([group.total for group in groups])
+
+
+@dataclass(frozen=True)
+class CptError:
+    r"""Absolute differences :math:`|\theta_{x|u} - \theta'_{x|u}|` over the cells of all CPTs.
+
+    The largest is at state ``state`` of ``variable`` where the parents are as in ``given``.
+    Families whose parents differ between the networks have no cells to compare; they are
+    named in ``left_out``. Where that is all of them, the largest and the mean are NaN.
+    """
+
+    largest: float
+    mean: float
+    cells: int
+    variable: str
+    state: str
+    given: Mapping[str, str]
+    left_out: tuple[str, ...]
+
+
+def cpt_error(truth: Network, learned: Network) -> CptError:
+    """The largest and the mean difference between the CPTs of two networks.
+
+    Examples
+    --------
+    >>> truth = Network({"A": ["x", "y"]}, tables={"A": [0.5, 0.5]})
+    >>> learned = Network({"A": ["x", "y"]}, tables={"A": [0.25, 0.75]})
+    >>> error = cpt_error(truth, learned)
+    >>> error.largest, error.mean, error.variable, error.state
+    (0.25, 0.25, 'A', 'x')
+    """
+    own = matched(truth, learned)
+    compared = [name for name in truth.variables if same_parents(truth, own, name)]
+    left_out = tuple(name for name in truth.variables if name not in compared)
+    if not compared:
+        return CptError(np.nan, np.nan, 0, "", "", {}, left_out)
+    differences = {name: np.abs(truth.cpt(name).table - own.cpt(name).table) for name in compared}
+    worst = max(compared, key=lambda name: float(differences[name].max()))
+    table = differences[worst]
+    at = np.unravel_index(np.argmax(table), table.shape)
+    *given, child = zip(truth.family(worst), at, strict=True)
+    cells = sum(table.size for table in differences.values())
+    return CptError(
+        largest=float(table.max()),
+        mean=sum(float(table.sum()) for table in differences.values()) / cells,
+        cells=cells,
+        variable=worst,
+        state=truth.states(worst)[child[1]],
+        given={name: truth.states(name)[state] for name, state in given},
+        left_out=left_out,
+    )

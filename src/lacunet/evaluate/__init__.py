@@ -1,1 +1,0 @@
-"""How good a network is: `divergence` from the truth, then `evaluation` as a whole."""

@@ -1,0 +1,45 @@
+"""Wherever randomness is asked for, a whole number is a seed, as it is for numpy."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+
+ASIA = lc.example("asia")
+ROWS = lc.simulate(ASIA, 200, lc.MCAR(0.5, 0.3), rng=1).frame()
+WHOLE = lc.simulate(ASIA, 20, rng=1).frame()
+LARGE = {"samples": 100, "memory": 1.0}  # too little memory: the divergence is sampled
+
+CALLS: dict[str, Callable[[Any], object]] = {
+    "learn": lambda rng: lc.learn(ASIA, ROWS, "em", rng=rng).network.tables_of,
+    "simulate": lambda rng: lc.simulate(ASIA, 20, rng=rng).frame(),
+    "sample": lambda rng: lc.sample(ASIA, 20, rng).columns,
+    "hide": lambda rng: lc.hide(WHOLE, ASIA, lc.MCAR(0.5, 0.3), rng),
+    "impute": lambda rng: str(lc.impute(ASIA, ROWS, draws=2, rng=rng)),
+    "diagnose": lambda rng: str(lc.diagnose(ASIA, ROWS, rng=rng)),
+    "kl_divergence": lambda rng: lc.kl_divergence(ASIA, ASIA, rng=rng, **LARGE),
+    "learn_structure": lambda rng: lc.learn_structure(ROWS, rng=rng, strengths=2).strengths,
+}
+
+
+def test_every_public_function_with_a_source_of_randomness_is_here() -> None:
+    public = {name: getattr(lc, name) for name in lc.__all__}
+    asked = {
+        name
+        for name, one in public.items()
+        if inspect.isfunction(one) and "rng" in inspect.signature(one).parameters
+    }
+    assert asked == CALLS.keys()
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore:the divergence is the mean over")
+def test_a_whole_number_is_the_seed_of_a_generator(name: str) -> None:
+    call = CALLS[name]
+    assert str(call(7)) == str(call(np.random.default_rng(7)))
