@@ -76,7 +76,7 @@ def shard_of(
         Whether the products over large cliques are made twice, and not kept.
     """
     step, steps = messages.step, structure
-    kind = _dense_kinds(steps, step)
+    kind = _dense_kinds(steps, step, DENSE_CLIQUE if keep else DENSE_GROUP)
     alike = (  # messages of one group agree on all of these
         steps.is_scaled[step],
         steps.size[step],
@@ -109,13 +109,13 @@ def shard_of(
     return Shard(groups, int(place[-1]), problems, place_of[messages.last])
 
 
-def _dense_kinds(structure: Structure, step: Integers) -> Integers:
+def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
     """A number for each way in which messages over larger cliques share axes; -1 for others.
 
     It tells apart what their inputs have, and messages that cannot be computed together.
     """
     kinds = np.full(len(step), -1)
-    large = np.flatnonzero(structure.cells[step] > DENSE_CLIQUE)
+    large = np.flatnonzero(structure.cells[step] > least)
     strides = _strides(structure, step[large])
     together = (structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]) * (
         1 + int(structure.level.max(initial=0))
