@@ -136,7 +136,7 @@ def compile_problems(
     left = deadline.left
     for start in range(0, max(table.rows, 1), size):
         deadline.check()
-        if parts:
+        if parts and start >= PACE_KNOWN * table.rows:
             deadline.check_pace(left, start / table.rows)
         chunk = table if table.rows <= size else table.take(slice(start, start + size))
         own = None if weights is None else weights[start : start + size]
@@ -147,6 +147,7 @@ def compile_problems(
 
 
 LEAST_ROWS = 256
+PACE_KNOWN = 0.1  # share of the rows after which the pace tells how long all will take
 
 
 def _compiled(
