@@ -31,12 +31,20 @@ BLOCK = re.compile(
     re.DOTALL,
 )
 FIGURES = {
-    "table-mcar": {"figure-alarm-mcar-divergence-rows.svg": "experiments-alarm-mcar-size.svg"},
+    "table-mcar": {
+        "figure-alarm-mcar-divergence-rows.svg": "experiments-alarm-mcar-size.svg",
+        "figure-alarm-mcar-divergence-seconds.svg": "experiments-alarm-mcar-time.svg",
+    },
     "figure-fire-alarm": {
         "figure-fire-alarm-first-divergence-rows.svg": "experiments-fire-alarm.svg"
     },
     "early-stopping": {
         "figure-fire-alarm-first-divergence-rows.svg": "experiments-early-stopping.svg"
+    },
+    "mnar": {"figure-pair-each-the-other-divergence-rows.svg": "experiments-mnar.svg"},
+    "figure-alarm": {
+        "figure-alarm-second-log-likelihood-rows.svg": "experiments-alarm-mar-size.svg",
+        "figure-alarm-second-log-likelihood-seconds.svg": "experiments-alarm-mar-time.svg",
     },
     "table-informed": {
         "figure-alarm-informed-divergence-rows.svg": "experiments-alarm-informed.svg"
