@@ -89,7 +89,7 @@ def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
         lc.learn(PAIR, frame, weight=np.ones(6))
     with pytest.raises(WeightError, match=r"the weight in the Spark DataFrame, .* is -1.0"):
         lc.learn(PAIR, frame_of(pa.table({"A.1": ["x"], "B`": [1], "w": [-1.0]})), weight="w")
-    with pytest.raises(DataError, match=r"its rows are needed here.*\n.*toArrow"):
+    with pytest.raises(DataError, match=r"this needs its rows here.*\n.*toArrow"):
         lc.diagnose(PAIR, frame)
     with pytest.raises(DataError, match="has no rows"):
         lc.learn(PAIR, frame.limit(0))
