@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.bridges import to_pyagrum
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.estimate.deletion.forms import FactoredMAR
@@ -92,12 +93,7 @@ def pyagrum_learner(network: Network, table: EncodedTable, stop: float) -> tuple
     """Pyagrum's learner with EM, and the network it is to fill."""
     import pyagrum as gum
 
-    template = gum.BayesNet()
-    for name in network.variables:
-        template.add(gum.LabelizedVariable(name, name, list(network.states(name))))
-    for child in network.variables:
-        for parent in network.parents(child):
-            template.addArc(parent, child)
+    template = to_pyagrum(network)
     frame = to_arrow(table, network).to_pandas().astype(object)
     frame = frame.where(frame.notna(), "?")
     learner = gum.BNLearner(frame, template, ["?"])
