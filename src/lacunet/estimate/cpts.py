@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimands.deletion import latex_name
-from lacunet.estimate.method import FamilyPlan, FamilyReport
+from lacunet.estimate.method import FamilyPlan, FamilyReport, Prior
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.wording import counted
@@ -40,7 +40,7 @@ class HighestPosterior:
         return rf"\arg\max_\theta \Pr(\theta \mid D_\mathrm{{observed}}), \ \Pr({left})"
 
 
-def posterior_mode(joint: FloatArray, total: float, prior: float) -> tuple[FloatArray, int]:
+def posterior_mode(joint: FloatArray, total: float, prior: Prior) -> tuple[FloatArray, int]:
     r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
 
     .. math::
@@ -55,7 +55,7 @@ def posterior_mode(joint: FloatArray, total: float, prior: float) -> tuple[Float
     total
         The weight of all rows, :math:`N`.
     prior
-        The concentration of the symmetric Dirichlet prior, :math:`\alpha`.
+        The concentration of the Dirichlet prior, :math:`\alpha`: one, or one for each cell.
 
     Examples
     --------

@@ -23,6 +23,9 @@ from lacunet.statistics.counts import Counts
 from lacunet.statistics.gather import Needs, Statistics
 
 
+Prior = float | FloatArray  # concentration of the Dirichlet prior: of all cells, or of each
+
+
 class MethodError(LacunetError):
     """The method, its options and the data do not go together."""
 

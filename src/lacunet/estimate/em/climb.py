@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.start import Rows, log_prior, maximise
+from lacunet.estimate.method import Prior
 from lacunet.inference.engine import Engine
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.model.network import FloatArray
@@ -101,7 +102,7 @@ class Climb:
 def climb(
     engine: Engine,
     start: FloatArray,
-    prior: float,
+    prior: Prior,
     limits: Limits,
     *,
     parts: FloatArray | None = None,
@@ -117,6 +118,8 @@ def climb(
     ----------
     start
         The cells of all CPTs, end to end.
+    prior
+        One concentration of the Dirichlet prior, or one for each of these cells.
     parts
         How much each part of the data counts; all of them fully if None.
     visit
@@ -144,7 +147,7 @@ class _Climbing:
     """What stays the same from one iteration to the next."""
 
     engine: Engine
-    prior: float
+    prior: Prior
     limits: Limits
     parts: FloatArray
 

@@ -34,7 +34,7 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
 from lacunet.estimate.em.heldout import STOPS, fewer_steps
 from lacunet.estimate.em.start import Rows, log_prior, perturbed_cells, random_cells
-from lacunet.estimate.method import AGREEMENT, agreed
+from lacunet.estimate.method import AGREEMENT, Prior, agreed
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -94,7 +94,7 @@ class Fit:
 def fit(
     engine: Engine,
     seeds: Seeds,
-    prior: float,
+    prior: Prior,
     options: Options,
     *,
     rng: np.random.Generator,
@@ -110,7 +110,7 @@ def fit(
     seeds
         Where to start.
     prior
-        The concentration of the symmetric Dirichlet prior.
+        One concentration of the Dirichlet prior, or one for each cell.
     rng
         Draws the starts after the first.
     """
@@ -124,7 +124,7 @@ def fit(
 @dataclass(frozen=True)
 class _Run:
     engine: Engine
-    prior: float
+    prior: Prior
     options: Options
     rng: np.random.Generator
     deadline: Deadline

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
-from lacunet.estimate.method import MethodError, Plan, Setting
+from lacunet.estimate.method import MethodError, Plan, Prior, Setting
 from lacunet.model.aligned import ComparisonError, matched
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.gather import Statistics
@@ -50,11 +50,13 @@ class Rows:
         return rows
 
 
-def maximise(counts: FloatArray, rows: Rows, prior: float) -> FloatArray:
+def maximise(counts: FloatArray, rows: Rows, prior: Prior) -> FloatArray:
     r"""The CPTs of highest posterior given expected counts.
 
     .. math::
         \theta(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
+
+    The prior is one concentration, or one for each cell.
 
     Examples
     --------
@@ -65,16 +67,22 @@ def maximise(counts: FloatArray, rows: Rows, prior: float) -> FloatArray:
     return rows.normalised(counts + (prior - 1))
 
 
-def log_prior(cells: FloatArray, prior: float) -> float:
+def log_prior(cells: FloatArray, prior: Prior) -> float:
     r"""The Dirichlet prior's part of the log-posterior, up to a constant.
 
     .. math::
-        (\alpha - 1) \sum \log \theta
+        \sum (\alpha - 1) \log \theta
+
+    A cell without pseudo-counts has no part in it, even where it is zero.
+
+    Examples
+    --------
+    >>> round(log_prior(np.array([0.25, 0.75, 0.0]), np.array([2.0, 1.0, 1.0])), 3)
+    -1.386
     """
-    if prior == 1:
-        return 0.0
+    pseudo = np.broadcast_to(np.asarray(prior, np.float64) - 1, cells.shape)
     with np.errstate(divide="ignore"):
-        return float((prior - 1) * np.log(cells).sum())
+        return float(pseudo @ np.log(cells, out=np.zeros_like(cells), where=pseudo != 0))
 
 
 def random_cells(rows: Rows, rng: np.random.Generator) -> FloatArray:
