@@ -22,7 +22,6 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.gather import Needs, Statistics
 
-
 Prior = float | FloatArray  # concentration of the Dirichlet prior: of all cells, or of each
 
 
