@@ -80,7 +80,7 @@ def run(options: Namespace) -> int:
             options.processes,
             progress,
         )
-    print(json.dumps(comparison_as_data(found)) if options.json else comparison_as_text(found))
     if options.report:
         keep_page(options, comparison_page(found, page_source(options, ("network", "data"))))
+    print(json.dumps(comparison_as_data(found)) if options.json else comparison_as_text(found))
     return 0

@@ -14,7 +14,13 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
+from lacunet.cli.output import (
+    add_report_argument,
+    deliver,
+    keep_page,
+    page_source,
+    refuse_overwriting,
+)
 
 HELP = "say what is missing, whether it is missing at random, and which methods that allows"
 EXAMPLE = """example:
@@ -52,14 +58,20 @@ def run(options: Namespace) -> int:
     network = read_network(options.network)
     table = noted_table(options, network)
     found = diagnose(network, table, rng=np.random.default_rng(options.seed))
-    print(json.dumps(found.as_data()) if options.json else found)
-    if options.mechanisms:
-        learn_missingness(network, table).write(options.mechanisms)
-        note(f"the learned mechanisms are in {options.mechanisms}")
-    if options.report:
-        from lacunet.pages.diagnosed import page
-        from lacunet.statistics.missing import missing_summary
 
-        summary = missing_summary(table, [])
-        keep_page(options, page(found, summary, page_source(options, ("network", "data"))))
+    def write_mechanisms() -> None:
+        if options.mechanisms:
+            learn_missingness(network, table).write(options.mechanisms)
+            note(f"the learned mechanisms are in {options.mechanisms}")
+
+    def write_page() -> None:
+        if options.report:
+            from lacunet.pages.diagnosed import page
+            from lacunet.statistics.missing import missing_summary
+
+            summary = missing_summary(table, [])
+            keep_page(options, page(found, summary, page_source(options, ("network", "data"))))
+
+    text = json.dumps(found.as_data()) if options.json else str(found)
+    deliver(text, write_mechanisms, write_page)
     return 0

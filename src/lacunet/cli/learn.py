@@ -28,6 +28,7 @@ from lacunet.cli.options import (
 from lacunet.cli.output import (
     OutputError,
     add_report_argument,
+    deliver,
     keep_learned,
     keep_page,
     page_source,
@@ -99,10 +100,12 @@ def run(options: Namespace) -> int:
             table = table_of(options, network, progress)
         promised = {"fully_observed": options.fully_observed}
         result, code = learned(network, options, table, progress, **promised)
-    _show(result, options)
-    _keep(result, options)
-    if table is not None:
-        _write_page(result, options, table)
+    _say(result)
+    deliver(
+        _shown(result, options),
+        lambda: _keep(result, options),
+        lambda: _write_page(result, options, table),
+    )
     return code
 
 
@@ -137,19 +140,22 @@ def learned(
     return result, 0
 
 
-def _show(result: Result, options: Namespace) -> None:
-    """Print what was learned."""
-    from lacunet.report.learned import result_as_data, result_as_text
-
+def _say(result: Result) -> None:
+    """Print the notes on the data and on how learning ended."""
     for text in result.notes:
         note(text)
     if result.ended and result.ended.reason in ("time limit", "interrupted", "iteration limit"):
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
+
+
+def _shown(result: Result, options: Namespace) -> str:
+    """What was learned, as it is printed."""
+    from lacunet.report.learned import result_as_data, result_as_text
+
     level = options.intervals if result.uncertainty else None
     if options.json:
-        print(json.dumps(result_as_data(result, level)))
-    else:
-        print(result_as_text(result, level, sys.stdout.isatty()))
+        return json.dumps(result_as_data(result, level))
+    return result_as_text(result, level, sys.stdout.isatty())
 
 
 def _keep(result: Result, options: Namespace) -> None:
@@ -180,8 +186,10 @@ def _network(options: Namespace) -> tuple[Network, list[str]]:
     return read_network(options.files[0]), options.files[1:]
 
 
-def _write_page(result: Result, options: Namespace, table: EncodedTable) -> None:
-    """Write the result as one HTML page."""
+def _write_page(result: Result, options: Namespace, table: EncodedTable | None) -> None:
+    """Write the result as one HTML page, if that is asked for."""
+    if table is None:
+        return
     from lacunet.missingness.graph import graph_of
     from lacunet.pages.learned import page
 

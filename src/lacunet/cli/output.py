@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import add, note
@@ -45,6 +45,23 @@ def refuse_overwriting(targets: Iterable[str | None], read: Iterable[str | None]
                 f"{target} cannot be written: there is no folder {folder} to write into.",
                 "name another.",
             )
+
+
+def deliver(text: str, *writes: Callable[[], None]) -> None:
+    """Write the files, then print the text.
+
+    A pipe that is closed, or a full disk behind stdout, must not cost the files; so they come
+    first. A file that cannot be written must not cost the text: the error is raised after it.
+    """
+    failed: list[LacunetError] = []
+    for write in writes:
+        try:
+            write()
+        except LacunetError as error:
+            failed.append(error)
+    print(text, flush=True)
+    if failed:
+        raise failed[0]
 
 
 class OptionError(LacunetError):

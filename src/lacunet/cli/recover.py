@@ -84,15 +84,15 @@ def run(options: Namespace) -> int:
             never_testable(graph),
         )
         data = implications_as_data(*found)
-        print(json.dumps(data) if options.json else implications_as_text(*found))
         if options.report:
             keep_page(options, implications_page(graph, *found, data, page_source(options, READ)))
+        print(json.dumps(data) if options.json else implications_as_text(*found))
         return 0
     queries = [graph.recover(*split_query(text), options.effort) for text in options.query or ()]
     verdicts = queries or list(graph.recover_families(options.effort).values())
     reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
     data = verdicts_as_data(*reported)
-    print(json.dumps(data) if options.json else verdicts_as_text(*reported))
     if options.report:
         keep_page(options, page(*reported, data, page_source(options, READ)))
+    print(json.dumps(data) if options.json else verdicts_as_text(*reported))
     return 0

@@ -20,7 +20,7 @@ from lacunet.cli.options import (
     names,
     note,
 )
-from lacunet.cli.output import keep_learned, refuse_overwriting
+from lacunet.cli.output import deliver, keep_learned, refuse_overwriting
 from lacunet.cli.terminal import progress_bar
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
@@ -117,12 +117,17 @@ def run(options: Namespace) -> int:
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
         note(f"the search {how}: the result is the best so far")
-    print(json.dumps(structure_as_data(found)) if options.json else structure_as_text(found))
-    if options.output:
-        keep_learned(found.network, options.output)
-        note_written(columns.network, options.output)
-    elif not options.json:
-        note("nothing was written; -o FILE writes the network")
+
+    def write() -> None:
+        if options.output:
+            keep_learned(found.network, options.output)
+            note_written(columns.network, options.output)
+        elif not options.json:
+            note("nothing was written; -o FILE writes the network")
+
+    deliver(
+        json.dumps(structure_as_data(found)) if options.json else structure_as_text(found), write
+    )
     return 130 if found.ended == "interrupted" else 0
 
 

@@ -1,0 +1,60 @@
+"""Files are written before anything is printed: a closed pipe or a full disk loses no result."""
+
+from __future__ import annotations
+
+import errno
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from examples import RAIN
+from lacunet.cli import main
+from lacunet.formats.files import write_network
+
+WRITING = {
+    "learn": "learn rain.bif rain.csv --method direct-mcar -o OUT.bif --report OUT.html --json",
+    "diagnose": "diagnose rain.bif rain.csv --mechanisms OUT.txt --report OUT.html",
+    "structure": "structure rain.csv --strengths 0 -o OUT.bif",
+    "recover": "recover rain.bif graph.txt --report OUT.html",
+    "implications": "recover rain.bif graph.txt --implications --report OUT.html",
+    "compare": "compare rain.bif rain.csv --methods direct-mcar --repetitions 1 --report OUT.html",
+    "simulate": "simulate rain.bif --rows 5 -o OUT.csv --graph-out OUT.txt",
+    "network": "network rain.csv --edges Rain->Wet -o OUT.json --json",
+    "networks": "networks asia -o OUT.bif",
+    "predict": "predict rain.bif rain.csv --targets Wet -o OUT.csv --json",
+    "impute": "impute rain.bif rain.csv -o OUT.csv --json",
+}
+
+
+class _Refusing(io.TextIOBase):
+    """A stream that nothing can be written to."""
+
+    def __init__(self, error: OSError) -> None:
+        self.error = error
+
+    def write(self, _: str) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(BrokenPipeError(errno.EPIPE, "broken"), 0), (OSError(errno.ENOSPC, "no space"), 1)],
+    ids=["closed pipe", "full disk"],
+)
+@pytest.mark.parametrize("command", WRITING)
+def test_a_stream_that_takes_nothing_costs_no_file(
+    command: str, error: OSError, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_network(RAIN, "rain.bif")
+    rows = "Rain,Sprinkler,Wet\n" + "no,off,no\nyes,,yes\nno,on,\nyes,on,no\n" * 5
+    Path("rain.csv").write_text(rows)
+    Path("graph.txt").write_text("Rain -> R[Wet]")
+    words = WRITING[command].split()
+    monkeypatch.setattr(sys, "stdout", _Refusing(error))
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert main(words) == code
+    sys.stdout.close()
+    assert all(Path(word).stat().st_size > 0 for word in words if word.startswith("OUT"))
