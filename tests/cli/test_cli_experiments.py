@@ -337,5 +337,5 @@ def test_simulate_refuses_to_write_two_results_to_one_file(
     same = str(tmp_path / "same.csv")
     command = ["simulate", "asia", "--rows", "5", "--missing", "mar", "-o", same]
     assert main([*command, "--graph-out", same]) == 1
-    assert "two results would go to one file" in capsys.readouterr().err
+    assert "two outputs share a path" in capsys.readouterr().err
     assert not (tmp_path / "same.csv").exists()

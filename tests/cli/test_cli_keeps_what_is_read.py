@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,64 @@ def files(tmp_path: Path) -> tuple[str, str]:
         ["predict", "NETWORK", "DATA", "--targets", "Wet", "-o", "DATA"],
         ["impute", "NETWORK", "DATA", "-o", "DATA"],
         ["simulate", "NETWORK", "--rows", "5", "-o", "rows.csv", "--graph-out", "NETWORK"],
+        ["impute", "NETWORK", "DATA", "-o", "nowhere/../rain.csv"],
+        ["impute", "NETWORK", "*.csv", "-o", "rain.csv"],
+        ["impute", "NETWORK", ".", "-o", "rain.csv"],
+        ["impute", "NETWORK", "rain-1.csv", "--draws", "2", "-o", "rain.csv"],
+        ["predict", "NETWORK", "DATA", "--targets", "Wet", "-o", "link.csv"],
+        ["predict", "NETWORK", "link.csv", "--targets", "Wet", "-o", "DATA"],
+        ["impute", "NETWORK", "--sql", "select * from 'rain.csv'", "-o", "rain.csv"],
+        ["learn", "NETWORK", "DATA", "--missingness", "graph.txt", "-o", "graph.txt"],
+        ["learn", "NETWORK", "DATA", "--method", "em", "--start", "NETWORK", "-o", "NETWORK"],
+        ["learn", "DATA", "--edges", "edges.json", "-o", "edges.json"],
+        ["convert", "NETWORK", "NETWORK"],
     ],
 )
 def test_a_file_that_is_read_is_not_written_over(
     words: list[str], files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    before = [Path(name).read_bytes() for name in files]
+    Path("graph.txt").write_text("Rain -> R[Wet]")
+    Path("edges.json").write_text("Rain -> Wet")
+    Path("rain-1.csv").write_bytes(Path("rain.csv").read_bytes())
+    Path("link.csv").symlink_to("rain.csv")
+    before = {name: Path(name).read_bytes() for name in os.listdir()}
     named = dict(zip(("NETWORK", "DATA"), files, strict=True))
     assert main([named.get(word, word) for word in words]) == 1
-    assert [Path(name).read_bytes() for name in files] == before
+    assert {name: Path(name).read_bytes() for name in os.listdir()} == before
+
+
+def test_an_option_is_not_guessed_from_its_beginning(
+    files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("graph.txt").write_text("Rain -> R[Wet]")
+    words = ["simulate", files[0], "--rows", "5", "-o", "rows.csv", "--graph", "graph.txt"]
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert Path("graph.txt").read_text() == "Rain -> R[Wet]"
+
+
+def test_two_outputs_do_not_share_a_path(
+    files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["learn", *files, "-o", "out.json", "--report", "./out.json"]) == 1
+    assert not Path("out.json").exists()
+
+
+def test_a_device_may_be_written_to(files: tuple[str, str]) -> None:
+    assert main(["count", *files, "-o", os.devnull]) == 1  # its name does not say .stats
+    assert main(["diagnose", *files, "--mechanisms", os.devnull, "--report", os.devnull]) == 0
+
+
+def test_a_file_beside_the_input_may_be_replaced(
+    files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert main(["impute", *files, "-o", "whole.csv"]) == 0
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_anything_is_learned(

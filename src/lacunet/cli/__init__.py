@@ -53,16 +53,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    from lacunet.cli.output import refuse_overwriting
+
     try:
         options = parser().parse_args(arguments)
         with _warnings_as_notes():
+            refuse_overwriting(options)
             code: int = options.run(options)
         sys.stdout.flush()
     except LacunetError as error:
         print(f"lacunet: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("lacunet: interrupted; nothing was written.", file=sys.stderr)
+        print("lacunet: interrupted; no unfinished file is left.", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader of our output has gone, as in `lacunet ... | head`
         sys.stderr.close()
@@ -82,6 +85,7 @@ def parser() -> ArgumentParser:
 
     top = ArgumentParser(
         prog="lacunet",
+        allow_abbrev=False,
         description="Learn the parameters of discrete Bayesian networks from incomplete data.",
         epilog="`lacunet COMMAND --help` shows the options of a command, with an example.",
     )
@@ -91,6 +95,7 @@ def parser() -> ArgumentParser:
         module = import_module(f"lacunet.cli.{name}")
         command = commands.add_parser(
             name,
+            allow_abbrev=False,
             help=module.HELP,
             description=module.HELP,
             epilog=module.EXAMPLE,

@@ -17,7 +17,7 @@ from lacunet.cli.options import (
     noted_table,
     positive,
 )
-from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
+from lacunet.cli.output import add_report_argument, keep_page, page_source
 from lacunet.cli.terminal import progress_bar
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
@@ -65,7 +65,6 @@ def run(options: Namespace) -> int:
     from lacunet.experiments.runner.learners import learners_named
     from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 
-    refuse_overwriting([options.report], [options.network, *options.data])
     network = source_of(options.network).read()
     separator = tuple(options.separator) if options.separator else None
     table = noted_table(options, network)

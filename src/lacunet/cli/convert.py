@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import NETWORK_HELP, add, note
+from lacunet.cli.options import NETWORK_HELP, add, add_output, note
 
 HELP = "convert a network file into another format"
 EXAMPLE = """example:
@@ -16,7 +16,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "source IN", NETWORK_HELP)
-    add(command, "target OUT", "the file to write; its name says the format")
+    add_output(command, "target OUT", "the file to write; its name says the format")
 
 
 def run(options: Namespace) -> int:

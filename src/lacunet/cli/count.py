@@ -8,13 +8,13 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_network_and_data,
+    add_output,
     add_size_arguments,
     data_of,
     data_options,
     note,
     size_options,
 )
-from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.terminal import progress_bar
 from lacunet.wording import counted
 
@@ -29,7 +29,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command)
-    add(command, "-o --output OUT", "where to write the statistics, .stats", required=True)
+    add_output(command, "-o --output OUT", "where to write the statistics, .stats", required=True)
     method = (
         "the method to count for: listwise, direct-mcar and factored-mcar need the counts of "
         "families, all others the distinct rows"
@@ -45,7 +45,6 @@ def run(options: Namespace) -> int:
     from lacunet.estimate.count import count_into
     from lacunet.formats.files import read_network
 
-    refuse_overwriting([options.output], [options.network, *options.data])
     network = read_network(options.network)
     with progress_bar() as progress:
         header, notes = count_into(

@@ -6,10 +6,10 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.options import (
-    add,
     add_data_arguments,
     add_json,
     add_network_and_data,
+    add_output,
     add_seed,
     note,
     noted_table,
@@ -19,7 +19,6 @@ from lacunet.cli.output import (
     deliver,
     keep_page,
     page_source,
-    refuse_overwriting,
 )
 
 HELP = "say what is missing, whether it is missing at random, and which methods that allows"
@@ -40,7 +39,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_and_data(command)
     add_json(command, "print everything as JSON")
     learn = "learn what decides whether values are shown, and write it as a missingness graph"
-    add(command, "--mechanisms FILE", learn)
+    add_output(command, "--mechanisms FILE", learn)
     add_seed(command, "random seed of the tests")
     add_report_argument(command)
     add_data_arguments(command)
@@ -54,7 +53,6 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import read_network
     from lacunet.missingness.fitted import learn_missingness
 
-    refuse_overwriting([options.report, options.mechanisms], [options.network, *options.data])
     network = read_network(options.network)
     table = noted_table(options, network)
     found = diagnose(network, table, rng=np.random.default_rng(options.seed))

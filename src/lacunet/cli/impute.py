@@ -35,11 +35,14 @@ def run(options: Namespace) -> int:
     from lacunet.completion.frames import impute
     from lacunet.formats.files import read_network
 
-    refuse_overwriting([options.output], [options.network, *options.data])
     if options.draws and options.draws > 1 and not options.output:
         raise OptionError(
             f"{options.draws} completed tables cannot be printed.", "name a file with -o."
         )
+    outputs = [options.output]
+    if options.draws and options.draws > 1:
+        outputs = [_numbered(options.output, at) for at in range(1, options.draws + 1)]
+        refuse_overwriting(options, outputs)
     found = impute(
         read_network(options.network),
         data_of(options),
@@ -51,9 +54,7 @@ def run(options: Namespace) -> int:
         memory=options.memory,
     )
     frames = [found] if options.draws is None else found
-    for number, frame in enumerate(frames, start=1):
-        many = len(frames) > 1
-        output = _numbered(options.output, number) if many else options.output
+    for output, frame in zip(outputs, frames, strict=True):
         write_rows(frame, output, as_json=options.json)
     return 0
 

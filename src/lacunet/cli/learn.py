@@ -16,6 +16,7 @@ from lacunet.cli.options import (
     add_json,
     add_learning_arguments,
     add_method_arguments,
+    add_output,
     add_query_arguments,
     data_of,
     data_options,
@@ -32,7 +33,6 @@ from lacunet.cli.output import (
     keep_learned,
     keep_page,
     page_source,
-    refuse_overwriting,
 )
 from lacunet.cli.terminal import progress_bar
 from lacunet.data.table import EncodedTable
@@ -67,7 +67,7 @@ def add_arguments(command: ArgumentParser) -> None:
     given = f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count"
     files = command.add_argument("files", metavar="NETWORK DATA", nargs="+", help=given)
     add(command, "--edges EDGES", f"{EDGES_HELP}; then no NETWORK is given")
-    add(command, "-o --output OUT", "where to write the learned network")
+    add_output(command, "-o --output OUT", "where to write the learned network")
     add_json(command)
     add_learning_arguments(command)
     promised = "variables that every row is promised to show; no others count as fully observed"
@@ -85,7 +85,6 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
     from lacunet.formats.files import check_target
 
-    refuse_overwriting([options.output, options.report], options.files)
     network, options.data = _network(options)
     if options.output:
         check_target(network, options.output)

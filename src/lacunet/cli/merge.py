@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.count import told
-from lacunet.cli.options import add, add_memory
-from lacunet.cli.output import refuse_overwriting
+from lacunet.cli.options import add, add_memory, add_output
 
 HELP = "add up the statistics that lacunet count wrote"
 EXAMPLE = """example:
@@ -17,7 +16,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "parts PART.stats", "statistics, or a pattern", nargs="+")
-    add(command, "-o --output OUT", "where to write the sum, .stats", required=True)
+    add_output(command, "-o --output OUT", "where to write the sum, .stats", required=True)
     add_memory(command)
 
 
@@ -25,7 +24,6 @@ def run(options: Namespace) -> int:
     """Add up, and say what the file holds."""
     from lacunet.estimate.count import merge_into
 
-    refuse_overwriting([options.output], options.parts)
     header = merge_into(options.output, options.parts, options.memory)
     told(options.output, header.kind, header.rows)
     return 0

@@ -6,7 +6,16 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.options import add, add_data, add_json, add_text_arguments, data_of, names, note
+from lacunet.cli.options import (
+    add,
+    add_data,
+    add_json,
+    add_output,
+    add_text_arguments,
+    data_of,
+    names,
+    note,
+)
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -27,7 +36,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_data(command)
     add(command, "--edges EDGES", EDGES_HELP, required=True)
-    add(command, "-o --output OUT", "the network file to write")
+    add_output(command, "-o --output OUT", "the network file to write")
     add_json(command, "print the network as JSON")
     add_building_arguments(command)
     add_text_arguments(command)

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from lacunet.cli.options import add, add_json, note
+from lacunet.cli.options import add, add_json, add_output, note
 from lacunet.cli.output import OutputError
 from lacunet.formats.catalogue import Entry
 from lacunet.wording import text_table
@@ -25,7 +25,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "name NAME", "one network only", nargs="?")
-    add(command, "-o --output OUT", "where to write this network")
+    add_output(command, "-o --output OUT", "where to write this network")
     add_json(command, "print the catalogue as JSON")
 
 

@@ -45,6 +45,17 @@ def add(command: Any, spelled: str, text: str, **more: Any) -> Action:
     return action
 
 
+class OutputFile(str):
+    """The path of a file that a command writes; every other string may name one that it reads."""
+
+    __slots__ = ()
+
+
+def add_output(command: Any, spelled: str, text: str, **more: Any) -> None:
+    """Add an argument that names a file to write; `main` protects what the command reads."""
+    add(command, spelled, text, type=OutputFile, **more)
+
+
 def add_json(command: Any, text: str = "print the result as JSON") -> None:
     """Let the results be printed for programs."""
     add(command, "--json", text, action="store_true")
@@ -157,7 +168,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
     for name, owners in methods_of.items():
         own = options_of(owners[-1])[name]
         told = own.metadata
-        kind = names if name == "separator" else _start if name == "start" else told["kind"]
+        kind = names if name == "separator" else told["kind"]
         usual = ("no", "yes")[own.default] if isinstance(own.default, bool) else own.default
         default = f"; default: {usual}" if usual not in (None, ()) else ""
         group.add_argument(
@@ -202,7 +213,8 @@ def method_options(options: Namespace) -> dict[str, Any]:
     from lacunet.estimate.registry import METHODS, options_of
 
     every = dict.fromkeys(name for method in METHODS for name in options_of(method))
-    return {name: getattr(options, name) for name in every}
+    given = {name: getattr(options, name) for name in every}
+    return {**given, "start": _start(given["start"])}
 
 
 def method_of(options: Namespace, network: Network) -> Method:
@@ -212,9 +224,9 @@ def method_of(options: Namespace, network: Network) -> Method:
     return checked_method(network, options.method, method_options(options))
 
 
-def _start(text: str) -> str | Network:
+def _start(text: str | None) -> str | Network | None:
     """A method's name as it is; the network in a file, if it names one."""
-    if any(suffix in text.lower() for suffix in FORMATS):
+    if text is not None and any(suffix in text.lower() for suffix in FORMATS):
         return read_network(text)
     return text
 

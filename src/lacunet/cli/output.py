@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
+from glob import glob, has_magic
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import add, note
+from lacunet.cli.options import OutputFile, add_output, note
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
     from lacunet.pages.provenance import Provenance
+
+
+DATA = ("data", "files", "parts")  # the arguments that may name folders
 
 
 class OutputError(LacunetError):
@@ -33,18 +38,78 @@ def keep_learned(network: Network, path: str) -> None:
         raise OutputError(error.message, f"the learned network is in {saved}.") from None
 
 
-def refuse_overwriting(targets: Iterable[str | None], read: Iterable[str | None]) -> None:
-    """Refuse to write over a file that the command reads, or where nothing can be written."""
-    sources = [name for name in read if name and os.path.exists(name)]
-    for target in filter(None, targets):
-        if os.path.exists(target) and any(os.path.samefile(target, name) for name in sources):
+def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
+    """Refuse to write over a file that the command reads, or where nothing can be written.
+
+    What it writes are the arguments of the type `OutputFile`, and ``targets``; any other argument
+    that names a file, a folder or a pattern may be read.
+    """
+    written = list(targets)
+    read: list[str] = []
+    for name, value in vars(options).items():
+        for word in _strings(value):
+            if isinstance(word, OutputFile):
+                written.append(word)
+            else:
+                files = _named(word)
+                read += files if name in DATA else filter(os.path.isfile, files)
+    written_as: dict[str, str] = {}
+    for target in written:
+        if os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target):
+            continue  # a device or a pipe
+        _refuse_unwritable(target)
+        path = os.path.realpath(target)
+        if any(_holds(file, path) for file in read):
             raise OutputError(f"{target} is also an input file.", "write to another file.")
-        folder = os.path.dirname(os.path.realpath(target))
-        if not os.access(folder, os.W_OK):
-            raise OutputError(
-                f"{target} cannot be written: there is no folder {folder} to write into.",
-                "name another.",
-            )
+        if path in written_as:
+            problem = f"two outputs share a path: {written_as[path]} and {target}."
+            raise OutputError(problem, "give each its own.")
+        written_as[path] = target
+
+
+def _strings(value: object) -> list[str]:
+    """The strings in the value of an argument, those that a query quotes too."""
+    if isinstance(value, str):
+        return [value, *re.findall(r"'([^']+)'", value)] if " " in value else [value]
+    return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
+
+
+def _named(word: str) -> list[str]:
+    """The files and folders that a word names, by itself or by a pattern."""
+    try:
+        if os.path.exists(word):
+            return [word]
+        return glob(word, recursive=True) if has_magic(word) else []
+    except (OSError, ValueError):  # too long for a path, or with a NUL
+        return []
+
+
+def _holds(file: str, path: str) -> bool:
+    """Whether a path leads to the file, or to a data file that is in this folder already."""
+    from lacunet.data.files import FORMATS
+
+    own = os.path.realpath(file)
+    if not os.path.exists(path):
+        return False
+    if os.path.isdir(own):
+        return os.path.commonpath([own, path]) == own and path.lower().endswith(tuple(FORMATS))
+    return os.path.samefile(own, path)
+
+
+def _refuse_unwritable(target: str) -> None:
+    """Refuse a file in a folder that is not there; ``nowhere/../rows.csv`` is in none."""
+    if os.path.isdir(target):
+        raise OutputError(f"{target} is a folder.", "name a file.")
+    folder = os.path.dirname(target) or os.curdir
+    if not os.path.isdir(folder):
+        raise OutputError(
+            f"{target} cannot be written: there is no folder {folder}.", "name another."
+        )
+    folder = os.path.dirname(os.path.realpath(target))
+    if not os.access(folder, os.W_OK):
+        raise OutputError(
+            f"{target} cannot be written: the folder {folder} does not allow it.", "name another."
+        )
 
 
 def deliver(text: str, *writes: Callable[[], None]) -> None:
@@ -70,7 +135,7 @@ class OptionError(LacunetError):
 
 def add_report_argument(command: ArgumentParser, more: str = "") -> None:
     """Add ``--report``."""
-    add(command, "--report PAGE.html", f"write the result as a page{more}")
+    add_output(command, "--report PAGE.html", f"write the result as a page{more}")
 
 
 def page_source(options: Namespace, read: Sequence[str]) -> Provenance:

@@ -10,11 +10,11 @@ from lacunet.cli.options import (
     add_json,
     add_memory,
     add_network_and_data,
+    add_output,
     data_of,
     names,
     note,
 )
-from lacunet.cli.output import refuse_overwriting
 
 HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """example:
@@ -40,7 +40,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def add_output_arguments(command: ArgumentParser) -> None:
     """Say where the rows go and how those of the data are read."""
-    add(command, "-o --output OUT", "the data file to write")
+    add_output(command, "-o --output OUT", "the data file to write")
     add_memory(command)
     add_data_arguments(command)
 
@@ -50,7 +50,6 @@ def run(options: Namespace) -> int:
     from lacunet.completion.frames import ANSWERS, predict
     from lacunet.formats.files import read_network
 
-    refuse_overwriting([options.output], [options.network, *options.data])
     found = predict(
         read_network(options.network),
         data_of(options),

@@ -16,7 +16,7 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.output import add_report_argument, keep_page, page_source, refuse_overwriting
+from lacunet.cli.output import add_report_argument, keep_page, page_source
 from lacunet.cli.queries import split_query
 from lacunet.missingness.graph import graph_of
 
@@ -69,7 +69,6 @@ def run(options: Namespace) -> int:
         verdicts_as_text,
     )
 
-    refuse_overwriting([options.report], [options.network, options.graph, *(options.data or ())])
     graph = graph_of(options.graph, read_network(options.network))
     graph = graph.hiding(options.latent or ())
     table = None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.options import NETWORK_HELP, add, add_json, add_seed, note
-from lacunet.cli.output import OutputError, refuse_overwriting
+from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed, note
+from lacunet.cli.output import OutputError
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -31,7 +30,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "--rows N", "number of rows", type=int, required=True)
-    add(command, "-o --output DATA", "file for the rows", required=True)
+    add_output(command, "-o --output DATA", "file for the rows", required=True)
     add_seed(command)
     add(
         command,
@@ -40,13 +39,13 @@ def add_arguments(command: ArgumentParser) -> None:
         "--graph-out wrote to a .json file",
         default="mar",
     )
-    add(
+    add_output(
         command,
         "--graph-out FILE",
         "file for the missingness graph, or for the mechanisms with all their probabilities "
         "if it ends in .json",
     )
-    add(command, "--complete-out FILE", "file for the complete rows")
+    add_output(command, "--complete-out FILE", "file for the complete rows")
     add_json(command, "print what was hidden as JSON")
     group = command.add_argument_group("how values go missing")
     share = "mcar, mar, informed: share of the variables that have missing values (default: 0.3)"
@@ -80,11 +79,6 @@ def run(options: Namespace) -> int:
 
     network = source_of(options.network).read()
     missing = missing_of(options, network)
-    targets = [p for p in (options.output, options.complete_out, options.graph_out) if p]
-    if len(set(map(os.path.realpath, targets))) < len(targets):
-        problem = f"two results would go to one file: {', '.join(targets)}."
-        raise OutputError(problem, "name others.")
-    refuse_overwriting(targets, [options.network, options.missing])
     drawn = simulate(network, options.rows, missing, np.random.default_rng(options.seed))
     write_table(drawn.table, network, options.output)
     if options.complete_out:
@@ -137,12 +131,14 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
 
 def _write_graph(drawn: Simulation, path: str) -> None:
     from lacunet.missingness.mechanisms import parameters
+    from lacunet.output import replacing
 
     text = str(drawn.graph)
     if path.endswith(".json") and drawn.missingness:
         text = json.dumps(parameters(drawn.missingness), indent=1)
     try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        with replacing(path) as file:
+            file.write(f"{text}\n".encode())
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from None
 

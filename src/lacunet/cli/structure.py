@@ -12,6 +12,7 @@ from lacunet.cli.options import (
     add_data,
     add_json,
     add_memory,
+    add_output,
     add_prior,
     add_row_arguments,
     add_seed,
@@ -20,7 +21,7 @@ from lacunet.cli.options import (
     names,
     note,
 )
-from lacunet.cli.output import deliver, keep_learned, refuse_overwriting
+from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import progress_bar
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
@@ -39,7 +40,7 @@ what is printed for each edge:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_data(command)
-    add(command, "-o --output OUT", "where to write the network")
+    add_output(command, "-o --output OUT", "where to write the network")
     add_json(command)
     group = command.add_argument_group("structure")
     add(group, "--without A,B", "columns to leave out", type=names, default=[])
@@ -77,7 +78,6 @@ def run(options: Namespace) -> int:
     from lacunet.structure.columns import find_columns
     from lacunet.structure.learn import learn_structure
 
-    refuse_overwriting([options.output], options.data)
     data = data_of(options)
     if options.data == ["-"]:  # can be read once only
         data = held(data)

@@ -21,6 +21,7 @@ from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism, Node
+from lacunet.output import replacing
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -104,7 +105,8 @@ class MissingnessGraph(Drawing):
     def write(self, path: str | Path) -> None:
         """Write the graph to a text file."""
         try:
-            Path(path).write_text(f"{self}\n", encoding="utf-8")
+            with replacing(path) as file:
+                file.write(f"{self}\n".encode())
         except OSError as error:
             raise MissingnessGraphError(
                 f"{path}: the missingness graph cannot be written: {error.strerror}."
