@@ -40,7 +40,7 @@ from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import Gathering
+from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import AnyRows, Held, Observations, observations
 from lacunet.statistics.spark import OnSpark
 from lacunet.statistics.streamed import KnownBetterError, Streamed
@@ -265,7 +265,7 @@ def _learned(
     seen = learned.statistics
     assert seen is not None
     result = Result(
-        network.with_tables(learned.tables),
+        network.with_tables(learned.tables).with_support(_support(learned, seen)),
         learned.families,
         method.name,
         seen.rows,
@@ -300,6 +300,16 @@ def _learned(
             notes=(*result.notes, *_on_fallen(result.families)),
         )
     return result
+
+
+def _support(learned: Learned, seen: Statistics) -> dict[str, FloatArray]:
+    """The weight behind each CPT row; a variable that no row shows is hidden, not unsupported."""
+    hidden = {name for name, missing in seen.missing_of.items() if missing == seen.rows}
+    return {
+        name: report.support
+        for name, report in learned.families.items()
+        if hidden.isdisjoint((name, *report.parents))
+    }
 
 
 def _fitted(method: Method, network: Network, source: AnyRows, setting: Setting) -> Learned:

@@ -3,7 +3,8 @@
 A row of a CPT names the states of the parents and lists the probabilities of the child's
 states. A ``table`` lists the whole CPT with the *child slowest*; a ``default`` row stands for
 every configuration without a row of its own. Probability blocks that are all empty give a
-network without CPTs.
+network without CPTs. The property ``lacunet_unsupported`` of a variable numbers the rows of its
+CPT that no data support.
 
 Names in BIF: bare or in quotes, in lists with commas or without.
 
@@ -32,7 +33,9 @@ from lacunet.formats.draft import (
     from_flat,
     from_rows,
     is_one_line,
+    parse_rows,
     refuse,
+    rows_without_data,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import (
@@ -51,7 +54,8 @@ _FREE = rf'(?:[^;{{}}"]++|{STRING})*+'
 _KEYWORD = re.compile(r'\s*(network|variable|probability)(?=[\s"({])')
 _HEAD = re.compile(rf"({_FREE})\{{")
 _END = re.compile(r"\s*\}")
-_PROPERTY = re.compile(rf'\s*property\b(?:[^;"]++|{STRING})*+;')
+_PROPERTY = re.compile(rf'\s*property\b((?:[^;"]++|{STRING})*+);')
+_UNSUPPORTED = re.compile(r'\s*lacunet_unsupported\s*=\s*"([^"]*)"\s*')
 _TYPE = re.compile(rf"\s*type\s+discrete\s*\[\s*([0-9]{{1,9}})\s*\]\s*\{{({_FREE})\}}\s*;")
 _STATEMENT = re.compile(rf"\s*({_FREE});")
 _WHOLE = re.compile(r"(table|default)\b")
@@ -90,22 +94,28 @@ def parse(source: Source) -> Network:
     return assemble(variables, (_potential(variables, *block) for block in blocks))
 
 
+def _properties(cursor: Cursor) -> Iterator[tuple[str, str]]:
+    """The text of each property that follows, and its place."""
+    while found := cursor.try_take(_PROPERTY):
+        yield found[1], cursor.source.at(found.start(1))
+
+
 def _skip_properties(cursor: Cursor) -> None:
-    while cursor.try_take(_PROPERTY):
-        pass
+    [*_properties(cursor)]
     cursor.take(_END, "'property' or '}'")
 
 
 def _variable(cursor: Cursor, variable: str, place: str) -> Declared:
-    while cursor.try_take(_PROPERTY):
-        pass
+    properties = [*_properties(cursor)]
     found = cursor.take(_TYPE, "'type discrete [ number ] { states };'")
-    _skip_properties(cursor)
+    properties += _properties(cursor)
+    cursor.take(_END, "'property' or '}'")
     announced = int(found[1])
     states = counted(found[2], announced, place)
     if len(states) != announced:
         raise FormatError.state_count(place, variable, announced, states)
-    return Declared(variable, tuple(states), place)
+    told = [(own[1], at) for text, at in properties if (own := _UNSUPPORTED.fullmatch(text))]
+    return Declared(variable, tuple(states), place, parse_rows(*told[0]) if told else None)
 
 
 def _statements(cursor: Cursor) -> Iterator[Statement]:
@@ -171,9 +181,12 @@ def render(network: Network) -> str:
     blocks = ["network unknown {\n}\n"]
     for variable in network.variables:
         states = ", ".join(map(quoted, network.states(variable)))
+        rows = rows_without_data(network, variable)
+        unsupported = "" if rows is None else f'  property lacunet_unsupported = "{rows}";\n'
         blocks.append(
             f"variable {quoted(variable)} {{\n"
-            f"  type discrete [ {network.cardinality(variable)} ] {{ {states} }};\n}}\n"
+            f"  type discrete [ {network.cardinality(variable)} ] {{ {states} }};\n"
+            f"{unsupported}}}\n"
         )
     for variable in network.variables:
         parents = network.parents(variable)

@@ -20,7 +20,14 @@ from lacunet.errors import warn
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source, read_numbers
 from lacunet.memory import gibibytes
-from lacunet.model.network import ROW_SUM_TOLERANCE, FloatArray, Network, NetworkError, Scope
+from lacunet.model.network import (
+    ROW_SUM_TOLERANCE,
+    FloatArray,
+    Mask,
+    Network,
+    NetworkError,
+    Scope,
+)
 from lacunet.wording import counted, listed
 
 # Rows further than this from 1 are rescaled with a warning, or refused.
@@ -39,14 +46,27 @@ class Declared:
     name: str
     states: tuple[str, ...]
     place: str
+    unsupported: Unsupported | None = None
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """The CPT rows without data, first and last of each stretch, and where the file says so."""
+
+    rows: tuple[tuple[int, int], ...]
+    place: str
 
 
 @dataclass(frozen=True)
 class Variables:
-    """What a file declares: for each variable the position of each of its states."""
+    """What a file declares: for each variable the position of each of its states.
+
+    ``unsupported_of`` has the CPT rows without data of the variables whose support is known.
+    """
 
     source: Source
     positions_of: Mapping[str, Mapping[str, int]]
+    unsupported_of: Mapping[str, Unsupported]
 
 
 @dataclass(frozen=True)
@@ -118,7 +138,9 @@ def refuse_size(place: str, what: str, size: int, limit: int) -> None:
 def declare(source: Source, declared: Iterable[Declared]) -> Variables:
     """The states of every variable, in the order of the file."""
     positions_of: dict[str, Mapping[str, int]] = {}
-    for name, states, place in ((each.name, each.states, each.place) for each in declared):
+    unsupported_of: dict[str, Unsupported] = {}
+    for each in declared:
+        name, states, place = each.name, each.states, each.place
         if not name:
             raise FormatError(f"{place}: a variable has an empty name.")
         if name in positions_of:
@@ -135,9 +157,11 @@ def declare(source: Source, declared: Iterable[Declared]) -> Variables:
             raise FormatError(
                 f"{place}: variable {name!r} has the state {state!r} more than once.", "rename one."
             )
+        if each.unsupported is not None:
+            unsupported_of[name] = each.unsupported
     if not positions_of:
         raise FormatError(f"{source.name}: the file declares no variable.")
-    return Variables(source, positions_of)
+    return Variables(source, positions_of, unsupported_of)
 
 
 def family(variables: Variables, child: str, parents: Sequence[str], place: str) -> Family:
@@ -283,9 +307,74 @@ def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
     states_of = {one: tuple(positions) for one, positions in variables.positions_of.items()}
     parents = {child: each.family.parents for child, each in potential_of.items()}
     try:
-        return Network(states_of, parents, _tables(name, potential_of))
+        network = Network(states_of, parents, _tables(name, potential_of))
     except NetworkError as error:  # a cycle: everything else was checked with its line
         raise FormatError(f"{name}: {error.message}", error.hint) from None
+    if not variables.unsupported_of:
+        return network
+    return network.with_support(
+        {
+            child: _support(network, child, unsupported)
+            for child, unsupported in variables.unsupported_of.items()
+        }
+    )
+
+
+def _support(network: Network, child: str, unsupported: Unsupported) -> Mask:
+    """Which rows of a CPT have data, if there are such rows."""
+    shape = network.shape(network.parents(child))
+    number, last = math.prod(shape), max((last for _, last in unsupported.rows), default=-1)
+    if not network.has_cpts or last >= number:
+        raise FormatError(
+            f"{unsupported.place}: row {max(last, 0)} of the CPT of {child!r} is marked as without "
+            f"data, but the CPT has {counted(number if network.has_cpts else 0, 'row')}.",
+            "rows are numbered from 0, the first parent slowest.",
+        )
+    mask = np.ones(number, dtype=np.bool_)
+    for first, last in unsupported.rows:
+        mask[first : last + 1] = False
+    return mask.reshape(shape)
+
+
+NO_ROWS = "none"
+_ROW_RANGES = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?( [0-9]{1,9}(-[0-9]{1,9})?)*")
+
+
+def rows_without_data(network: Network, variable: str) -> str | None:
+    """The numbers of the CPT rows that no data support, as files have them; None if not known.
+
+    Rows are numbered from 0, the first parent slowest.
+
+    Examples
+    --------
+    >>> dice = {"A": ["1", "2", "3", "4", "5", "6"], "B": ["0", "1"]}
+    >>> network = Network(dice, {"B": ["A"]}, {"A": [1 / 6] * 6, "B": [[0.5, 0.5]] * 6})
+    >>> network = network.with_support({"A": 20, "B": [0, 0, 0, 9, 0, 11]})
+    >>> rows_without_data(network, "A"), rows_without_data(network, "B")
+    ('none', '0-2 4')
+    """
+    supported = None if network.support is None else network.support.get(variable)
+    if supported is None:
+        return None
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], ~supported.ravel(), [0]])))
+    parts = [
+        str(first) if last == first + 1 else f"{first}-{last - 1}"
+        for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+    ]
+    return " ".join(parts) or NO_ROWS
+
+
+def parse_rows(text: str, place: str) -> Unsupported:
+    """What `rows_without_data` wrote."""
+    if text == NO_ROWS:
+        return Unsupported((), place)
+    if not _ROW_RANGES.fullmatch(text):
+        raise FormatError.syntax(place, text[:30], f"row numbers such as '0 3-5', or {NO_ROWS!r}")
+    ends = [part.partition("-") for part in text.split()]
+    rows = [(int(first), int(last or first)) for first, _, last in ends]
+    if any(first > last for first, last in rows):
+        raise FormatError.syntax(place, text[:30], "row numbers that ascend")
+    return Unsupported(tuple(rows), place)
 
 
 def network_of(

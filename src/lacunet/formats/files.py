@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Protocol
 
+from lacunet.errors import warn
 from lacunet.formats import bif, dsc, lacunet_json, net, uai, xdsl, xmlbif
 from lacunet.formats.catalogue import example, names, suggestion
 from lacunet.formats.draft import refuse_size
@@ -19,6 +20,7 @@ from lacunet.formats.errors import FormatError
 from lacunet.formats.source import LIMIT, Source
 from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing
+from lacunet.wording import listed
 
 # Each module has parse(source) -> Network and render(network) -> str.
 FORMATS: Mapping[str, ModuleType] = MappingProxyType(
@@ -34,6 +36,9 @@ FORMATS: Mapping[str, ModuleType] = MappingProxyType(
         ".json": lacunet_json,
     }
 )
+
+_CARRIES_SUPPORT = (bif, xdsl, lacunet_json)
+_CARRIES_CUTS = (lacunet_json,)
 
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -123,7 +128,8 @@ def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network to a file; the format follows the file's name.
 
     The file appears whole or not at all (`lacunet.output.replacing`), and reading it gives
-    back the same network to the last bit of every probability.
+    back the same network to the last bit of every probability. A format that does not carry
+    all that the network knows says in a warning what was left out; ``.json`` carries all.
 
     Parameters
     ----------
@@ -146,6 +152,19 @@ def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
             file.write(content)
     except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
         raise FormatError.unwritable(name, error) from None
+    if lost := _lost(network, _format_of(name)):
+        warn(f"{name}: the format does not carry {' and '.join(lost)}; .json does.")
+
+
+def _lost(network: Network, module: ModuleType) -> list[str]:
+    """What a network knows that a format does not carry."""
+    lost = []
+    masks = (network.support or {}).values()
+    if module not in _CARRIES_SUPPORT and not all(mask.all() for mask in masks):
+        lost.append("which CPT rows no data support")
+    if module not in _CARRIES_CUTS and network.cuts_of:
+        lost.append(f"where {listed(network.cuts_of)} are cut into intervals")
+    return lost
 
 
 def check_target(network: Network, path: str | os.PathLike[str]) -> None:

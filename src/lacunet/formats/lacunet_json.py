@@ -4,7 +4,8 @@ One object with ``format``, ``version`` and ``variables``; each variable has its
 ``states``, its ``parents`` and, unless the network is a bare structure, its ``cpt``: lists
 within lists, one level for each parent in their order, the innermost over the variable's
 own states. A variable whose states are intervals of numbers also has its ``cuts``: where each
-begins and where the last ends, null where there is no limit. The schema is in
+begins and where the last ends, null where there is no limit. ``unsupported`` numbers the CPT
+rows that no data support ("0 3-5", or "none"), where that is known. The schema is in
 ``docs/formats.md``.
 """
 
@@ -26,6 +27,8 @@ from lacunet.formats.draft import (
     declare,
     family,
     from_flat,
+    parse_rows,
+    rows_without_data,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Cursor, Source
@@ -35,7 +38,7 @@ FORMAT = "lacunet network"
 VERSION = 1
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_KEYS = ("name", "states", "parents", "cpt", "cuts")
+_KEYS = ("name", "states", "parents", "cpt", "cuts", "unsupported")
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,9 @@ def parse(source: Source) -> Network:
     cuts = {
         str(entry.content["name"]): _cuts(entry) for entry in entries if "cuts" in entry.content
     }
-    return Network(read.states_of, read.parents_of, read.tables_of, cuts) if cuts else read
+    if not cuts:
+        return read
+    return Network(read.states_of, read.parents_of, read.tables_of, cuts).with_support(read.support)
 
 
 def _cuts(entry: Entry) -> list[float]:
@@ -160,7 +165,11 @@ def _variable(entry: Entry) -> Declared:
     if unknown := [key for key in entry.content if key not in _KEYS]:
         raise FormatError.syntax(entry.place, unknown[0], f"one of {', '.join(_KEYS)}")
     name = _text(entry.content.get("name"), entry.place, "the name of a variable")
-    return Declared(name, _texts(entry, "states"), entry.place)
+    unsupported = None
+    if "unsupported" in entry.content:
+        rows = _text(entry.content["unsupported"], entry.place, "the CPT rows without data")
+        unsupported = parse_rows(rows, entry.place)
+    return Declared(name, _texts(entry, "states"), entry.place, unsupported)
 
 
 def _potential(entry: Entry, variables: Variables) -> Potential:
@@ -206,4 +215,6 @@ def _rendered(network: Network, name: str) -> str:
         content["cpt"] = network.cpt(name).table.tolist()
     if name in network.cuts_of:
         content["cuts"] = [cut if math.isfinite(cut) else None for cut in network.cuts_of[name]]
+    if (rows := rows_without_data(network, name)) is not None:
+        content["unsupported"] = rows
     return json.dumps(content, ensure_ascii=False)

@@ -20,7 +20,9 @@ from lacunet.formats.draft import (
     family,
     from_flat,
     is_identifier,
+    parse_rows,
     refuse,
+    rows_without_data,
     warn_of_agrum,
 )
 from lacunet.formats.errors import FormatError
@@ -31,6 +33,7 @@ from lacunet.model.network import Network, Scope
 # GeNIe wants parents before their children. Where that is not the network's own order, this
 # user property of each node keeps it.
 _POSITION = "lacunet_position"
+_UNSUPPORTED = "lacunet_unsupported"  # the user property that numbers CPT rows without data
 _READ = ("cpt", "deterministic")
 _KNOWN = ("state", "parents", "probabilities", "resultingstates", "property")
 
@@ -65,22 +68,25 @@ def _parents(node: Element) -> list[str]:
 
 def _in_order(nodes: list[Element]) -> list[Element]:
     """The nodes in the order that we noted when we wrote them, else as they stand."""
-    noted = [
-        (each.text, node)
-        for node in nodes
-        for each in node.all("property")
-        if each.attributes.get("id") == _POSITION
-    ]
+    noted = [(each.text, node) for node in nodes for each in _noted(node, _POSITION)]
     positions = sorted(text for text, _ in noted)
     if positions != sorted(str(at) for at in range(len(nodes))):
         return nodes
     return [node for _, node in sorted(noted, key=lambda pair: int(pair[0]))]
 
 
+def _noted(node: Element, name: str) -> list[Element]:
+    """The user properties of a node that have a name."""
+    return [own for own in node.all("property") if own.attributes.get("id") == name]
+
+
 def _variable(node: Element) -> Declared:
     node.check(_KNOWN)
     states = tuple(state.attribute("id") for state in node.all("state"))
-    return Declared(node.attribute("id"), states, node.place)
+    unsupported = [parse_rows(own.text, own.place) for own in _noted(node, _UNSUPPORTED)]
+    return Declared(
+        node.attribute("id"), states, node.place, unsupported[0] if unsupported else None
+    )
 
 
 def _potential(node: Element, variables: Variables, order: Order) -> Potential:
@@ -127,6 +133,8 @@ def render(network: Network) -> str:
         lines += [f"      {line}" for line in _node(network, variable)]
         if written is not network.variables:
             lines.append(f'      <property id="{_POSITION}">{position_of[variable]}</property>')
+        if (rows := rows_without_data(network, variable)) is not None:
+            lines.append(f'      <property id="{_UNSUPPORTED}">{rows}</property>')
         lines.append("    </cpt>")
     # GeNIe and pyAgrum look for the names that they show in the extensions.
     lines += ["  </nodes>", "  <extensions>"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import product
+from itertools import product, repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lacunet.errors import LacunetError
 from lacunet.wording import counted, text_table
 
+NO_DATA = "no data"  # the mark of a CPT row that no data support
 MOST_ROWS = 40  # rows of a table that are printed; a frame has all of them
 
 Library = Literal["pandas", "polars", "pyarrow"]
@@ -107,29 +108,44 @@ def probability(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """A table under a title, with the names of its axes and of the states along each."""
+    """A table under a title, with the names of its axes and of the states along each.
+
+    ``supported`` says of each row whether data support it; None where all of them count alike.
+    Rows without data are marked.
+    """
 
     title: str
     scope: tuple[str, ...]
     states: States
     table: NDArray[np.float64]
+    supported: NDArray[np.bool_] | None = None
 
     def text(self) -> str:
         """The table for people: the title, then aligned columns."""
         if not self.scope:
             return f"{self.title}\n{probability(float(self.table))}"
-        rows = [[*names, *map(probability, cells)] for names, cells in self._rows()]
-        lines = [self.title, text_table(self._header, rows, left=len(self.scope) - 1)]
+        rows = [
+            [*names, *map(probability, cells), NO_DATA if bare else ""]
+            for (names, cells), bare in zip(self._rows(), self._bare(), strict=False)
+        ]
+        lines = [self.title, text_table([*self._header, ""], rows, left=len(self.scope) - 1)]
         return "\n".join([*lines, f"... {self._more}"] if self._more else lines)
 
+    def _bare(self) -> Iterator[bool]:
+        """Whether each row has no data."""
+        if self.supported is None:
+            return repeat(False)
+        return iter((~self.supported).ravel().tolist())
+
     def html(self) -> str:
-        """The table for notebooks; likelier cells are darker."""
+        """The table for notebooks; likelier cells are darker, rows without data hatched."""
         if not self.scope:
             return f"<p>{escape(self.title)} = {probability(float(self.table))}</p>"
         rows = [
             "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
-            + "".join(map(_shaded, cells))
-            for names, cells in self._rows()
+            + "".join(map(_hatched if bare else _shaded, cells))
+            + (f"<td>{NO_DATA}</td>" if bare else "")
+            for (names, cells), bare in zip(self._rows(), self._bare(), strict=False)
         ]
         more = f"<p>{self._more}</p>" if self._more else ""
         return _html_table(self._header, rows, self.title) + more
@@ -157,7 +173,15 @@ class Labelled:
         cells = list(zip(*product(*self.states), strict=True))
         value = "probability" if "probability" not in self.scope else _joint_title(self.scope)
         columns = {name: list(own) for name, own in zip(self.scope, cells, strict=True)}
-        return {**columns, value: self.table.ravel()}
+        return {**columns, value: self.table.ravel(), **self._support(self.table.shape[-1])}
+
+    def _support(self, copies: int = 1) -> dict[str, NDArray[np.bool_]]:
+        """A column that says which rows have data, if some have none."""
+        if self.supported is None or self.supported.all():
+            return {}
+        taken = {*self.scope, *self.states[-1]}
+        name = "supported" if "supported" not in taken else "supported by data"
+        return {name: np.repeat(self.supported.ravel(), copies)}
 
     def _wide(self) -> dict[str, Any]:
         if both := sorted(set(self.scope[:-1]) & set(self.states[-1])):
@@ -168,7 +192,8 @@ class Labelled:
         given = list(zip(*product(*self.states[:-1]), strict=True))
         columns: dict[str, Any] = dict(zip(self.scope, map(list, given), strict=False))
         flat = self.table.reshape(-1, self.table.shape[-1])
-        return columns | {state: flat[:, at] for at, state in enumerate(self.states[-1])}
+        cells = {state: flat[:, at] for at, state in enumerate(self.states[-1])}
+        return columns | cells | self._support()
 
     def _wide_pandas(self) -> Any:
         pd = library_named("pandas")
@@ -181,13 +206,19 @@ class Labelled:
             else pd.RangeIndex(1)
         )
         columns = pd.Index(self.states[-1], name=child)
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             self.table.reshape(-1, self.table.shape[-1]), index=index, columns=columns
         )
+        return frame.assign(**self._support())
 
 
 def _shaded(value: float) -> str:
     return f'<td style="background:rgba(70,130,180,{0.5 * value:.2f})">{probability(value)}</td>'
+
+
+def _hatched(value: float) -> str:
+    lines = "repeating-linear-gradient(45deg,#ccc 0 1px,transparent 1px 6px)"
+    return f'<td style="background:{lines}">{probability(value)}</td>'
 
 
 def rows_as_html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:

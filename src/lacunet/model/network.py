@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-__all__ = ["Cpt", "FloatArray", "Network", "Scope"]
+__all__ = ["Cpt", "FloatArray", "Mask", "Network", "Scope"]
 
 
 class NetworkError(LacunetError):
@@ -46,7 +46,8 @@ class Cpt:
     """The conditional distribution of ``child`` given ``parents``.
 
     ``table`` has one axis for each parent, then the child's; every row sums to one. ``states``
-    names the states along each axis.
+    names the states along each axis. ``supported`` says of each row, an axis for each parent,
+    whether data support it; None where that is not known.
 
     Examples
     --------
@@ -62,6 +63,7 @@ class Cpt:
     parents: Scope
     table: FloatArray
     states: tuple[tuple[str, ...], ...] = ()
+    supported: Mask | None = None
 
     def __post_init__(self) -> None:
         if not self.states:
@@ -82,7 +84,8 @@ class Cpt:
             ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
         tidy
             Whether there is a row for each cell (columns: parents, child, ``probability``), or
-            a row for each configuration of the parents and a column for each state.
+            a row for each configuration of the parents and a column for each state. Where some
+            row of the CPT has no data, a column ``supported`` says which have.
 
         Examples
         --------
@@ -94,7 +97,7 @@ class Cpt:
 
     @property
     def _labelled(self) -> Labelled:
-        return Labelled(self.title, self.family, self.states, self.table)
+        return Labelled(self.title, self.family, self.states, self.table, self.supported)
 
     def __repr__(self) -> str:
         return self._labelled.text()
@@ -148,6 +151,7 @@ class Network:
     tables_of: Mapping[str, FloatArray] | None
     cuts_of: Mapping[str, tuple[float, ...]]
     order: Scope  # parents before children
+    support: Mapping[str, Mask] | None  # of each CPT row: do data support it? None: not known
 
     # What makes a network of data and edges is above the data, and these are above the model:
     # `lacunet.building.network` puts it here, and the public `lacunet.Network` comes from there.
@@ -172,6 +176,7 @@ class Network:
             ("tables_of", None if tables_of is None else MappingProxyType(tables_of)),
             ("cuts_of", MappingProxyType(checked_cuts(states_of, cuts or {}))),
             ("order", order),
+            ("support", None),
         ):
             object.__setattr__(self, name, value)
 
@@ -219,7 +224,8 @@ class Network:
                 "learn them from data with lacunet.learn(network, data).",
             )
         states = tuple(self.states_of[name] for name in self.family(variable))
-        return Cpt(variable, self.parents_of[variable], self.tables_of[variable], states)
+        supported = None if self.support is None else self.support.get(variable)
+        return Cpt(variable, self.parents_of[variable], self.tables_of[variable], states, supported)
 
     @property
     def cpts(self) -> tuple[Cpt, ...]:
@@ -241,8 +247,46 @@ class Network:
         return states.index(state)
 
     def with_tables(self, tables: Mapping[str, ArrayLike] | None) -> Network:
-        """The same structure with other parameters, or with none."""
-        return Network(self.states_of, self.parents_of, tables, self.cuts_of)
+        """The same structure with other parameters, or with none; what supports them is not known.
+
+        The parameters are checked as in a new network.
+        """
+        checked = (
+            None if tables is None else checked_tables(self.states_of, self.parents_of, tables)
+        )
+        return self._with(tables_of=checked and MappingProxyType(checked), support=None)
+
+    def with_support(self, support: Mapping[str, ArrayLike] | None) -> Network:
+        """The same network, which knows which rows of its CPTs data support.
+
+        Parameters
+        ----------
+        support
+            For each variable, one axis for each parent: the weight of the rows of the data with
+            this parent configuration, or whether there are any. Variables that are left out
+            keep no record; None forgets all.
+
+        Examples
+        --------
+        >>> rain = Network(
+        ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
+        ...     {"Wet": ["Rain"]},
+        ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.5, 0.5]]},
+        ... )
+        >>> print(rain.with_support({"Wet": [80, 0]}).cpt("Wet"))
+        P(Wet | Rain)
+        Rain      no     yes
+        no    0.9000  0.1000
+        yes   0.5000  0.5000  no data
+        """
+        checked = checked_support(self, support) if support else None
+        return self._with(support=checked and MappingProxyType(checked))
+
+    def _with(self, **fields: object) -> Network:
+        """A copy in which some fields, checked already, are others."""
+        copy = object.__new__(Network)
+        copy.__dict__.update(self.__dict__, **fields)
+        return copy
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -292,9 +336,10 @@ class Network:
             for name in self.variables
         ]
 
-    def __reduce__(self) -> tuple[type[Network], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[object, ...]:
         tables = None if self.tables_of is None else dict(self.tables_of)
-        return Network, (dict(self.states_of), dict(self.parents_of), tables, dict(self.cuts_of))
+        own = (dict(self.states_of), dict(self.parents_of), tables, dict(self.cuts_of))
+        return _rebuilt, (own, None if self.support is None else dict(self.support))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -303,6 +348,10 @@ class Network:
 
     def __hash__(self) -> int:
         return hash(_skeleton(self))
+
+
+def _rebuilt(own: tuple[Any, ...], support: Mapping[str, ArrayLike] | None) -> Network:
+    return Network(*own).with_support(support)
 
 
 def _skeleton(network: Network) -> tuple[object, ...]:
@@ -323,6 +372,7 @@ def _same_tables(one: Network, two: Network) -> bool:
 
 Scope = tuple[str, ...]
 FloatArray = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 # Rows that sum to one within this are kept to the bit; the sum of a few hundred
 # correctly rounded probabilities stays well below it.
@@ -436,6 +486,31 @@ def checked_tables(
         _check_rows(name, table, [states_of[parent] for parent in parents_of[name]], family)
         table.setflags(write=False)
         checked[name] = table
+    return checked
+
+
+def checked_support(network: Network, support: Mapping[str, ArrayLike]) -> dict[str, Mask]:
+    """Of each CPT row whether it has weight, if there is one number for each."""
+    if not network.has_cpts:
+        raise NetworkError(
+            "support is given, but the network has no CPTs.", "give it to the learned network."
+        )
+    if nobody := set(support) - set(network.variables):
+        raise NetworkError(f"support is given for {sorted(nobody)}, which are not variables.")
+    checked = {}
+    for name in network.variables:
+        if name not in support:
+            continue
+        weights = np.asarray(support[name], dtype=np.float64)
+        expected = network.shape(network.parents_of[name])
+        if weights.shape != expected or not (weights >= 0).all():
+            raise NetworkError(
+                f"the support of {name!r} must be weights of the shape {expected}, one for each "
+                f"parent configuration; it has the shape {weights.shape}"
+                + ("." if weights.shape != expected else " and values below zero.")
+            )
+        checked[name] = weights > 0
+        checked[name].setflags(write=False)
     return checked
 
 
