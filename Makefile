@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each test process on one core: threads of the linear algebra would fight over them.
 ALONE := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: setup demo test test-all test-oldest test-newest test-spark lint bench browser postgresql docs fuzz experiments clean
+.PHONY: setup demo test test-all test-oldest test-newest test-spark lint bench browser postgresql docs fuzz studies clean
 
 setup: .venv/.installed
 
@@ -123,8 +123,8 @@ fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
 
 # Runs, or finishes, what docs/experiments-results.md shows, and puts the tables into it: some hours.
-experiments: .venv/.installed-test
-	$(ALONE) $(BIN)/python docs/make_experiments.py experiments --run
+studies: .venv/.installed-test
+	$(ALONE) $(BIN)/python -m studies.make_page build/studies --run
 
 clean:
 	rm -rf .venv .venv-spark build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -8,10 +8,10 @@ from time import sleep
 
 from lacunet.estimate.deletion.forms import DirectMCAR
 from lacunet.estimate.method import Learned, Method, Plan, Setting
-from lacunet.experiments.runner.learners import Learner
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Scope
 from lacunet.statistics.gather import Statistics
+from studies.problems.learners import Learner
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pytest
 import lacunet as lc
 from lacunet.cli import main
 from lacunet.data.write import write_table
-from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
+from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
 

@@ -11,7 +11,7 @@ import pytest
 from lacunet.cli import main
 from lacunet.cli.queries import split_query
 from lacunet.data.write import write_table
-from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
+from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulation.by_graph import MissingByGraph

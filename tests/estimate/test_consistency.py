@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from lacunet.data.table import EncodedTable
+from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.estimate.registry import METHODS
-from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate

@@ -11,10 +11,10 @@ import pytest
 import lacunet as lc
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
+from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.estimate.explain import explain
 from lacunet.estimate.method import MethodError
 from lacunet.estimate.registry import method_named
-from lacunet.experiments.demo import NOT_VERIFIED, SCREENING
 from lacunet.report.learned import result_as_text
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.statistics.observations import Held

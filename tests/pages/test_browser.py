@@ -19,11 +19,9 @@ from test_learned_page import HOSTILE, hostile
 
 import lacunet as lc
 from golden import golden
-from lacunet.cli import main
+from lacunet.comparison.compare import case_of, compare
 from lacunet.data.read import read_table
 from lacunet.estimate.learn import Result
-from lacunet.experiments.referee import case_of, compare
-from lacunet.experiments.runner.learners import learners_named
 from lacunet.model.network import Network
 from lacunet.pages.diagnosed import page as diagnosed_page
 from lacunet.pages.kit import write_page
@@ -34,6 +32,7 @@ from lacunet.report.recovered import verdicts_as_data
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
+from studies.command import main as run_study
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 playwright = pytest.importorskip(
@@ -194,10 +193,10 @@ def test_pages_of_comparisons_and_experiments_stay_to_themselves(
 ) -> None:
     network = lc.example("fire-alarm")
     table = simulate(network, 300, MAR(0.3), np.random.default_rng(2)).table
-    found = compare(case_of(network, table), learners_named(["listwise", "em"]), repetitions=2)
+    found = compare(case_of(network, table), ["listwise", "em"], repetitions=2)
     write_page(tmp_path / "compared.html", comparison_page(found, SOURCE))
     words = "figure-fire-alarm --sizes 100,1000 --repetitions 2 --methods em-1,factored-mar"
-    assert main(["experiment", *words.split(), "-o", str(tmp_path / "run")]) == 0
+    assert run_study([*words.split(), "-o", str(tmp_path / "run")]) == 0
     for path in (tmp_path / "compared.html", tmp_path / "run" / "index.html"):
         opened = Opened(browser, path, width, scheme, waits=False)
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -60,19 +60,18 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Learn, simulate, learn by every method, and rank the methods."""
-    from lacunet.experiments.paper.sources import source_of
-    from lacunet.experiments.referee import case_of, compare, learners_for
-    from lacunet.experiments.runner.learners import learners_named
+    from lacunet.comparison.compare import case_of, compare
+    from lacunet.formats.files import read_network
     from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 
-    network = source_of(options.network).read()
+    network = read_network(options.network)
     separator = tuple(options.separator) if options.separator else None
     table = noted_table(options, network)
     with progress_bar() as progress:
         case = case_of(network, table, options.truth, options.prior, options.rows, separator)
         found = compare(
             case,
-            learners_named(options.methods) if options.methods else learners_for(case),
+            options.methods,
             options.repetitions,
             options.limit,
             options.seed,

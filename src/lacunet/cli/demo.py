@@ -26,7 +26,7 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Run the demonstration, print it, and write what it learned."""
     from lacunet.data.write import write_table
-    from lacunet.experiments.demo import METHODS, SCREENING, demonstrate, demonstration_as_text
+    from lacunet.demo import METHODS, SCREENING, demonstrate, demonstration_as_text
     from lacunet.formats.files import write_network
 
     shown = demonstrate()

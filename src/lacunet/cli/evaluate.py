@@ -38,12 +38,12 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
     from lacunet.evaluate import evaluate
-    from lacunet.experiments.paper.sources import source_of
+    from lacunet.formats.files import read_network
     from lacunet.report.compared import evaluation_as_data, evaluation_as_text
 
     found = evaluate(
-        source_of(options.truth).read(),
-        source_of(options.learned).read(),
+        read_network(options.truth),
+        read_network(options.learned),
         data_of(options) if has_data(options) else None,
         **data_options(options),
     )

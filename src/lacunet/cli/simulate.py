@@ -73,11 +73,11 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.data.write import write_table
-    from lacunet.experiments.paper.sources import source_of
+    from lacunet.formats.files import read_network
     from lacunet.report.simulated import simulation_as_data, simulation_as_text
     from lacunet.simulation.simulate import simulate
 
-    network = source_of(options.network).read()
+    network = read_network(options.network)
     missing = missing_of(options, network)
     drawn = simulate(network, options.rows, missing, np.random.default_rng(options.seed))
     write_table(drawn.table, network, options.output)

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
+from lacunet.comparison.compare import YARDSTICK, Comparison, Standing
+from lacunet.comparison.summary import Difference, Summary
 from lacunet.evaluate import Evaluation
-from lacunet.experiments.referee import YARDSTICK, Comparison, Standing
-from lacunet.experiments.report.summary import Difference, Summary
 from lacunet.pages.charts import ranges
 from lacunet.pages.kit import Tile, figure, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page

@@ -1,0 +1,1 @@
+"""Methods compared on data like the user's: `summary` over draws, `compare` ranks."""

@@ -1,0 +1,247 @@
+"""Which method is best on the user's own case: asked of data whose truth is known.
+
+The user's network is learned from the user's data. It is then taken as the truth: rows are
+drawn from it, as many as the user has, and values are hidden by mechanisms fitted to the
+user's pattern (`lacunet.missingness.fitted`). Every method learns from these rows, and
+how far each ends up from the truth can be measured.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+
+from lacunet.comparison.summary import Difference, Summary, difference_of, summary_of
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.estimate.learn import learn
+from lacunet.estimate.method import Method
+from lacunet.estimate.registry import method_named, options_of
+from lacunet.evaluate import divergence, fit
+from lacunet.missingness.fitted import fitted_mechanisms
+from lacunet.missingness.mechanisms import Missingness
+from lacunet.model.network import Network, Scope
+from lacunet.progress import Progress, silent
+from lacunet.simulation.sampling import sample
+from lacunet.simulation.simulate import simulate
+from lacunet.statistics.side_by_side import side_by_side
+
+USUAL = (
+    "listwise",
+    "direct-mcar",
+    "factored-mcar",
+    "direct-mar",
+    "factored-mar",
+    "one-step",
+    "em",
+    "auto",
+)
+INFORMED = ("informed-direct", "informed-factored")
+YARDSTICK = "complete"  # plain frequencies of the rows before anything was hidden
+TEST_ROWS = 20_000
+LEVEL = 1e-9  # nats: rounding, not a difference between methods
+
+
+@dataclass(frozen=True)
+class Case:
+    """A user's network and pattern of missing values, to draw learning problems from.
+
+    ``prior`` is that of the user, for the truth and for every method.
+    """
+
+    truth: Network
+    missingness: Missingness
+    rows: int
+    prior: float
+
+    @property
+    def methods(self) -> Scope:
+        """The methods to compare: informed ones only if a separator is known."""
+        return (*USUAL, *(INFORMED if self.missingness.separator else ()))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one method made of one draw; without a network, ``message`` says why."""
+
+    method: str
+    hidden: float
+    divergence: float | None = None
+    log_likelihood: float | None = None
+    seconds: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one method did; ``behind`` is its divergence above the best one's, draw by draw."""
+
+    method: str
+    divergence: Summary | None
+    log_likelihood: Summary | None
+    seconds: Summary | None
+    behind: Difference | None
+    message: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it gave a network in every draw."""
+        return self.divergence is not None and self.divergence.is_whole
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The standings, the best first; methods that gave no network last."""
+
+    case: Case
+    hidden: float
+    repetitions: int
+    standings: tuple[Standing, ...]
+
+    @property
+    def best(self) -> Standing | None:
+        """The most accurate method, None if all are level; the yardstick does not compete."""
+        first, *others = self._rivals
+        apart = [one.behind.mean for one in others if one.behind]
+        return None if apart and max(apart) <= LEVEL else first
+
+    @property
+    def as_good(self) -> tuple[Standing, ...]:
+        """The best, and every method that is behind it by no more than chance explains."""
+        best = self.best
+        return tuple(
+            one
+            for one in self._rivals
+            if best is None
+            or one.method == best.method
+            or (one.behind is not None and one.behind.is_within_chance)
+        )
+
+    @property
+    def _rivals(self) -> tuple[Standing, ...]:
+        return tuple(one for one in self.standings if one.method != YARDSTICK and one.is_whole)
+
+
+def case_of(
+    network: Network,
+    table: EncodedTable,
+    truth: str = "factored-mar",
+    prior: float = 2.0,
+    rows: int | None = None,
+    separator: Scope | None = None,
+) -> Case:
+    """The case that the user's data are: what is taken as the truth, and what hides values."""
+    learned = learn(network, table, truth, prior).network
+    missingness = replace(fitted_mechanisms(network, table), separator=separator)
+    return Case(learned, missingness, rows or table.rows, prior)
+
+
+def compare(
+    case: Case,
+    methods: Sequence[str] | None = None,
+    repetitions: int = 5,
+    limit: float | None = 60.0,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Progress = silent,
+) -> Comparison:
+    """Let every method learn from the same draws of the case, and rank them.
+
+    Iterative methods stop at the limit (seconds) with the best they have; a closed form that
+    takes longer gave no network in time.
+
+    Raises
+    ------
+    LacunetError
+        A method is unknown, or no method gave a network.
+    """
+    names = dict.fromkeys(case.methods if methods is None else methods)
+    for name in names:
+        options_of(name)  # refuses unknown names
+    pieces = [(draw, name) for draw in range(repetitions) for name in (*names, YARDSTICK)]
+    trials: dict[str, dict[int, Trial]] = {}
+    work = partial(_trial, case, limit, seed)
+    for done, found in enumerate(side_by_side(work, pieces, processes), start=1):
+        trials.setdefault(found.method, {})[pieces[done - 1][0]] = found
+        progress("compare", done, len(pieces), found.method)
+    return _ranked(case, repetitions, trials)
+
+
+def timed_method(name: str, limit: float | None, **options: object) -> Method:
+    """The method of a name, told its time limit (seconds) if it can heed one."""
+    if limit is not None and "time_limit" in options_of(name):
+        options["time_limit"] = limit
+    return method_named(name, **options)
+
+
+def _trial(case: Case, limit: float | None, seed: int, piece: tuple[int, str]) -> Trial:
+    """Draw anew, learn, judge: the same draw for every method."""
+    number, name = piece
+    drawing, testing, learning = np.random.default_rng([seed, number]).spawn(3)
+    drawn = simulate(case.truth, case.rows, case.missingness, drawing)
+    hidden = sum(drawn.table.missing_of.values()) / (case.rows * len(case.truth.variables))
+    plain, table = ("direct-mcar", drawn.complete) if name == YARDSTICK else (name, drawn.table)
+    separator = case.missingness.separator if name in INFORMED else None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of simulated rows say nothing of the user's
+            method = timed_method(plain, limit, separator=separator)
+            began = perf_counter()
+            result = learn(case.truth.with_tables(None), table, method, case.prior, rng=learning)
+            seconds = perf_counter() - began
+    except LacunetError as error:
+        return Trial(name, hidden, message=error.message)
+    if limit is not None and seconds > limit and "time_limit" not in options_of(plain):
+        return Trial(name, hidden, message=f"took {seconds:.3g} s, above the time limit")
+    apart = divergence(case.truth, result.network).value
+    tested = fit(result.network, sample(case.truth, TEST_ROWS, testing))
+    return Trial(name, hidden, apart, tested.mean, seconds)
+
+
+def _ranked(case: Case, repetitions: int, trials: Mapping[str, Mapping[int, Trial]]) -> Comparison:
+    means = {
+        name: float(np.mean(found))
+        for name, draws in trials.items()
+        if name != YARDSTICK
+        and len(found := [one.divergence for one in draws.values() if one.divergence is not None])
+        == repetitions
+    }
+    if not means:
+        every = {(name, one.message) for name, draws in trials.items() for one in draws.values()}
+        reasons = [f"  {name}: {message}" for name, message in sorted(every) if message]
+        raise LacunetError("no method gave a network on the simulated data:\n" + "\n".join(reasons))
+    best = trials[min(means, key=lambda name: means[name])]
+    standings = [_standing(name, draws, best) for name, draws in trials.items()]
+    hidden = np.mean([one.hidden for draws in trials.values() for one in draws.values()])
+    return Comparison(case, float(hidden), repetitions, tuple(sorted(standings, key=_rank)))
+
+
+def _rank(standing: Standing) -> float:
+    found = standing.divergence
+    return found.mean if found is not None and found.is_whole else float("inf")
+
+
+def _standing(name: str, draws: Mapping[int, Trial], best: Mapping[int, Trial]) -> Standing:
+    def of(measure: str) -> Summary | None:
+        values = [getattr(one, measure) for one in draws.values() if one.divergence is not None]
+        return summary_of(values, len(draws), larger_is_better=measure == "log_likelihood")
+
+    pairs = [
+        (one.divergence, other)
+        for at, one in draws.items()
+        if one.divergence is not None and (other := best[at].divergence) is not None
+    ]
+    troubles = [one.message for one in draws.values() if one.divergence is None]
+    return Standing(
+        name,
+        divergence=of("divergence"),
+        log_likelihood=of("log_likelihood"),
+        seconds=of("seconds"),
+        behind=difference_of(pairs),
+        message=troubles[0] if troubles else "",
+    )

@@ -1,1 +1,0 @@
-"""The paper's experiments: `studies`, their `settings` and `sources`, what was `published`."""

@@ -1,1 +1,0 @@
-"""Running cells: `cells`, `solve`, `pool` (child processes), `journal`, `outcomes`, `run`."""

@@ -1,0 +1,1 @@
+"""What is run: `sources` (networks), `settings`, `learners` (methods), `cells`."""

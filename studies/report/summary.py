@@ -1,0 +1,59 @@
+"""The outcomes of repetitions in few numbers (`lacunet.comparison.summary`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lacunet.comparison.summary import Difference, Summary, difference_of, summary_of
+from studies.runner.outcomes import Outcome
+
+Group = tuple[str, str, float | None, int, str]  # network, setting, limit, rows, method
+Draws = Mapping[int, Outcome]  # by repetition
+LARGER_IS_BETTER = {
+    **dict.fromkeys(("log_likelihood", "f1"), True),
+    **dict.fromkeys(("divergence", "seconds", "cpu_seconds", "shd", "skeleton_errors"), False),
+}
+
+
+def by_group(outcomes: Iterable[Outcome]) -> dict[Group, dict[int, Outcome]]:
+    """The repetitions of each place and method."""
+    groups: dict[Group, dict[int, Outcome]] = {}
+    for one in outcomes:
+        group = (one.network, one.setting, one.limit, one.rows, one.method)
+        groups.setdefault(group, {})[one.repetition] = one
+    return groups
+
+
+def value_of(outcome: Outcome, measure: str) -> float | None:
+    """What the cell gave; a number only if it gave a network."""
+    value: float | None = getattr(outcome, measure)
+    return value if outcome.status == "ok" else None
+
+
+def summary(draws: Draws, measure: str) -> Summary | None:
+    """One measure over the repetitions, None where nobody gave a number."""
+    values = [value for one in draws.values() if (value := value_of(one, measure)) is not None]
+    stopped = sum(one.ended == "time limit" for one in draws.values())
+    return summary_of(values, len(draws), stopped, LARGER_IS_BETTER[measure])
+
+
+def difference(draws: Draws, others: Draws, measure: str) -> Difference | None:
+    """How far a method is behind another in the repetitions that both have."""
+    sign = -1.0 if LARGER_IS_BETTER[measure] else 1.0
+    both = [
+        (value_of(draws[at], measure), value_of(others[at], measure))
+        for at in draws
+        if at in others
+    ]
+    return difference_of(
+        [(sign * one, sign * two) for one, two in both if one is not None and two is not None]
+    )
+
+
+def best_method(found: Mapping[str, Summary | None], measure: str) -> str | None:
+    """The method of the best mean among those that gave a number in every repetition."""
+    whole = {name: one.mean for name, one in found.items() if one and one.is_whole}
+    if not whole:
+        return None
+    choose = max if LARGER_IS_BETTER[measure] else min
+    return choose(whole, key=lambda name: whole[name])

@@ -1,0 +1,99 @@
+"""Everything that is written about a run: tidy results, tables, figures, a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from lacunet.wording import counted, finite
+from studies.errors import StudyError
+from studies.paper.studies import Study
+from studies.problems.learners import learners_named
+from studies.report.contest import contest_sheet
+from studies.report.figures import can_draw, drawings, picture
+from studies.report.page import page
+from studies.report.summary import by_group, summary
+from studies.report.tables import LEGEND, as_markdown, as_text, escaped, sheets
+from studies.runner.journal import last_result, read_journal, replace_file
+from studies.runner.outcomes import Outcome, tidy
+
+
+@dataclass(frozen=True)
+class Written:
+    """The tables as text, the numbers as data, what failed, and the files that hold it all."""
+
+    text: str
+    data: dict[str, Any]
+    failures: tuple[str, ...]
+    is_empty: bool
+    files: tuple[Path, ...]
+
+
+def report(study: Study, folder: Path) -> Written:
+    """Write the results of a folder in every form; figures only if matplotlib is there."""
+    from pyarrow import csv, parquet
+
+    outcomes = list(read_journal(folder).values())
+    if not outcomes:
+        raise StudyError.no_results(folder)
+    learners_named([one.method for one in outcomes], study.finds)  # refuses unknown methods
+    made = [*sheets(study, outcomes), *contest_sheet(study, outcomes)]
+    text = f"{study.title}\n\n{as_text(made)}"
+    drawn = drawings(study, outcomes)
+    pictures = [picture(one) for one in drawn] if can_draw() else []
+    data, finished = as_data(study, outcomes), last_result(folder)
+    texts = {
+        "table.txt": text,
+        "table.md": f"{as_markdown(made)}\n\n{escaped(LEGEND)}",
+        "index.html": page(study, made, drawn, outcomes, data, finished),
+    }
+    contents = {name: f"{content.rstrip()}\n".encode() for name, content in texts.items()}
+    for write, name in ((parquet.write_table, "results.parquet"), (csv.write_csv, "results.csv")):
+        buffer = BytesIO()
+        write(tidy(outcomes), buffer)
+        contents[name] = buffer.getvalue()
+    for one in pictures:
+        contents |= {f"figure-{one.name}.svg": one.svg.encode(), f"figure-{one.name}.png": one.png}
+    for name, content in contents.items():
+        replace_file(folder / name, content)
+    return Written(
+        text=text,
+        data=data,
+        failures=failures(outcomes),
+        is_empty=all(one.status != "ok" for one in outcomes),
+        files=tuple(folder / name for name in contents),
+    )
+
+
+def failures(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """Why cells gave no network, each cause once, the most frequent first."""
+    counts: dict[tuple[str, str], int] = {}
+    for one in outcomes:
+        if one.status != "ok":
+            cause = (one.status, one.message)
+            counts[cause] = counts.get(cause, 0) + 1
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return tuple(
+        f"{counted(number, 'cell')} {status}: {message}" for (status, message), number in ordered
+    )
+
+
+def as_data(study: Study, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The summaries of all measures in plain lists and dictionaries."""
+    found = []
+    for measure in study.measures:
+        for (network, setting, limit, rows, method), draws in by_group(outcomes).items():
+            one = summary(draws, measure)
+            place = {"network": network, "setting": setting, "limit": limit, "rows": rows}
+            number = None if one is None else {"value": one.mean, **asdict(one)}
+            found.append({**place, "method": method, "measure": measure, "mean": finite(number)})
+    return {
+        "experiment": study.name,
+        "title": study.title,
+        "seed": study.seed,
+        "cells": len(outcomes),
+        "means": found,
+    }

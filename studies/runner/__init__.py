@@ -1,0 +1,1 @@
+"""Running cells: `solve`, `structures`, `outcomes`, `pool` (child processes), `journal`, `run`."""

@@ -1,0 +1,179 @@
+"""Simulating and comparing, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from examples import RAIN
+from lacunet.cli import main
+from lacunet.data.read import read_table
+from lacunet.formats.catalogue import catalogue, example
+from lacunet.formats.files import read_network, write_network
+from lacunet.missingness.graph import MissingnessGraph
+
+Captured = pytest.CaptureFixture[str]
+
+
+def simulate(tmp_path: Path, *more: str, name: str = "rows.csv", seed: int = 3) -> Path:
+    out = tmp_path / name
+    command = ["simulate", "asia", "--rows", "400", "--seed", str(seed), "-o", str(out), *more]
+    assert main(command) == 0
+    return out
+
+
+def test_a_seed_gives_the_same_file_and_another_seed_another(tmp_path: Path) -> None:
+    one, same = simulate(tmp_path), simulate(tmp_path, name="again.csv")
+    assert one.read_bytes() == same.read_bytes()
+    assert one.read_bytes() != simulate(tmp_path, name="other.csv", seed=4).read_bytes()
+
+
+def test_shown_values_are_those_of_the_complete_rows(tmp_path: Path) -> None:
+    asia, complete = example("asia"), tmp_path / "complete.parquet"
+    shown = read_table(simulate(tmp_path, "--complete-out", str(complete)), asia)
+    whole = read_table(complete, asia)
+    assert not whole.partially_observed
+    for name in asia.variables:
+        is_shown = shown.columns[name] != asia.cardinality(name)
+        np.testing.assert_array_equal(shown.columns[name][is_shown], whole.columns[name][is_shown])
+
+
+@pytest.mark.parametrize("kind", ["mcar", "mar", "informed"])
+def test_the_graph_written_is_that_of_the_data(kind: str, tmp_path: Path) -> None:
+    asia, graph = example("asia"), tmp_path / "graph.txt"
+    rows = simulate(tmp_path, "--missing", kind, "--share", "0.5", "--graph-out", str(graph))
+    read = MissingnessGraph.read(graph, asia)
+    assert len(read.partially_observed) == 4
+    assert set(read_table(rows, asia).partially_observed) <= set(read.partially_observed)
+    assert read.category() == {"mcar": "MCAR"}.get(kind, "MAR")
+
+
+def test_values_go_missing_as_a_graph_file_says(tmp_path: Path, capsys: Captured) -> None:
+    graph, parameters = tmp_path / "mechanisms.txt", tmp_path / "parameters.json"
+    graph.write_text("smoke -> R[smoke]\n")
+    simulate(tmp_path, "--missing", str(graph), "--json", "--graph-out", str(parameters))
+    told = json.loads(capsys.readouterr().out)
+    assert told["category"] == "MNAR"
+    assert list(told["missing"]) == ["smoke"]
+    assert json.loads(parameters.read_text())["mechanisms"]["smoke"]["parents"] == ["smoke"]
+
+
+@pytest.mark.parametrize("ending", ["txt", "json"])
+@pytest.mark.parametrize("kind", ["mcar", "mar", "informed"])
+def test_the_graph_that_was_written_is_read_back(
+    kind: str, ending: str, tmp_path: Path, capsys: Captured
+) -> None:
+    path, again = tmp_path / f"graph.{ending}", tmp_path / f"again.{ending}"
+    simulate(tmp_path, "--missing", kind, "--share", "0.5", "--graph-out", str(path))
+    simulate(tmp_path, "--missing", str(path), "--graph-out", str(again), name="more.csv", seed=9)
+    assert again.read_text() == path.read_text()  # in JSON, the probabilities too
+
+
+@pytest.mark.parametrize(
+    ("kind", "unused"),
+    [
+        ("none", ["--share", "0.5"]),
+        ("none", ["--graph-out", "graph.txt"]),
+        ("mcar", ["--parents", "1"]),
+        ("mcar", ["--beta", "1,1"]),
+        ("mar", ["--rate", "0.5"]),
+        ("mar", ["--separator-size", "3"]),
+        ("informed", ["--rate", "0.5"]),
+        ("graph.txt", ["--share", "0.5"]),
+        ("mechanisms.json", ["--beta", "1,1"]),
+    ],
+)
+def test_an_option_that_a_way_of_going_missing_does_not_use_is_wrong_usage(
+    kind: str, unused: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "rows.csv"
+    with pytest.raises(SystemExit) as stopped:
+        main(["simulate", "asia", "--rows", "5", "--missing", kind, *unused, "-o", str(out)])
+    assert stopped.value.code == 2
+    assert f"--missing {kind}" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_nothing_need_be_hidden(tmp_path: Path) -> None:
+    rows = simulate(tmp_path, "--missing", "none")
+    assert not read_table(rows, example("asia")).partially_observed
+
+
+def test_an_unknown_way_of_going_missing_lists_the_known(tmp_path: Path, capsys: Captured) -> None:
+    command = [
+        "simulate",
+        "asia",
+        "--rows",
+        "5",
+        "--missing",
+        "mnar",
+        "-o",
+        str(tmp_path / "x.csv"),
+    ]
+    assert main(command) == 1
+    assert "mcar, mar, informed" in capsys.readouterr().err
+
+
+def test_the_catalogue_is_listed(capsys: Captured) -> None:
+    assert main(["networks", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in listed] == [entry.name for entry in catalogue()]
+    assert main(["networks"]) == 0
+    assert "114,005" in capsys.readouterr().out
+
+
+def test_a_bundled_network_is_written_to_a_file(tmp_path: Path) -> None:
+    assert main(["networks", "asia", "-o", str(tmp_path / "asia.bif")]) == 0
+    assert read_network(tmp_path / "asia.bif") == example("asia")
+
+
+def test_no_network_is_not_written(capsys: Captured) -> None:
+    assert main(["networks", "-o", "asia.bif"]) == 1
+    assert "give a network to write" in capsys.readouterr().err
+
+
+def test_compare_says_which_method_is_best(tmp_path: Path, capsys: Captured) -> None:
+    write_network(RAIN, tmp_path / "rain.bif")
+    data = tmp_path / "rows.csv"
+    main(
+        [
+            "simulate",
+            str(tmp_path / "rain.bif"),
+            "--rows",
+            "300",
+            "--parents",
+            "1",
+            "--share",
+            "0.4",
+            "-o",
+            str(data),
+        ]
+    )
+    capsys.readouterr()
+    command = ["compare", str(tmp_path / "rain.bif"), str(data), "--repetitions", "2"]
+    more = ["--methods", "listwise,factored-mar", "--json"]
+    assert main([*command, *more]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 300
+    assert found["best"] in ("listwise", "factored-mar")
+    assert {one["method"] for one in found["methods"]} == {"listwise", "factored-mar", "complete"}
+
+
+def test_simulate_refuses_to_write_two_results_to_one_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = str(tmp_path / "same.csv")
+    command = ["simulate", "asia", "--rows", "5", "--missing", "mar", "-o", same]
+    assert main([*command, "--graph-out", same]) == 1
+    assert "two outputs share a path" in capsys.readouterr().err
+    assert not (tmp_path / "same.csv").exists()
+
+
+def test_experiment_says_where_the_studies_are(capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["experiment", "table-mcar", "--quick", "-o", "here"])
+    assert stopped.value.code == 2
+    assert "python -m studies" in capsys.readouterr().err

@@ -1,0 +1,96 @@
+"""The comparison finds the better method on a case where theory says which it is."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from standins import SOURCE
+
+from lacunet.comparison.compare import Comparison, case_of, compare
+from lacunet.demo import NOT_VERIFIED, SCREENING
+from lacunet.errors import LacunetError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.sampling import sample
+from lacunet.simulation.simulate import simulate
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    graph = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
+    missing = MissingByGraph(graph, NOT_VERIFIED)
+    table = simulate(SCREENING, 5_000, missing, np.random.default_rng(1)).table
+    case = case_of(SCREENING, table)
+    return compare(case, ["listwise", "direct-mcar", "factored-mar", "em"], repetitions=4)
+
+
+def test_methods_that_hold_under_mar_win_on_mar_data(found: Comparison) -> None:
+    assert found.best.method in ("factored-mar", "em")
+    order = [one.method for one in found.standings]
+    assert order.index("factored-mar") < order.index("direct-mcar")
+    assert order.index("em") < order.index("listwise")
+
+
+def test_who_is_clearly_worse_is_not_called_as_good(found: Comparison) -> None:
+    as_good = comparison_as_data(found)["as_good"]
+    assert found.best.method in as_good
+    assert "listwise" not in as_good
+
+
+def test_the_page_draws_every_method_and_names_the_best(found: Comparison) -> None:
+    text = comparison_page(found, SOURCE)
+    chart = re.findall(r'<svg class="chart".*?</svg>', text, re.DOTALL)[0]
+    assert chart.count("<title>lower quartile") == 5  # four methods and the yardstick
+    assert f"{found.best.method} is the most accurate here" in text
+
+
+def test_one_draw_calls_nobody_as_good_as_the_best(found: Comparison) -> None:
+    single = compare(found.case, ["direct-mcar", "factored-mar"], repetitions=1)
+    assert single.best is not None
+    assert [one.method for one in single.as_good] == [single.best.method]
+    assert "one draw does not show what is chance" in comparison_as_text(single)
+    assert json.dumps(comparison_as_data(single), allow_nan=False)
+
+
+def test_on_complete_data_there_is_no_winner() -> None:
+    case = case_of(SCREENING, sample(SCREENING, 300, np.random.default_rng(3)))
+    level = compare(case, ["listwise", "factored-mar", "em"], repetitions=2)
+    assert level.best is None
+    assert comparison_as_data(level)["best"] is None
+    assert comparison_as_data(level)["as_good"] == ["listwise", "factored-mar", "em"]
+    assert "nothing is missing" in comparison_as_text(level)
+    assert "no winner" in comparison_as_text(level)
+
+
+def test_the_complete_rows_are_the_yardstick_and_do_not_compete(found: Comparison) -> None:
+    assert found.standings[0].method == "complete"
+    assert found.best.method != "complete"
+
+
+def test_the_draws_miss_as_much_as_the_data(found: Comparison) -> None:
+    mechanism = found.case.missingness.mechanisms["Disease"]
+    assert mechanism.parents == ("Symptoms", "Test")
+    assert found.case.rows == 5_000
+    assert 0 < found.hidden < 0.25
+
+
+def test_the_verdict_names_the_best_and_its_cost(found: Comparison) -> None:
+    text = comparison_as_text(found)
+    assert f"{found.best.method} is the most accurate here" in text
+    assert "KL divergence" in text
+
+
+def test_informed_methods_take_part_if_the_separator_is_known() -> None:
+    table = sample(SCREENING, 50, np.random.default_rng(0))
+    assert "informed-direct" not in case_of(SCREENING, table).methods
+    assert "informed-direct" in case_of(SCREENING, table, separator=("Test",)).methods
+
+
+def test_if_nobody_learns_the_reasons_are_told() -> None:
+    case = case_of(SCREENING, sample(SCREENING, 50, np.random.default_rng(0)))
+    with pytest.raises(LacunetError, match="informed-direct"):
+        compare(case, ["informed-direct"], repetitions=1)

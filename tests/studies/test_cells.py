@@ -1,0 +1,154 @@
+"""Learning problems and cells: what is drawn depends on the problem's key alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lacunet.data.table import EncodedTable
+from studies.command import parser, study_of
+from studies.errors import StudyError
+from studies.paper.studies import STUDIES, Study, study_named, with_settings
+from studies.problems.cells import Cell, Problem, by_problem, generator
+from studies.problems.learners import LEARNERS, learners_named
+from studies.problems.settings import ALARM_MCAR, FIRST, INFORMED, Setting
+from studies.problems.sources import Source
+from studies.runner.outcomes import outcome_of
+
+ASIA = Problem(Source("asia"), FIRST, 50, 0, test_rows=20)
+
+
+def same(one: EncodedTable, two: EncodedTable) -> bool:
+    return all(np.array_equal(one.columns[name], two.columns[name]) for name in one.variables)
+
+
+def test_a_problem_is_drawn_alike_however_often_and_after_whatever() -> None:
+    first = ASIA.draw()
+    replace(ASIA, rows=70).draw()
+    again = ASIA.draw()
+    assert same(first.table, again.table)
+    assert same(first.test, again.test)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [replace(ASIA, repetition=1), replace(ASIA, seed=1), replace(ASIA, setting=ALARM_MCAR)],
+)
+def test_another_problem_has_other_rows(other: Problem) -> None:
+    assert not same(ASIA.draw().complete, other.draw().complete)
+
+
+def test_the_rows_to_test_on_are_not_the_rows_learned_from() -> None:
+    drawn = replace(ASIA, test_rows=50).draw()
+    assert not same(drawn.test, drawn.complete)
+
+
+def test_the_number_of_rows_to_test_on_leaves_the_problem_alone() -> None:
+    assert same(ASIA.draw().table, replace(ASIA, test_rows=5).draw().table)
+
+
+@pytest.mark.parametrize("setting", [ALARM_MCAR, FIRST, INFORMED])
+def test_a_repetition_has_the_same_mechanisms_at_every_size(setting: Setting) -> None:
+    problem = Problem(Source("alarm"), setting, 4_000, 3, test_rows=1)
+    few, many = problem.draw(), replace(problem, rows=8_000).draw()
+    assert few.graph == many.graph
+    assert few.separator == many.separator
+    # Not the parents alone: the rates are those of one mechanism, within five standard errors.
+    for name in few.graph.partially_observed:
+        one, two = (float((~d.table.is_shown([name])).mean()) for d in (few, many))
+        assert abs(one - two) < 5 * (0.25 / 4_000 + 0.25 / 8_000) ** 0.5
+    other = replace(problem, repetition=4).draw()
+    assert other.graph != few.graph
+
+
+def test_streams_of_other_words_differ() -> None:
+    draws = {generator(*words).random() for words in [("a",), ("a", ""), ("", "a"), ("b",)]}
+    assert len(draws) == 4
+
+
+def test_an_informed_problem_tells_its_separator() -> None:
+    drawn = Problem(Source("alarm"), INFORMED, 10, 0, test_rows=1).draw()
+    assert drawn.separator is not None
+    assert len(drawn.separator) == 3
+
+
+@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("quick", [True, False])
+def test_no_two_cells_of_a_study_share_a_key(name: str, quick: bool) -> None:
+    cells = study_named(name, quick=quick).cells
+    assert len({cell.key for cell in cells}) == len(cells)
+    assert cells
+
+
+def test_a_study_is_whole_after_every_repetition() -> None:
+    study = replace(study_named("table-mcar"), repetitions=3, repetitions_at={1_000_000: 1})
+    sizes = [[p.rows for p in study.problems if p.repetition == number] for number in range(3)]
+    assert sizes == [[100, 1_000, 10_000, 100_000, 1_000_000], *[[100, 1_000, 10_000, 100_000]] * 2]
+    assert [p.repetition for p in study.problems] == sorted(p.repetition for p in study.problems)
+
+
+def test_a_setting_made_for_one_network_meets_no_other() -> None:
+    pairs = {(p.source.name, p.setting.name) for p in study_named("mnar").problems}
+    assert pairs == {
+        ("pair", "each-the-other"),
+        ("fire-alarm", "in-a-ring"),
+        ("sachs", "one-by-one"),
+    }
+
+
+def test_the_cells_of_a_problem_come_together_small_limits_first() -> None:
+    study = replace(study_named("table-large", quick=True), limits=(None, 5.0, 1.0))
+    for batch in by_problem(study.cells):
+        assert len({cell.problem.key for cell in batch}) == 1
+        limits = [cell.limit for cell in batch]
+        assert [limit for limit in limits if limit] == sorted(limit for limit in limits if limit)
+        assert limits[-1] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "rows", "count"),
+    [("alarm", "first", 200, 11), ("alarm", "second", 200, 33), ("alarm", "mcar", 200, 12)],
+)
+def test_the_settings_hide_values_of_as_many_variables_as_the_paper_says(
+    name: str, setting: str, rows: int, count: int
+) -> None:
+    study: Study = next(s for s in STUDIES.values() if any(t.name == setting for t in s.settings))
+    problem = Problem(Source(name), with_settings(study, [setting]).settings[0], rows, 0)
+    assert len(problem.draw().graph.partially_observed) == count  # type: ignore[union-attr]
+
+
+def test_a_method_that_the_limit_decides_for_is_run_under_every_limit() -> None:
+    cell = Cell(ASIA, LEARNERS["auto"], 10.0)
+    closed_form = outcome_of(cell, "ok", {"seconds": 0.1})
+    assert not closed_form.serves(Cell(ASIA, LEARNERS["auto"], 100.0))
+    em = outcome_of(replace(cell, learner=LEARNERS["em"]), "ok", {"seconds": 0.1})
+    assert em.serves(Cell(ASIA, LEARNERS["em"], 100.0))
+    assert not em.serves(Cell(ASIA, LEARNERS["em"], 0.05))
+
+
+def test_an_unknown_study_setting_or_method_lists_the_known() -> None:
+    with pytest.raises(StudyError, match="table-mcar"):
+        study_named("table-7")
+    with pytest.raises(StudyError, match="first, second"):
+        with_settings(study_named("table-large"), ["third"])
+    with pytest.raises(StudyError, match="factored-mar"):
+        learners_named(["f-mar"])
+
+
+def test_every_learner_of_every_study_is_a_method_that_exists() -> None:
+    from lacunet.estimate.registry import METHODS
+
+    assert {learner.method for learner in LEARNERS.values()} <= set(METHODS)
+
+
+def test_every_table_of_the_page_says_a_command_that_can_be_run() -> None:
+    page = Path(__file__).parents[2] / "docs" / "experiments-results.md"
+    commands = re.findall(r"<!-- run \S+ .*?: (.+?) -->", page.read_text(encoding="utf-8"))
+    assert len(commands) >= 4
+    for command in commands:
+        options = parser().parse_args(command.split())
+        assert study_of(options).cells
