@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
+
+Clock = Callable[[], float]  # seconds since whenever
+
+_clock: ContextVar[Clock] = ContextVar("clock", default=monotonic)
 
 
 class OutOfTimeError(Exception):
     """Raised within long work whose time is up, and caught by whoever set the limit."""
 
 
+@contextmanager
+def timed_by(clock: Clock) -> Iterator[None]:
+    """Let time limits that are set within be those of a clock, such as `time.process_time`."""
+    token = _clock.set(clock)
+    try:
+        yield
+    finally:
+        _clock.reset(token)
+
+
 @dataclass(frozen=True)
 class Deadline:
-    """A moment on the monotonic clock."""
+    """A moment on a clock."""
 
     at: float = inf
+    clock: Clock = field(default=monotonic, compare=False)
 
     @classmethod
     def within(cls, seconds: float | None) -> Deadline:
         """So many seconds from now; None for never."""
-        return cls(inf if seconds is None else monotonic() + seconds)
+        clock = _clock.get()
+        return NEVER if seconds is None else cls(clock() + seconds, clock)
 
     def check(self) -> None:
         """Raise `OutOfTimeError` once the moment has passed."""
-        if monotonic() > self.at:
+        if self.clock() > self.at:
             raise OutOfTimeError
 
     def check_pace(self, left_before: float, done: float) -> None:
@@ -47,7 +66,7 @@ class Deadline:
     @property
     def left(self) -> float:
         """The seconds that remain."""
-        return self.at - monotonic()
+        return self.at - self.clock()
 
 
 NEVER = Deadline()

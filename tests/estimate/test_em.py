@@ -16,7 +16,7 @@ from golden import golden
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import posterior_mode
-from lacunet.estimate.em.climb import Limits, Step, climb, extrapolated
+from lacunet.estimate.em.climb import Climb, Limits, Step, climb, extrapolated
 from lacunet.estimate.em.fit import Options, Seeds, fit
 from lacunet.estimate.em.heldout import CLEARLY, STOPS, fewer_steps
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
@@ -577,3 +577,22 @@ def test_progress_tells_iteration_and_log_posterior() -> None:
     climbs = [item for item in told if item[0] == "em"]
     assert [item[1] for item in climbs] == list(range(ended(learned).iterations + 1))
     assert f"log-posterior {ended(learned).log_posterior:,.4f}" in climbs[-1][3]
+
+
+def test_a_visitor_sees_every_start_and_every_iteration() -> None:
+    seen: list[Climb] = []
+    found = ended(learned_by(EM(restarts=2, visit=seen.append), task()))
+    starts = [at for at in seen if not at.iterations]
+    assert len(starts) == len(found.starts) == 2
+    finals = [at.log_posterior for at in seen if at.reason]
+    assert max(finals) == found.log_posterior
+
+
+def test_restarts_of_a_random_start_are_random() -> None:
+    seen: list[Climb] = []
+    em = EM(start="random", restarts=4, max_iterations=0, visit=seen.append)
+    learned_by(em, task(seed=5))
+    rows, rng = Rows.of(layout_of(APPENDIX)), np.random.default_rng(5)
+    assert len(seen) == 4
+    for at in seen:
+        np.testing.assert_array_equal(at.cells, random_cells(rows, rng))

@@ -57,14 +57,14 @@ def test_groups_take_half_of_the_time_and_leave_the_rest_to_em(
         now[0] += 1
         return grouped(*given)
 
-    monkeypatch.setattr("lacunet.deadline.monotonic", lambda: now[0])
     monkeypatch.setattr(statistics, "count_in_groups", in_a_second)
     parts = {(asked.given, asked.hidden, asked.whole) for asked in plan.needs.groupings}
     assert len(parts) > 2
-    all_of_them = gather(Gathering(plan.needs, ASIA, Deadline(2.0 * len(parts))), [table])
+    enough, half = (Deadline(at, clock=lambda: now[0]) for at in (2.0 * len(parts), 4.0))
+    all_of_them = gather(Gathering(plan.needs, ASIA, enough), [table])
     assert set(all_of_them.reduced) == {asked.family for asked in plan.needs.groupings}
     now[0] = 0.0
-    gather(Gathering(plan.needs, ASIA, Deadline(4.0)), [table])
+    gather(Gathering(plan.needs, ASIA, half), [table])
     assert now[0] == 3.0  # the third was begun at half of the time
 
 

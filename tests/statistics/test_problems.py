@@ -149,14 +149,14 @@ def test_compiling_gives_up_as_soon_as_its_time_will_not_do(
         now[0] += 3
         return compiled(*given)
 
-    monkeypatch.setattr("lacunet.deadline.monotonic", lambda: now[0])
     monkeypatch.setattr(problems, "_compiled", in_three_seconds)
     monkeypatch.setattr(problems, "LEAST_ROWS", 1)
+    deadline = Deadline(limit, clock=lambda: now[0])
     if parts == 10:
-        compile_problems(network, table, memory=0, deadline=Deadline(limit))
+        compile_problems(network, table, memory=0, deadline=deadline)
     else:
         with pytest.raises(OutOfTimeError):
-            compile_problems(network, table, memory=0, deadline=Deadline(limit))
+            compile_problems(network, table, memory=0, deadline=deadline)
     assert now[0] == 3 * parts
 
 

@@ -40,6 +40,7 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 
 Stop = Literal["converge", "heldout"] | int
+Visit = Callable[[Climb], None]
 
 # The starts made by themselves, by the cells that an iteration multiplies: up to 2e4 it takes about
 # a millisecond, up to 2e5 some milliseconds.
@@ -66,12 +67,13 @@ class Seeds:
     """The cells to start from: learned from all rows, and without those put aside.
 
     ``redrawn`` are the cells that hidden variables have a part in, if any: a restart draws
-    these alone.
+    these alone. Where the seed itself ``is_random``, so is every other start.
     """
 
     whole: FloatArray
     learning: FloatArray
     redrawn: NDArray[np.bool_] | None = None
+    is_random: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ def fit(
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    visit: Visit | None = None,
 ) -> Fit:
     """Run EM as the options say, within the deadline; what was found until then if it is not met.
 
@@ -113,8 +116,10 @@ def fit(
         One concentration of the Dirichlet prior, or one for each cell.
     rng
         Draws the starts after the first.
+    visit
+        Called with where each climb on all rows is, at its start and after each iteration.
     """
-    run = _Run(engine, prior, options, rng, deadline, progress)
+    run = _Run(engine, prior, options, rng, deadline, progress, visit)
     if options.stop == "heldout":
         return run.as_supported(seeds)
     limits = run.limits(options.stop)
@@ -129,6 +134,7 @@ class _Run:
     rng: np.random.Generator
     deadline: Deadline
     progress: Progress
+    visit: Visit | None
 
     def limits(self, stop: Stop, share: float | None = None) -> Limits:
         """When to stop; ``share`` is how much of the time left it may take at most."""
@@ -149,7 +155,7 @@ class _Run:
         start: FloatArray,
         limits: Limits,
         parts: FloatArray | None = None,
-        visit: Callable[[Climb], None] | None = None,
+        visit: Visit | None = None,
     ) -> Climb:
         return climb(
             self.engine,
@@ -158,7 +164,7 @@ class _Run:
             limits,
             parts=parts,
             progress=self.progress,
-            visit=visit,
+            visit=self.visit if parts is None else visit,
         )
 
     def number_of_starts(self, exactly: bool) -> int:
@@ -273,10 +279,11 @@ def _best(made: Sequence[Climb]) -> Fit:
 
 
 def _starts(seeds: Seeds, rows: Rows, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Further starts: those that redraw what hidden variables touch, or perturbed and random."""
+    """Further starts: what hidden variables touch redrawn, or perturbed and random in turn."""
     while True:
         if seeds.redrawn is not None:
             yield np.where(seeds.redrawn, random_cells(rows, rng), seeds.whole)
         else:
-            yield perturbed_cells(seeds.whole, rows, rng)
+            if not seeds.is_random:
+                yield perturbed_cells(seeds.whole, rows, rng)
             yield random_cells(rows, rng)

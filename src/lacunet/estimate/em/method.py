@@ -15,7 +15,7 @@ problems is in `lacunet.estimate.em.fit`; here the data are brought to it.
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, dataclass, field, replace
 from operator import index
 from time import monotonic
 from typing import ClassVar
@@ -26,7 +26,7 @@ from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import effective_size, shows_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
-from lacunet.estimate.em.fit import Fit, Options, Seeds, Stop, fit
+from lacunet.estimate.em.fit import Fit, Options, Seeds, Stop, Visit, fit
 from lacunet.estimate.em.start import (
     START_PRIOR,
     Rows,
@@ -103,6 +103,8 @@ class EM:
         The share of the rows that "heldout" holds out.
     accelerate
         Whether steps towards convergence are extrapolated (Anderson acceleration).
+    visit
+        Called with where EM is, at each start and after each iteration.
     """
 
     name: ClassVar[str] = "em"
@@ -140,6 +142,7 @@ class EM:
     accelerate: bool = option(
         True, "whether steps towards convergence are extrapolated", kind=truth, metavar="yes|no"
     )
+    visit: Visit | None = field(default=None, repr=False, compare=False)
     seed: InitVar[str | Network | None] = None
 
     def __post_init__(self, seed: str | Network | None) -> None:
@@ -205,7 +208,7 @@ class EM:
             loopy, reads = engine.loopy_families, engine.reads
             found = fit(
                 engine,
-                Seeds(whole, learning, redrawn),
+                Seeds(whole, learning, redrawn, self.start == "random"),
                 setting.prior,
                 Options(
                     self.stop, self.tolerance, self.max_iterations, self.restarts, self.accelerate
@@ -213,6 +216,7 @@ class EM:
                 rng=setting.rng,
                 deadline=deadline,
                 progress=progress,
+                visit=self.visit,
             )
         except OutOfTimeError:
             found = Fit(Climb.at_start(whole, "time limit"))
