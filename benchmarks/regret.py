@@ -38,7 +38,7 @@ from lacunet.estimate.registry import method_named
 from lacunet.formats.catalogue import example, names
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.query import family_marginals
+from lacunet.inference.joint import family_marginals
 from lacunet.model.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
 from lacunet.simulation.sampling import sample

@@ -19,7 +19,7 @@ import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.inference.expectation.expect import expect
 from lacunet.inference.expectation.plan import Plan, plan_of
-from lacunet.inference.query import joint_marginals
+from lacunet.inference.joint import joint_marginals
 from lacunet.memory import memory_budget
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.wording import text_table

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from lacunet.evaluate import kl_divergence
     from lacunet.formats.catalogue import example
     from lacunet.formats.files import read_network, write_network
+    from lacunet.inference.answer import Answer
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
     from lacunet.missingness.fitted import learn_missingness
@@ -61,6 +62,7 @@ __all__ = [
     "MAR",
     "MCAR",
     "SQL",
+    "Answer",
     "Auto",
     "Cpt",
     "DirectMAR",
@@ -117,6 +119,7 @@ _HOME_OF = {
     "MAR": "simulation.at_random",
     "MCAR": "simulation.at_random",
     "SQL": "data.databases",
+    "Answer": "inference.answer",
     "Auto": "estimate.auto",
     "Cpt": "model.network",
     "DirectMAR": "estimate.deletion.forms",

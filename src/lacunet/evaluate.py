@@ -34,12 +34,12 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.joint import joint_marginals
 from lacunet.inference.likelihood import (
     impossible_row,
     shown_log_likelihoods,
     table_log_likelihood,
 )
-from lacunet.inference.query import joint_marginals
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.aligned import matched
 from lacunet.model.network import FloatArray, Network, Scope

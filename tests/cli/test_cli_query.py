@@ -40,7 +40,7 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
     result = lc.learn(RAIN, rain[1], method, intervals=True)
     sure = result.sure().query("Rain", {"Wet": "yes"}).interval(0.9)
     np.testing.assert_allclose(told[0]["intervals"], sure)
-    np.testing.assert_allclose(told[1]["answer"], lc.query(result, "Wet"))
+    np.testing.assert_allclose(told[1]["answer"], lc.query(result, "Wet", unsupported="ignore"))
     assert main([*command, "--intervals"]) == 0
     printed = capsys.readouterr()
     assert "P(Rain | Wet=yes)" in printed.out
@@ -68,6 +68,25 @@ def test_a_query_that_makes_no_sense_is_refused_before_data_are_read(
     printed = capsys.readouterr()
     assert says in printed.err
     assert printed.out == ""
+
+
+def test_doing_and_bounds_are_asked_as_in_python(rain: tuple[str, str], capsys: Captured) -> None:
+    command = ["query", *rain, "--method", "direct-mcar", "--unsupported", "bounds"]
+    assert main([*command, "--query", "Wet | do(Sprinkler=on), Rain=no", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    result = lc.learn(RAIN, rain[1], "direct-mcar")
+    answer = lc.query(result, "Wet", {"Rain": "no"}, do={"Sprinkler": "on"}, unsupported="bounds")
+    assert (told["do"], told["given"]) == ({"Sprinkler": "on"}, {"Rain": "no"})
+    np.testing.assert_allclose(told["answer"], answer)
+    np.testing.assert_allclose(told["bounds"]["low"], answer.bounds.low)  # type: ignore[union-attr]
+    assert told["bounds"]["exact"] is True
+    assert told["unsupported"] == answer.unsupported == 1.0
+    assert main([*command, "--query", "Wet | Rain=no, do(Sprinkler=on)"]) == 0
+    printed = capsys.readouterr().out
+    assert "P(Wet | do(Sprinkler=on), Rain=no)" in printed
+    assert "100.0% of the answer rests on CPT rows that no data support" in printed
+    assert main(["query", rain[0], "--query", "Wet | do(Rain=no"]) == 1
+    assert "do( is not closed" in capsys.readouterr().err
 
 
 def test_intervals_need_data(rain: tuple[str, str], capsys: Captured) -> None:

@@ -125,7 +125,7 @@ def test_a_broken_query_is_told_in_words(files: dict[str, str], capsys: Captured
 def test_a_query_is_split_at_the_bar_outside_quotes(
     text: str, target: list[str], given: list[str]
 ) -> None:
-    assert split_query(text) == (target, given)
+    assert split_query(text) == (target, given, [])
 
 
 def test_a_latent_variable_is_hidden_with_and_without_data(

@@ -51,10 +51,11 @@ def test_of_plain_frequencies_the_standard_error_is_that_of_the_rows(patients: o
 def test_an_answer_has_an_interval_where_replicates_were_made() -> None:
     rows = lc.simulate(SCREENING, 300, None, np.random.default_rng(1)).table
     result = lc.learn(SCREENING, rows, "factored-mar", intervals=True)
-    answer, interval = lc.query(result, "Disease", {"Test": "positive"}, interval=True)
+    answer = lc.query(result, "Disease", {"Test": "positive"}, interval=True)
     np.testing.assert_allclose(answer, lc.query(result.network, "Disease", {"Test": "positive"}))
-    assert (interval[..., 0] <= answer).all()
-    assert (answer <= interval[..., 1]).all()
+    assert answer.interval is not None
+    assert (answer.interval[..., 0] <= answer).all()
+    assert (answer <= answer.interval[..., 1]).all()
 
 
 @pytest.mark.parametrize(

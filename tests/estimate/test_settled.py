@@ -63,7 +63,7 @@ def test_intervals_hold_the_truth_that_fallen_rows_pull_the_estimate_away_from(m
 @pytest.mark.parametrize("method", METHODS)
 def test_answers_know_it_too(method: str) -> None:
     result = lc.learn(NETWORK, _rows(1000), method, intervals=True)
-    low, high = lc.query(result, "C", interval=True)[1].T
+    low, high = lc.query(result, "C", interval=True).interval.T
     truth = lc.query(NETWORK, "C")
     assert ((low < truth) & (truth < high)).all()
 
@@ -108,7 +108,7 @@ def test_rows_that_weigh_two_are_two_rows_and_other_weights_have_any_unit() -> N
     one, two = sure(twice, None), sure(table, np.full(300, 2.0))
     assert one.families["B"].fallback_mass > 0.1
     np.testing.assert_allclose(one.interval("C"), two.interval("C"), rtol=1e-9)
-    answers = [lc.query(each, "C", interval=True)[1] for each in (one, two)]
+    answers = [lc.query(each, "C", interval=True).interval for each in (one, two)]
     np.testing.assert_allclose(*answers, rtol=1e-9)
     one, two = sure(table, uneven), sure(table, uneven * 7.3)
     np.testing.assert_allclose(one.interval("C"), two.interval("C"), rtol=1e-9)

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import lacunet.inference.query as query_module
+import lacunet.inference.joint as joint_module
 from examples import RAIN
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
-from lacunet.inference.query import family_marginals, marginals, planned, query
+from lacunet.inference.joint import family_marginals, planned
+from lacunet.inference.query import marginals, query
 from lacunet.model.network import Network, NetworkError
 from strategies import networks
 
@@ -240,9 +241,9 @@ def test_evidence_that_contradicts_itself_far_from_the_target_is_impossible() ->
 def test_the_same_question_with_other_states_is_not_planned_again() -> None:
     network = lattice(5)
     query(network, "2.2", {"4.4": "0"})
-    planned_before = query_module._plan.cache_info().misses
+    planned_before = joint_module._plan.cache_info().misses
     again = query(network, "2.2", {"4.4": "1"})
-    assert query_module._plan.cache_info().misses == planned_before
+    assert joint_module._plan.cache_info().misses == planned_before
     np.testing.assert_allclose(again, marginals(network, {"4.4": "1"})["2.2"], rtol=1e-12)
 
 
@@ -250,7 +251,7 @@ def test_a_plan_does_not_depend_on_the_questions_before() -> None:
     network = lattice(6)
     scopes = [network.family(name) for name in network.variables]
     first = planned(network, scopes).tree
-    query_module._plan.cache_clear()
-    query_module._structure.cache_clear()
+    joint_module._plan.cache_clear()
+    joint_module._structure.cache_clear()
     query(network, "3.3", {"5.5": "1"})
     assert planned(network, scopes).tree == first

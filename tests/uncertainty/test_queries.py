@@ -24,7 +24,13 @@ NETWORK = lc.Network(
         "D": [[[0.8, 0.2], [0.4, 0.6]], [[0.3, 0.7], [0.1, 0.9]]],
     },
 )
-QUESTIONS = [(("C",), {}), (("B",), {"D": "1"}), (("A", "D"), {"C": "0"})]
+QUESTIONS = [
+    (("C",), {}, {}),
+    (("B",), {"D": "1"}, {}),
+    (("A", "D"), {"C": "0"}, {}),
+    (("D",), {}, {"C": "1"}),
+    (("A",), {"D": "1"}, {"B": "2"}),
+]
 
 
 def _rows(number: int, seed: int) -> EncodedTable:
@@ -38,11 +44,11 @@ def _rows(number: int, seed: int) -> EncodedTable:
     return EncodedTable.of(drawn.cardinality_of, columns)
 
 
-@pytest.mark.parametrize(("target", "evidence"), QUESTIONS)
+@pytest.mark.parametrize(("target", "evidence", "do"), QUESTIONS)
 def test_gradients_are_what_moving_an_entry_does(
-    target: tuple[str, ...], evidence: dict[str, str]
+    target: tuple[str, ...], evidence: dict[str, str], do: dict[str, str]
 ) -> None:
-    asked = Asked.of(NETWORK, target, evidence)
+    asked = Asked.of(NETWORK, target, evidence, do)
     tables = {cpt.child: cpt.table for cpt in NETWORK.cpts}
     for name, cpt in tables.items():
         for place in np.ndindex(*cpt.shape[:-1]):
@@ -53,7 +59,7 @@ def test_gradients_are_what_moving_an_entry_does(
                     moved[place][state] += move
                     moved[place][-1] -= move
                     there = NETWORK.with_tables(tables | {name: moved})
-                    ends.append(np.ravel(lc.query(there, target, evidence)))
+                    ends.append(np.ravel(lc.query(there, target, evidence, do=do)))
                 by_hand = (ends[0] - ends[1]) / 2e-6
                 gradients = [one.get(name, np.zeros_like(cpt))[place] for one in asked.gradients]
                 found = [gradient[state] - gradient[-1] for gradient in gradients]
@@ -176,17 +182,17 @@ def test_what_no_row_supports_makes_answers_vague_as_far_as_they_depend_on_it() 
     for method in ("direct-mcar", "em"):
         for prior in (1.0, 2.0):
             result = lc.learn(network, rows, method, prior, intervals=True)
-            _, ((low, high), _) = lc.query(result, "B", interval=True)
+            (low, high), _ = lc.query(result, "B", interval=True, unsupported="ignore").interval
             assert high - low > 0.5  # half of the rows might be anything
-            _, ((low, high), _) = lc.query(result, "B", {"A": "0"}, interval=True)
+            (low, high), _ = lc.query(result, "B", {"A": "0"}, interval=True).interval
             assert high - low < 0.12
 
 
 def test_what_was_seen_is_certain_and_what_is_unknown_is_refused() -> None:
     result = lc.learn(NETWORK, _rows(200, 4), "direct-mar", intervals=True)
-    answer, both = lc.query(result, "A", {"A": "1"}, interval=True)
+    answer = lc.query(result, "A", {"A": "1"}, interval=True)
     np.testing.assert_array_equal(answer, [0, 1])
-    np.testing.assert_array_equal(both, [[0, 0], [1, 1]])
+    np.testing.assert_array_equal(answer.interval, [[0, 0], [1, 1]])
     with pytest.raises(lc.LacunetError, match="no variable 'Z'"):
         lc.query(result, "Z", interval=True)
     with pytest.raises(lc.LacunetError, match="'7'"):
@@ -198,8 +204,8 @@ def test_a_result_with_intervals_can_be_stored(method: str) -> None:
     result = lc.learn(NETWORK, _rows(100, 4), method, intervals=True)
     again = pickle.loads(pickle.dumps(result))
     np.testing.assert_array_equal(
-        lc.query(again, "C", {"D": "1"}, interval=True)[1],
-        lc.query(result, "C", {"D": "1"}, interval=True)[1],
+        lc.query(again, "C", {"D": "1"}, interval=True).interval,
+        lc.query(result, "C", {"D": "1"}, interval=True).interval,
     )
 
 
@@ -207,11 +213,27 @@ def test_a_result_with_intervals_can_be_stored(method: str) -> None:
 def test_of_a_single_row_and_of_what_is_never_shown_little_is_known(method: str) -> None:
     network = lc.Network({name: ["0", "1"] for name in "AB"}, {"B": ["A"]})
     one = lc.learn(network, {"A": ["0"], "B": ["1"]}, method, intervals=True)
-    _, both = lc.query(one, "B", {"A": "0"}, interval=True)
+    both = lc.query(one, "B", {"A": "0"}, interval=True).interval
     assert (both[:, 1] - both[:, 0] > 0.7).all()
     never = lc.learn(network, {"A": ["0", "1"] * 50, "B": [None] * 100}, method, intervals=True)
-    _, both = lc.query(never, "B", interval=True)
+    both = lc.query(never, "B", interval=True, unsupported="ignore").interval
     assert (both[:, 1] - both[:, 0] > 0.8).all()
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em", "factored-mar"])
+def test_effects_have_intervals(method: str) -> None:
+    result = lc.learn(NETWORK, _rows(2000, 5), method, intervals=True)
+    answer = lc.query(result, "D", {"A": "1"}, do={"C": "1"}, interval=0.9)
+    seen = lc.query(result, "D", {"A": "1", "C": "1"}, interval=0.9)
+    # given its other parent, doing and seeing C are the same
+    np.testing.assert_allclose(answer, seen, rtol=1e-9)
+    np.testing.assert_allclose(answer.interval, seen.interval, rtol=1e-6)
+    effect = lc.query(result, "D", do={"C": "1"}, interval=True)
+    assert effect.interval is not None
+    assert effect.standard_error is not None
+    truth = lc.query(NETWORK, "D", do={"C": "1"})
+    assert ((effect.interval[:, 0] < truth) & (truth < effect.interval[:, 1])).all()
+    assert (effect.interval[:, 1] - effect.interval[:, 0] < 6 * effect.standard_error).all()
 
 
 def test_a_network_by_itself_has_no_intervals() -> None:

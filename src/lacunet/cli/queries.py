@@ -1,32 +1,69 @@
-"""Queries as they are typed: ``X,Y|Z=z``; a name that holds a comma or a bar is quoted."""
+"""Queries as they are typed: ``X,Y | do(W=w), Z=z``; a name that holds a comma or bar is quoted."""
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from lacunet.cli.options import names
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
 
+_DO = re.compile(r"(?:^|,)\s*do\s*\(")
 
-def split_query(text: str) -> tuple[list[str], list[str]]:
-    """What is left and right of the bar.
+
+class Typed(NamedTuple):
+    """The parts of a query: what is asked about, what is given, and what is done."""
+
+    target: list[str]
+    given: list[str]
+    do: list[str]
+
+
+def split_query(text: str) -> Typed:
+    """What is left and right of the bar, and within ``do(...)``.
 
     Examples
     --------
     >>> split_query(' X , "a|b" | Z ')
-    (['X', 'a|b'], ['Z'])
-    >>> split_query("P(X | Z)")
-    (['X'], ['Z'])
+    Typed(target=['X', 'a|b'], given=['Z'], do=[])
+    >>> split_query("P(X | do(V=1, W=c(d)), Z=a)")
+    Typed(target=['X'], given=['Z=a'], do=['V=1', 'W=c(d)'])
     """
     text = text.strip()
     if text.startswith("P(") and text.endswith(")"):
         text = text[2:-1]
     bars = (at for at, sign in enumerate(text) if sign == "|" and not text[:at].count('"') % 2)
     at = next(bars, len(text))
-    left, right = map(parts_of, (text[:at], text[at + 1 :]))
-    return left, right
+    given, done = _without_do(text[at + 1 :])
+    return Typed(parts_of(text[:at]), parts_of(given), parts_of(done))
+
+
+def _without_do(text: str) -> tuple[str, str]:
+    """What is given without its ``do(...)``, and what stands within that."""
+    outside = [not text[:at].count('"') % 2 for at in range(len(text))]
+    begin = next((m for m in _DO.finditer(text) if outside[m.end() - 1]), None)
+    if begin is None:
+        return text, ""
+    depth = 1
+    for at in range(begin.end(), len(text)):
+        depth += outside[at] * ((text[at] == "(") - (text[at] == ")"))
+        if not depth:
+            rest = [text[: begin.start()], text[at + 1 :].strip().removeprefix(",")]
+            given, more = _without_do(",".join(part for part in rest if part.strip()))
+            return given, ",".join(filter(None, [text[begin.end() : at], more]))
+    raise LacunetError(f"the query {text.strip()!r}: do( is not closed.", 'as in "Y | do(X=yes)".')
+
+
+def refuse_do(typed: Typed) -> Typed:
+    """The query itself, unless it asks what follows from doing something."""
+    if typed.do:
+        raise LacunetError(
+            f"do({', '.join(typed.do)}) cannot be asked here.", "lacunet query answers it."
+        )
+    return typed
 
 
 def parts_of(text: str) -> list[str]:

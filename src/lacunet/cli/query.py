@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lacunet.cli.learn import learned
 from lacunet.cli.options import (
@@ -23,21 +22,29 @@ from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
 
+if TYPE_CHECKING:
+    from lacunet.inference.answer import Answer
+
 HELP = "answer queries about a network, or about one learned from data, with intervals"
 EXAMPLE = """example:
   lacunet query learned.bif --query "Disease|Test=positive"
   lacunet query net.bif rows.csv --query "Disease|Test=positive" --query "Age" --intervals
+  lacunet query learned.bif --query "Disease | do(Treatment=yes), Age=old"
 
 Without DATA the network's own CPTs answer. With DATA the CPTs are learned first, as by
-`lacunet learn`; --intervals then says how sure each answer is.
+`lacunet learn`; --intervals then says how sure each answer is. do(X=x) sets X from outside: edges
+into X are cut.
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command, nargs="*")
-    asked = "the variables asked about, and the states that are given; may be repeated"
-    add(command, "--query X,Y|Z=z", asked, action="append", required=True)
+    asked = "the variables asked about, and the states that are given or set; may be repeated"
+    add(command, "--query X,Y|do(W=w),Z=z", asked, action="append", required=True)
+    rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"
+    choices = ("warn", "refuse", "bounds", "ignore")
+    add(command, "--unsupported HOW", rests, choices=choices, default="warn")
     add_json(command, "print the answers as JSON")
     add_learning_arguments(command)
     add_method_arguments(command)
@@ -60,35 +67,45 @@ def run(options: Namespace) -> int:
     code = 0
     if has_data(options):
         result, code = _learned(network, options)
-    answers = []
-    for target, evidence in asked:
-        both = None
-        answer = query(result, target, evidence)
-        if options.intervals is not None and not code:
-            both = result.sure().query(target, evidence).interval(options.intervals)
-        answers.append((target, evidence, answer, both))
+    interval = False if options.intervals is None or code else options.intervals
+    unsupported = options.unsupported
+    if unsupported == "warn" and not options.json:
+        unsupported = "ignore"  # the answer itself says it
+    answers = [
+        query(result, one.target, one.evidence, do=one.do, interval=interval,
+              unsupported=unsupported)
+        for one in asked
+    ]  # fmt: skip
     if options.json:
-        print(json.dumps([_as_data(network, *one) for one in answers]))
+        print(json.dumps([_as_data(*both) for both in zip(asked, answers, strict=True)]))
     else:
-        print("\n\n".join(_as_text(network, *one) for one in answers))
+        print("\n\n".join(map(_as_text, answers)))
     return code
 
 
-def _parsed(network: Network, text: str) -> tuple[list[str], dict[str, str]]:
-    """The variables asked about and what is given, if the network has them."""
-    left, right = split_query(text)
-    if not left:
+class Asked(NamedTuple):
+    """A query whose variables and states the network has."""
+
+    target: list[str]
+    evidence: dict[str, str]
+    do: dict[str, str]
+
+
+def _parsed(network: Network, text: str) -> Asked:
+    """What is asked, given and done, if the network has it."""
+    typed = split_query(text)
+    if not typed.target:
         raise LacunetError(
             f"the query {text!r} names no variable to ask about.", 'as in "Ill,Test|Age=old".'
         )
-    for name in left:
+    for name in typed.target:
         if "=" in name and name not in network.states_of:
             raise LacunetError(
                 f"the query {text!r} asks about {name!r}.",
                 "name the variable alone: the answer has all its states.",
             )
         network.known(name)
-    return left, states_in(right, network)
+    return Asked(typed.target, states_in(typed.given, network), states_in(typed.do, network))
 
 
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
@@ -105,37 +122,30 @@ def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
     return result, code
 
 
-def _title(target: Sequence[str], evidence: dict[str, str]) -> str:
-    given = ", ".join(f"{name}={state}" for name, state in evidence.items())
-    return f"P({', '.join(target)}{' | ' if given else ''}{given})"
-
-
-def _as_text(
-    network: Network, target: Sequence[str], evidence: dict[str, str], answer: Any, both: Any
-) -> str:
+def _as_text(answer: Answer) -> str:
     """An answer for people: one line for each configuration."""
-    from itertools import product
-
     from lacunet.wording import text_table
 
-    rows = []
-    for place in product(*(range(size) for size in answer.shape)):
-        states = [network.states(v)[at] for v, at in zip(target, place, strict=True)]
-        values = [answer[place]] if both is None else [answer[place], *both[place]]
-        rows.append([*states, *(f"{value:.4f}" for value in values)])
-    header = [*target, "probability", *(() if both is None else ("low", "high"))]
-    table = text_table(header, rows, left=len(target))
-    return f"{_title(target, evidence)}\n\n{table}"
+    header, rows = answer.rows()
+    table = text_table(header, rows, left=len(answer.scope))
+    return "\n".join([f"{answer.basis.title}\n\n{table}", *answer.notes()])
 
 
-def _as_data(
-    network: Network, target: Sequence[str], evidence: dict[str, str], answer: Any, both: Any
-) -> dict[str, Any]:
+def _as_data(asked: Asked, answer: Answer) -> dict[str, Any]:
     """An answer for programs."""
-    return {
-        "target": list(target),
-        "given": evidence,
-        "states": [list(network.states(name)) for name in target],
+    data: dict[str, Any] = {
+        "target": asked.target,
+        "given": asked.evidence,
+        "do": asked.do,
+        "states": [list(states) for states in answer.states],
         "answer": answer.tolist(),
-        "intervals": None if both is None else both.tolist(),
+        "intervals": None if answer.interval is None else answer.interval.tolist(),
+        "unsupported": answer.unsupported,
     }
+    if answer.bounds is not None:
+        data["bounds"] = {
+            "low": answer.bounds.low.tolist(),
+            "high": answer.bounds.high.tolist(),
+            "exact": answer.bounds_are_exact,
+        }
+    return data

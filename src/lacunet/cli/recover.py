@@ -17,7 +17,7 @@ from lacunet.cli.options import (
     noted_table,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
-from lacunet.cli.queries import split_query
+from lacunet.cli.queries import refuse_do, split_query
 from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
@@ -87,7 +87,8 @@ def run(options: Namespace) -> int:
             keep_page(options, implications_page(graph, *found, data, page_source(options, READ)))
         print(json.dumps(data) if options.json else implications_as_text(*found))
         return 0
-    queries = [graph.recover(*split_query(text), options.effort) for text in options.query or ()]
+    typed = [refuse_do(split_query(text)) for text in options.query or ()]
+    queries = [graph.recover(query.target, query.given, options.effort) for query in typed]
     verdicts = queries or list(graph.recover_families(options.effort).values())
     reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
     data = verdicts_as_data(*reported)

@@ -14,7 +14,7 @@ from lacunet.cli.options import (
     names,
     noted_table,
 )
-from lacunet.cli.queries import split_query, states_in
+from lacunet.cli.queries import refuse_do, split_query, states_in
 from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
@@ -53,8 +53,8 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import read_network
 
     network = read_network(options.network)
-    left, right = split_query(options.query)
-    asked, evidence = states_in(left, network), states_in(right, network)
+    typed = refuse_do(split_query(options.query))
+    asked, evidence = states_in(typed.target, network), states_in(typed.given, network)
     if len(asked) != 1:
         raise LacunetError(
             f"the query {options.query!r} asks for {len(asked)} states.",

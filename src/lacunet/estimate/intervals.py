@@ -21,7 +21,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.uncertain import em_curvature, em_uncertainty
 from lacunet.inference.engine import engine_of
 from lacunet.inference.expectation.forecast import Forecast
-from lacunet.inference.query import NOTHING
+from lacunet.inference.joint import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
@@ -82,10 +82,13 @@ class Uncertainty:
         return self.spread_of[variable].row_sizes
 
     def query(
-        self, target: str | Sequence[str], evidence: Mapping[str, object] = NOTHING
+        self,
+        target: str | Sequence[str],
+        evidence: Mapping[str, object] = NOTHING,
+        do: Mapping[str, object] = NOTHING,
     ) -> Spread:
         """How sure the answer to a query is."""
-        asked = Asked.of(self.network, scope_of(target), evidence)
+        asked = Asked.of(self.network, scope_of(target), evidence, do)
         rates_of = {name: spread.rates for name, spread in self.spread_of.items()}
         return query_spread(asked, self.covariance, rates_of, self.total)
 

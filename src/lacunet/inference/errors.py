@@ -50,6 +50,10 @@ class QueryError(LacunetError):
         return cls(f"the target names a variable more than once: {sorted(variables)}.")
 
 
+class UnsupportedError(LacunetError):
+    """The answer rests on CPT rows that no data support."""
+
+
 class ImpossibleDataError(LacunetError):
     """The data hold rows that the parameters rule out, so nothing follows about their holes."""
 

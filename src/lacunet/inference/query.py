@@ -1,58 +1,24 @@
-"""What a network says about some variables, given others: exact posteriors.
-
-Variables that are neither asked about nor seen, and have no such descendants, are barren:
-their CPTs sum to one and are left out. Evidence cuts its axis out of every table before the
-junction tree is planned, so that evidence only ever makes inference cheaper. What it cuts off
-from all that is asked for is left out as well, unless it has zeros: only they can make the
-evidence impossible.
-
-An elimination order is searched for once per structure. Every question about it tries that order
-first, and searches for a better one only where the cells to be saved are worth the search.
-"""
+"""What a network says about some variables, given others: `query` and `marginals`."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
 
-import numpy as np
-
-from lacunet.data.matching import Matcher
+from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.inference.elimination.junction_tree import (
-    Calibration,
-    Factor,
-    JunctionTree,
-    Numbers,
-    calibrate,
-    junction_tree,
-)
-from lacunet.inference.elimination.order import (
-    CELLS_PER_NODE,
-    best_order,
-    bits_of,
-    greedy_order,
-    joined,
-    numbered,
-    one_per_edge,
-)
-from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
-from lacunet.memory import memory_budget
-from lacunet.model.labelled import LabelledArray
-from lacunet.model.network import (
-    FloatArray,
-    Network,
-    NetworkError,
-    Scope,
-    topological_order,
-)
+from lacunet.inference.answer import Answer, Basis, Share, resting, title
+from lacunet.inference.errors import QueryError, UnsupportedError
+from lacunet.inference.joint import NOTHING, Question, codes_seen, posed
+from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
+from lacunet.model.network import Network, Scope
 
-ANY = slice(None)
-NOTHING: Mapping[str, str] = MappingProxyType({})
+Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
+UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
+NOTED_SHARE = 0.001  # less than that cannot matter
+LEVEL = 0.95
 
 
 def query(
@@ -60,12 +26,16 @@ def query(
     target: str | Sequence[str],
     evidence: Mapping[str, object] = NOTHING,
     *,
+    do: Mapping[str, object] = NOTHING,
+    interval: bool | float = False,
+    unsupported: Unsupported = "warn",
     memory: float | None = None,
-    interval: bool = False,
-) -> Any:
+) -> Answer:
     r"""The posterior joint distribution :math:`\Pr(Y \mid e)`, one axis for each variable of it.
 
-    A target that is also evidence has probability one at the state seen.
+    With ``do`` it is :math:`\Pr(Y \mid \mathrm{do}(x), e)`: edges into X are cut, X is x, and the
+    evidence is what is seen afterwards (truncated factorisation; the network must have no hidden
+    common causes). A target that is also evidence has probability one at the state seen.
 
     Parameters
     ----------
@@ -76,16 +46,25 @@ def query(
     evidence
         The states :math:`e` of the variables seen, as the data would have them: 5 and "5" are
         the same state, None and NaN mean that the variable was not seen.
+    do
+        The states that variables are set to from outside.
+    interval
+        Whether the answer has intervals, or their level (True: 0.95), for a result that was
+        learned with intervals.
+    unsupported
+        What to do where at least 0.1% of the answer rests on CPT rows that no data support:
+        "warn", "refuse", or "ignore". With "bounds" the answer has the lowest and the highest
+        value over all that these rows could hold. The share itself is
+        ``answer.unsupported`` in any case.
     memory
         The bytes that inference may take.
-    interval
-        Whether to give the answer and its 95% interval (axes of the answer, then low and
-        high), for a result that was learned with intervals.
 
     Raises
     ------
     ImpossibleEvidenceError
         The evidence has probability zero.
+    UnsupportedError
+        The answer rests on CPT rows without data, and ``unsupported`` is "refuse".
     OverBudgetError
         Inference would take more memory; nothing was allocated.
 
@@ -96,41 +75,73 @@ def query(
     ...     {"Wet": ["Rain"]},
     ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
     ... )
-    >>> query(rain, ["Rain"], {"Wet": "yes"}).round(4)
-    array([0.3333, 0.6667])
+    >>> query(rain, "Rain", {"Wet": "yes"})
+    P(Rain | Wet=yes)
+        no     yes
+    0.3333  0.6667
+    >>> query(rain, "Rain", do={"Wet": "yes"}).round(4)
+    array([0.8, 0.2])
     """
     result: Any = network
     network = as_network(network)
-    _check_evidence(evidence)
-    if interval:
-        if not hasattr(result, "sure"):
-            raise QueryError(
-                "a network does not know how sure it is.",
-                "give the result of lacunet.learn(..., intervals=True).",
-            )
-        spread = result.sure().query(target, evidence)
-        return spread.table, spread.interval()
+    check_choice(unsupported)
     scope = (target,) if isinstance(target, str) else tuple(target)
-    (table,) = joint_marginals(network, [scope], evidence, memory=memory)
-    return labelled(network, scope, table)
+    asked, given = after_doing(network, evidence, do)
+    question = posed(asked, [scope], given, memory)
+    (table,) = question.answers
+    share = unsupported_share(question)
+    basis = _basis(question, scope, do, share)
+    if share is not None and share >= NOTED_SHARE and unsupported in ("warn", "refuse"):
+        _object(basis.title, share, unsupported)
+    if unsupported == "bounds":
+        bounds, are_exact = bounds_over_bare_rows(question)
+        basis = replace(basis, bounds=bounds, bounds_are_exact=are_exact)
+    if interval is not False:
+        spread = _with_intervals(result).query(scope, evidence, do)
+        both = spread.interval(LEVEL if interval is True else interval)
+        basis = replace(basis, interval=both, standard_error=spread.standard_error)
+    return Answer.of(table, basis)
 
 
-def _check_evidence(evidence: object) -> None:
-    if not isinstance(evidence, Mapping):
-        raise QueryError(
-            f"the evidence is {evidence!r}, but must be a mapping of variables to states.",
-            'write it as {"Test": "positive"}.',
+def _basis(question: Question, scope: Scope, do: Mapping[str, object], share: Share) -> Basis:
+    """What the answer to one scope of a question is about."""
+    fixed = {name: state for name, state in question.evidence.items() if name in do}
+    seen = {name: state for name, state in question.evidence.items() if name not in do}
+    return Basis(
+        title(scope, seen, fixed), scope, tuple(map(question.network.states, scope)), share
+    )
+
+
+def _object(asked: str, share: float, unsupported: Unsupported) -> None:
+    """Warn of what an answer rests on, or refuse it."""
+    if unsupported == "refuse":
+        raise UnsupportedError(
+            f"{asked}: {resting(share)}.",
+            "collect rows for them, or ask with unsupported='bounds' for what they leave open.",
         )
+    warn(f"{asked}: {resting(share)}; unsupported='bounds' shows how far they could move it.")
+
+
+def _with_intervals(result: Any) -> Any:
+    if not hasattr(result, "sure"):
+        raise QueryError(
+            "intervals need a learned result; this is a network alone.",
+            "give the result of lacunet.learn(..., intervals=True).",
+        )
+    return result.sure()
 
 
 def marginals(
     network: AnyNetwork,
     evidence: Mapping[str, object] = NOTHING,
     *,
+    do: Mapping[str, object] = NOTHING,
     variables: Sequence[str] | None = None,
     memory: float | None = None,
-) -> Mapping[str, LabelledArray]:
+) -> Mapping[str, Answer]:
     r"""The posterior :math:`\Pr(X \mid e)` of every variable, or of some, from one calibration.
+
+    Each answer has its share without support, ``unsupported``, computed when it is looked at.
 
     Examples
     --------
@@ -141,278 +152,46 @@ def marginals(
     0.2500  0.7500
     """
     network = as_network(network)
-    _check_evidence(evidence)
+    asked, given = after_doing(network, evidence, do)
     scopes = [(name,) for name in (network.variables if variables is None else variables)]
-    tables = joint_marginals(network, scopes, evidence, memory=memory)
+    question = posed(asked, scopes, given, memory)
     return {
-        scope[0]: labelled(network, scope, table)
-        for scope, table in zip(scopes, tables, strict=True)
+        scope[0]: Answer.of(
+            table, _basis(question, scope, do, partial(_share, asked, scope, given, memory))
+        )
+        for scope, table in zip(scopes, question.answers, strict=True)
     }
 
 
-def labelled(network: Network, scope: Scope, table: FloatArray) -> LabelledArray:
-    """A table over a scope, with the names of its states."""
-    return LabelledArray.of(table, scope, [network.states(name) for name in scope])
+def _share(
+    network: Network, scope: Scope, evidence: Mapping[str, object], memory: float | None
+) -> float | None:
+    return unsupported_share(posed(network, [scope], evidence, memory))
 
 
-def family_marginals(network: Network, *, memory: float | None = None) -> Mapping[str, FloatArray]:
-    r"""The joint :math:`\Pr(u, x)` of every family, axes parents... then child."""
-    scopes = [network.family(name) for name in network.variables]
-    return dict(
-        zip(network.variables, joint_marginals(network, scopes, memory=memory), strict=True)
-    )
+def after_doing(
+    network: Network, evidence: Mapping[str, object], do: Mapping[str, object]
+) -> tuple[Network, Mapping[str, object]]:
+    """The network after an intervention, and all that is seen in it, what was done included."""
+    for what, given in (("evidence", evidence), ("do", do)):
+        if not isinstance(given, Mapping):
+            raise QueryError(
+                f"{what} is {given!r}, but must be a mapping of variables to states.",
+                'write it as {"Test": "positive"}.',
+            )
+    if not do:
+        return network, evidence
+    if both := sorted(set(do) & set(evidence)):
+        raise QueryError(f"{both} are in do and in the evidence.", "give each in one of the two.")
+    fixed = codes_seen(network, do)
+    if unset := [name for name in do if name not in fixed]:
+        raise QueryError(f"do={{{unset[0]!r}: {do[unset[0]]!r}}} names no state.", "name one.")
+    return network.intervened(fixed), {**evidence, **do}
 
 
-def joint_marginals(
-    network: Network,
-    scopes: Sequence[Scope],
-    evidence: Mapping[str, object] = NOTHING,
-    *,
-    memory: float | None = None,
-) -> tuple[FloatArray, ...]:
-    """The posterior joint distribution over each of several scopes, all from one calibration."""
-    seen = _seen(network, evidence)
-    for scope in scopes:
-        _check(network, scope)
-    plan = planned(network, scopes, seen)
-    budget = memory_budget(memory)
-    calibrated = _calibrated(network, plan, seen, budget)
-    zeros, is_possible = _zeros(network, plan, seen)
-    if zeros:
-        apart = _calibrated(network, planned(network, (), seen, zeros), seen, budget)
-        is_possible = apart.log_total > -math.inf
-    if not is_possible or calibrated.log_total == -math.inf:
-        raise ImpossibleEvidenceError.of({name: str(state) for name, state in evidence.items()})
-    return tuple(
-        _with_seen(network, table, scope, seen)
-        for table, scope in zip(calibrated.marginals, scopes, strict=True)
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Structure:
-    """Families whose variables are numbered in an elimination order; sets of them are bits.
-
-    ``families[v]`` are the parents of ``v`` and ``v``, ``scopes[v]`` the same as a set, and
-    ``lines[v]`` are ``v`` and all its ancestors.
-    """
-
-    names: Scope
-    number_of: Mapping[str, int]
-    sizes: Numbers
-    families: tuple[Numbers, ...]
-    scopes: Numbers
-    lines: Numbers
-
-    def bits(self, names: Iterable[str]) -> int:
-        """Some variables as a set."""
-        return _bits([self.number_of[name] for name in names])
-
-
-class Cut(NamedTuple):
-    """A CPT without the axes of what was seen; ``family`` has their names, if there are any."""
-
-    child: str
-    scope: Numbers
-    family: Scope
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """How to answer a question, whatever the states seen.
-
-    ``near`` are the tables that the answer depends on, ``apart`` those that can only tell whether
-    the evidence is possible. Numbers stand for the variables in ``names``.
-    """
-
-    names: Scope
-    wanted: tuple[Numbers, ...]
-    near: tuple[Cut, ...]
-    apart: tuple[Cut, ...]
-    tree: JunctionTree
-
-
-def planned(
-    network: Network, scopes: Sequence[Scope], seen: Iterable[str] = (), needed: Scope = ()
-) -> Plan:
-    """The plan for some scopes, given that some variables are seen.
-
-    ``needed`` are variables that have a part in it without being asked for.
-    """
-    structure = _structure_of(network)
-    return _plan(structure, structure.bits(seen), tuple(scopes), needed)
-
-
-def relevant(network: Network, variables: Iterable[str]) -> list[str]:
-    """The variables and all their ancestors; every other variable is barren."""
-    structure, found = _structure_of(network), 0
-    for name in variables:
-        found |= structure.lines[structure.number_of[name]]
-    return [name for name in network.variables if found >> structure.number_of[name] & 1]
-
-
-def _structure_of(network: Network) -> Structure:
-    return _structure(
-        network.variables,
-        tuple(network.parents_of.values()),
-        tuple([len(states) for states in network.states_of.values()]),
-    )
-
-
-@lru_cache(maxsize=16)
-def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Structure:
-    """The structure of a network, in an order which every question about it can use."""
-    parents_of, size_of = (
-        dict(zip(names, parents, strict=True)),
-        dict(zip(names, sizes, strict=True)),
-    )
-    neighbours = joined([(*own, name) for name, own in parents_of.items()])
-    nodes = list(neighbours)
-    graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})
-    ordered = [nodes[at] for at in greedy_order(graph, one_per_edge, range(len(nodes)))]
-    number_of = {name: number for number, name in enumerate(ordered)}
-    families = [tuple([number_of[v] for v in (*parents_of[name], name)]) for name in ordered]
-    line_of: dict[str, int] = {}
-    for name in topological_order(parents_of):
-        line_of[name] = 1 << number_of[name]
-        for parent in parents_of[name]:
-            line_of[name] |= line_of[parent]
-    return Structure(
-        tuple(ordered),
-        number_of,
-        tuple([size_of[name] for name in ordered]),
-        tuple(families),
-        tuple([_bits(family) for family in families]),
-        tuple([line_of[name] for name in ordered]),
-    )
-
-
-@lru_cache(maxsize=256)
-def _plan(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
-    """The plan in the known order, or in a better one where searching for it may pay."""
-    plan = _laid_out(structure, seen, asked, needed)
-    if sum(plan.tree.cells) <= CELLS_PER_NODE * len(plan.tree.clique_of):
-        return plan
-    neighbours = joined([*plan.wanted, *(cut.scope for cut in plan.near)])
-    weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
-    order = best_order(neighbours, weight_of, sorted(neighbours))
-    number_of = {node: number for number, node in enumerate(order)}
-    wanted = tuple([tuple([number_of[v] for v in scope]) for scope in plan.wanted])
-    near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in plan.near]
-    scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
-    tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
-    names = tuple([structure.names[node] for node in order])
-    return replace(plan, names=names, wanted=wanted, near=tuple(near), tree=tree)
-
-
-def _laid_out(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
-    """Leave out barren variables, the axes of what is seen and what it cuts off."""
-    names, number_of, lines = structure.names, structure.number_of, structure.lines
-    relevant = 0
-    for number in bits_of(seen | structure.bits([name for scope in asked for name in scope])):
-        relevant |= lines[number]
-    wanted = tuple(
-        [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
-    )
-    cuts, scopes = [], []
-    for number in bits_of(relevant):
-        scope, whole = structure.families[number], structure.scopes[number]
-        bits = whole & ~seen
-        family: Scope = ()
-        if bits != whole:
-            family = tuple([names[v] for v in scope])
-            scope = tuple([v for v in scope if bits >> v & 1])
-        cuts.append(Cut(names[number], scope, family))
-        scopes.append(bits)
-    free = [_bits(scope) for scope in wanted]
-    kept = structure.bits(needed)
-    for bits in free:
-        kept |= bits
-    tree = junction_tree(scopes, structure.sizes, free, kept)
-    near: list[Cut] = []
-    apart: list[Cut] = []
-    for cut in cuts:
-        (near if cut.scope and cut.scope[-1] in tree.clique_of else apart).append(cut)
-    return Plan(names, wanted, tuple(near), tuple(apart), tree)
-
-
-def _bits(numbers: Iterable[int]) -> int:
-    found = 0
-    for number in numbers:
-        found |= 1 << number
-    return found
-
-
-def _calibrated(
-    network: Network, plan: Plan, seen: Mapping[str, int], budget: float
-) -> Calibration:
-    tree = plan.tree
-    if tree.memory > budget:
-        cells = max(tree.cells)
-        names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
-        raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
-    factors = [Factor(cut.scope, _cut(network, cut, seen)) for cut in plan.near]
-    return calibrate(tree, factors, plan.wanted)
-
-
-def _zeros(network: Network, plan: Plan, seen: Mapping[str, int]) -> tuple[Scope, bool]:
-    """The variables of tables apart that have zeros; and that no number among them is zero.
-
-    Only zeros can make the evidence impossible. What is apart and has none sums to some positive
-    constant, each connected part by itself.
-    """
-    found: list[str] = []
-    for cut in plan.apart:
-        if not _cut(network, cut, seen).all():
-            if not cut.scope:
-                return (), False
-            found += [name for name in network.family(cut.child) if name not in seen]
-    return tuple(found), True
-
-
-def _cut(network: Network, cut: Cut, seen: Mapping[str, int]) -> FloatArray:
-    """The CPT at the states seen."""
-    tables = network.tables_of
-    table = tables[cut.child] if tables else network.cpt(cut.child).table  # which is refused
-    if not cut.family:
-        return table
-    return np.asarray(table[tuple([seen.get(name, ANY) for name in cut.family])])
-
-
-def _seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
-    """The place of each state seen; what is missing was not seen."""
-    seen = {}
-    for name, value in evidence.items():
-        states = network.states(name)
-        if type(value) is str and value in states:  # as it nearly always is
-            seen[name] = states.index(value)
-            continue
-        match = _matcher(states, network.cuts_of.get(name, ())).match(value)
-        if match.is_refused:
-            raise NetworkError.no_such_state(name, str(value), states)
-        if match.code < len(states):
-            seen[name] = match.code
-    return seen
-
-
-@lru_cache(maxsize=1024)
-def _matcher(states: tuple[str, ...], cuts: tuple[float, ...]) -> Matcher:
-    return Matcher(states, cuts=cuts)
-
-
-def _check(network: Network, scope: Scope) -> None:
-    for name in scope:
-        network.known(name)
-    if len(set(scope)) < len(scope):
-        raise QueryError.repeated({name for name in scope if scope.count(name) > 1})
-
-
-def _with_seen(
-    network: Network, table: FloatArray, scope: Scope, seen: Mapping[str, int]
-) -> FloatArray:
-    """Give the variables seen their axes back, with all weight on the state seen."""
-    if not any(name in seen for name in scope):
-        return table
-    full = np.zeros(network.shape(scope))
-    full[tuple(seen.get(name, slice(None)) for name in scope)] = table
-    return full
+def check_choice(unsupported: str) -> None:
+    """Refuse another word than those for what to do with answers that data do not support."""
+    if unsupported not in UNSUPPORTED:
+        raise QueryError(
+            f"unsupported={unsupported!r} is not known.", f"choose among {', '.join(UNSUPPORTED)}."
+        )

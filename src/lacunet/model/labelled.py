@@ -26,70 +26,6 @@ Library = Literal["pandas", "polars", "pyarrow"]
 States = tuple[tuple[str, ...], ...]
 
 
-class LabelledArray(np.ndarray[Any, np.dtype[np.float64]]):
-    """An array that knows what its axes are; whatever is computed from it is a plain array.
-
-    Examples
-    --------
-    >>> answer = LabelledArray.of(np.array([0.25, 0.75]), ("Coin",), (("head", "tail"),))
-    >>> print(answer)
-    P(Coin)
-      head    tail
-    0.2500  0.7500
-    >>> answer * 2
-    array([0.5, 1.5])
-    """
-
-    scope: tuple[str, ...] | None
-    states: States | None
-
-    @classmethod
-    def of(
-        cls, table: NDArray[np.float64], scope: Sequence[str], states: Sequence[Sequence[str]]
-    ) -> LabelledArray:
-        """The table, with the names of its axes and of the states along each."""
-        array = np.asarray(table, dtype=np.float64).view(cls)
-        array.scope, array.states = tuple(scope), tuple(map(tuple, states))
-        return array
-
-    def __array_finalize__(self, parent: object) -> None:
-        self.scope = self.states = None
-
-    def __array_wrap__(
-        self, array: Any, context: object = None, return_scalar: bool = False
-    ) -> Any:
-        return array[()] if return_scalar else np.asarray(array)
-
-    def __getitem__(self, key: Any) -> Any:
-        return np.asarray(self)[key]
-
-    def __reduce__(self) -> Any:
-        return np.asarray(self).__reduce__()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _labelled(self) -> Labelled | None:
-        if self.scope is None or self.states is None:
-            return None
-        return Labelled(_joint_title(self.scope), self.scope, self.states, np.asarray(self))
-
-    def __str__(self) -> str:
-        own = self._labelled()
-        return repr(np.asarray(self)) if own is None else own.text()
-
-    def _repr_html_(self) -> str:
-        own = self._labelled()
-        return f"<pre>{escape(str(self))}</pre>" if own is None else own.html()
-
-    def to_frame(self, library: Library = "pandas", *, tidy: bool = True) -> Any:
-        """The probabilities as a dataframe: a row for each cell, or a column for each state."""
-        own = self._labelled()
-        if own is None:
-            raise LacunetError("this array was computed from another and has no labels.")
-        return own.frame(library, tidy=tidy)
-
-
 def _joint_title(scope: Sequence[str]) -> str:
     return f"P({', '.join(scope)})"
 
@@ -167,9 +103,10 @@ class Labelled:
         """The table as a dataframe of pandas, Polars or PyArrow."""
         if not tidy and library == "pandas":
             return self._wide_pandas()
-        return frame_of(self._tidy() if tidy else self._wide(), library)
+        return frame_of(self.tidy() if tidy else self._wide(), library)
 
-    def _tidy(self) -> dict[str, Any]:
+    def tidy(self) -> dict[str, Any]:
+        """The columns of a frame with a row for each cell."""
         cells = list(zip(*product(*self.states), strict=True))
         value = "probability" if "probability" not in self.scope else _joint_title(self.scope)
         columns = {name: list(own) for name, own in zip(self.scope, cells, strict=True)}

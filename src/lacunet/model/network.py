@@ -282,6 +282,37 @@ class Network:
         checked = checked_support(self, support) if support else None
         return self._with(support=checked and MappingProxyType(checked))
 
+    def intervened(self, states: Mapping[str, int]) -> Network:
+        r"""The network after :math:`\mathrm{do}(X = x)`: edges into X are cut, and X is x.
+
+        Parameters
+        ----------
+        states
+            The position of its state for each variable that is set from outside.
+
+        Examples
+        --------
+        >>> rain = Network(
+        ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
+        ...     {"Wet": ["Rain"]},
+        ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
+        ... )
+        >>> hosed = rain.intervened({"Wet": 1})
+        >>> hosed.parents("Wet"), hosed.cpt("Wet").table.tolist()
+        ((), [0.0, 1.0])
+        """
+        set_to = {
+            self.known(name): np.eye(self.cardinality(name))[at] for name, at in states.items()
+        }
+        for table in set_to.values():
+            table.setflags(write=False)
+        sure = dict.fromkeys(set_to, np.ones((), dtype=np.bool_))
+        return self._with(
+            parents_of=MappingProxyType({**self.parents_of, **dict.fromkeys(set_to, ())}),
+            tables_of=self.tables_of and MappingProxyType({**self.tables_of, **set_to}),
+            support=self.support and MappingProxyType({**self.support, **sure}),
+        )
+
     def _with(self, **fields: object) -> Network:
         """A copy in which some fields, checked already, are others."""
         copy = object.__new__(Network)

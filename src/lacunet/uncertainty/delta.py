@@ -19,14 +19,15 @@ is taken off again in the end (`without_prior`): an effective size tells of rows
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Protocol
 
 import numpy as np
 
 from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.query import joint_marginals, query, relevant
+from lacunet.inference.joint import NOTHING, joint_marginals, relevant
+from lacunet.inference.query import after_doing
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.uncertainty.spread import Spread
 
@@ -37,8 +38,9 @@ JEFFREYS = 0.5
 class Asked:
     """A query, its answer, and the derivative of each answer by the CPTs it depends on.
 
+    ``network`` is the one after ``do``, and ``evidence`` holds what was done as well.
     ``gradients`` has one mapping from variables to tables like their CPTs for each cell of the
-    answer, the last axis fastest.
+    answer, the last axis fastest; what was done has no gradient.
     """
 
     network: Network
@@ -46,12 +48,20 @@ class Asked:
     evidence: Mapping[str, object]
     answer: FloatArray
     gradients: tuple[Mapping[str, FloatArray], ...]
+    do: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, network: Network, scope: Scope, evidence: Mapping[str, object]) -> Asked:
+    def of(
+        cls,
+        network: Network,
+        scope: Scope,
+        evidence: Mapping[str, object] = NOTHING,
+        do: Mapping[str, object] = NOTHING,
+    ) -> Asked:
         """Ask, and ask again given each answer."""
-        answer = query(network, scope, evidence)
-        names = relevant(network, [*scope, *evidence])
+        network, evidence = after_doing(network, evidence, do)
+        (answer,) = joint_marginals(network, [scope], evidence)
+        names = [name for name in relevant(network, [*scope, *evidence]) if name not in do]
         families = [network.family(name) for name in names]
         before = joint_marginals(network, families, evidence)
         gradients: list[Mapping[str, FloatArray]] = []
@@ -68,7 +78,14 @@ class Asked:
                     for name, here, there in zip(names, after, before, strict=True)
                 }
             )
-        return cls(network, scope, evidence, answer, tuple(gradients))
+        return cls(network, scope, evidence, answer, tuple(gradients), do)
+
+    def of_network(self, network: Network) -> FloatArray:
+        """The answer that another network gives, one before anything was done."""
+        seen = {name: state for name, state in self.evidence.items() if name not in self.do}
+        network, evidence = after_doing(network, seen, self.do)
+        (answer,) = joint_marginals(network, [self.scope], evidence)
+        return answer
 
 
 class Covariance(Protocol):
@@ -105,12 +122,15 @@ def _by_rows_alone(asked: Asked, rates_of: Mapping[str, FloatArray]) -> FloatArr
     """The answer without the prior's pull; the answer itself where rows do not give one."""
     tables = {}
     for cpt in asked.network.cpts:
+        if cpt.child in asked.do:
+            tables[cpt.child] = cpt.table
+            continue
         rates = rates_of.get(cpt.child, cpt.table)
         total = rates.sum(axis=-1, keepdims=True)
         shares = np.divide(rates, total, out=cpt.table.copy(), where=total > 0)
         tables[cpt.child] = shares
     try:
-        found: FloatArray = query(asked.network.with_tables(tables), asked.scope, asked.evidence)
+        (found,) = joint_marginals(asked.network.with_tables(tables), [asked.scope], asked.evidence)
     except ImpossibleEvidenceError:
         return asked.answer
     return found

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.inference.query import family_marginals, query
+from lacunet.inference.joint import family_marginals
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.rows import distinct_rows
@@ -146,7 +146,7 @@ class Replicates:
 
     def variances(self, asked: Asked) -> FloatArray:
         """The variance of each cell of an answer: every replicate is asked."""
-        variance = self.variance(lambda network: query(network, asked.scope, asked.evidence))
+        variance = self.variance(asked.of_network)
         joint_of = family_marginals(self.network)
         rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
         variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)

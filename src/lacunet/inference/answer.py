@@ -1,0 +1,233 @@
+"""The answer to a query: an array of probabilities that knows what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lacunet.errors import LacunetError
+from lacunet.model.labelled import Labelled, Library, States, frame_of, probability, rows_as_html
+from lacunet.model.network import FloatArray, Scope
+from lacunet.wording import text_table
+
+SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
+
+
+Share = float | None | Callable[[], float | None]
+
+
+class Bounds(NamedTuple):
+    """The lowest and the highest value of each cell of an answer."""
+
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What an answer is about and what it rests on; the fields are those of `Answer`.
+
+    ``share`` is the share without support, or what computes it.
+    """
+
+    title: str
+    scope: Scope
+    states: States
+    share: Share = None
+    interval: FloatArray | None = None
+    standard_error: FloatArray | None = None
+    bounds: Bounds | None = None
+    bounds_are_exact: bool | None = None
+
+
+class Answer(np.ndarray[Any, np.dtype[np.float64]]):
+    """The answer to a query: probabilities, an axis for each variable asked about.
+
+    It is an array; whatever is computed from it is a plain one. Printed, it is labelled.
+
+    Attributes
+    ----------
+    unsupported
+        The share of the answer that rests on CPT rows without data: the posterior probability
+        of passing through one. None where the network does not know what supports it.
+    interval
+        The interval of each cell (axes of the answer, then low and high), if it was asked for.
+    standard_error
+        The standard error of each cell, if intervals were asked for.
+    bounds
+        The lowest and the highest answer over all values of the CPT rows without data, if
+        they were asked for; ``bounds_are_exact`` is False where they may be too wide.
+
+    Examples
+    --------
+    >>> answer = Answer.of(np.array([0.25, 0.75]), Basis("P(Coin)", ("Coin",), (("head", "tail"),)))
+    >>> print(answer)
+    P(Coin)
+      head    tail
+    0.2500  0.7500
+    >>> answer * 2
+    array([0.5, 1.5])
+    """
+
+    _basis: Basis | None
+
+    @classmethod
+    def of(cls, table: FloatArray, basis: Basis) -> Answer:
+        """The table, with what it is about."""
+        array = np.asarray(table, dtype=np.float64).view(cls)
+        array._basis = basis
+        return array
+
+    def __array_finalize__(self, parent: object) -> None:
+        self._basis = None
+
+    def __array_wrap__(
+        self, array: Any, context: object = None, return_scalar: bool = False
+    ) -> Any:
+        return array[()] if return_scalar else np.asarray(array)
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self)[key]
+
+    def __reduce__(self) -> Any:
+        basis = self._basis and replace(self._basis, share=self.unsupported)
+        return (Answer.of, (np.array(self), basis)) if basis else np.asarray(self).__reduce__()
+
+    @property
+    def basis(self) -> Basis:
+        """What the answer is about and what it rests on."""
+        if self._basis is None:
+            raise LacunetError(
+                "this array was computed from an answer, and does not know what it rests on.",
+                "look at the answer itself.",
+            )
+        return self._basis
+
+    @property
+    def scope(self) -> Scope:
+        """The variables asked about, one for each axis."""
+        return self.basis.scope
+
+    @property
+    def states(self) -> States:
+        """The states along each axis."""
+        return self.basis.states
+
+    @property
+    def unsupported(self) -> float | None:
+        """The share of the answer that rests on CPT rows without data; None if not known."""
+        share = self.basis.share
+        if callable(share):
+            share = share()
+            self._basis = replace(self.basis, share=share)
+        return share
+
+    @property
+    def interval(self) -> FloatArray | None:
+        """The interval of each cell: axes of the answer, then low and high."""
+        return self.basis.interval
+
+    @property
+    def standard_error(self) -> FloatArray | None:
+        """The standard error of each cell."""
+        return self.basis.standard_error
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The lowest and the highest answer over all values of the CPT rows without data."""
+        return self.basis.bounds
+
+    @property
+    def bounds_are_exact(self) -> bool | None:
+        """Whether the bounds are reached; False where they may be too wide."""
+        return self.basis.bounds_are_exact
+
+    def _columns(self) -> dict[str, FloatArray]:
+        """The numbers beside each probability, flat."""
+        found: dict[str, FloatArray] = {}
+        if self.interval is not None:
+            found |= {"low": self.interval[..., 0], "high": self.interval[..., 1]}
+        if self.bounds is not None:
+            found |= {"lowest": self.bounds.low, "highest": self.bounds.high}
+        taken = {name: f"{name} (probability)" for name in self.scope}
+        return {taken.get(name, name): np.ravel(column) for name, column in found.items()}
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows: a row for each cell."""
+        columns = {"probability": np.ravel(np.asarray(self)), **self._columns()}
+        cells = zip(*(column.tolist() for column in columns.values()), strict=True)
+        rows = [
+            [*states, *map(probability, numbers)]
+            for states, numbers in zip(product(*self.states), cells, strict=True)
+        ]
+        return [*self.scope, *columns], rows
+
+    def notes(self) -> list[str]:
+        """What must be read with the numbers."""
+        notes = []
+        if (self.unsupported or 0) >= SHOWN_SHARE:
+            notes.append(resting(self.unsupported or 0))
+        if self.bounds is not None:
+            kind = "" if self.bounds_are_exact else "outer bounds, perhaps too wide: "
+            notes.append(f"lowest, highest: {kind}over all values of the CPT rows without data")
+        return notes
+
+    def _labelled(self) -> Labelled:
+        basis = self.basis
+        return Labelled(basis.title, basis.scope, basis.states, np.asarray(self))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        if self._basis is None:
+            return repr(np.asarray(self))
+        if not self._columns():
+            return "\n".join([self._labelled().text(), *self.notes()])
+        header, rows = self.rows()
+        table = text_table(header, rows, left=len(self.scope))
+        return "\n".join([self.basis.title, table, *self.notes()])
+
+    def _repr_html_(self) -> str:
+        if self._basis is None:
+            return f"<pre>{escape(str(self))}</pre>"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
+        if not self._columns():
+            return self._labelled().html() + notes
+        return rows_as_html(*self.rows(), self.basis.title) + notes
+
+    def to_frame(self, library: Library = "pandas", *, tidy: bool = True) -> Any:
+        """The probabilities as a dataframe: a row for each cell, or a column for each state.
+
+        The tidy frame also has the ends of intervals (low, high) and bounds (lowest, highest).
+        """
+        labelled = self._labelled()
+        if not tidy:
+            return labelled.frame(library, tidy=False)
+        return frame_of({**labelled.tidy(), **self._columns()}, library)
+
+
+def resting(share: float) -> str:
+    """The share of an answer that no data support, in words.
+
+    >>> resting(0.4)
+    '40.0% of the answer rests on CPT rows that no data support'
+    """
+    return f"{share:.1%} of the answer rests on CPT rows that no data support"
+
+
+def title(scope: Sequence[str], evidence: Mapping[str, object], do: Mapping[str, object]) -> str:
+    """What is asked, as it is written.
+
+    >>> title(["Y"], {"Z": "a"}, {"X": "yes"})
+    'P(Y | do(X=yes), Z=a)'
+    """
+    fixed = ", ".join(f"{name}={state}" for name, state in do.items())
+    given = [f"do({fixed})"] if fixed else []
+    given += [f"{name}={state}" for name, state in evidence.items()]
+    return f"P({', '.join(scope)}{' | ' if given else ''}{', '.join(given)})"

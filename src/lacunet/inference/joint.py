@@ -1,0 +1,382 @@
+"""Posterior joint distributions over some scopes, exact, from one calibration.
+
+Variables that are neither asked about nor seen, and have no such descendants, are barren:
+their CPTs sum to one and are left out. Evidence cuts its axis out of every table before the
+junction tree is planned, so that evidence only ever makes inference cheaper. What it cuts off
+from all that is asked for is left out as well, unless it has zeros: only they can make the
+evidence impossible.
+
+An elimination order is searched for once per structure. Every question about it tries that order
+first, and searches for a better one only where the cells to be saved are worth the search.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from lacunet.data.matching import Matcher
+from lacunet.inference.elimination.junction_tree import (
+    Calibration,
+    Factor,
+    JunctionTree,
+    Numbers,
+    calibrate,
+    junction_tree,
+)
+from lacunet.inference.elimination.order import (
+    CELLS_PER_NODE,
+    best_order,
+    bits_of,
+    greedy_order,
+    joined,
+    numbered,
+    one_per_edge,
+)
+from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
+from lacunet.memory import memory_budget
+from lacunet.model.network import (
+    FloatArray,
+    Network,
+    NetworkError,
+    Scope,
+    topological_order,
+)
+
+ANY = slice(None)
+NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_TABLES: Mapping[str, FloatArray] = MappingProxyType({})
+
+
+def family_marginals(network: Network, *, memory: float | None = None) -> Mapping[str, FloatArray]:
+    r"""The joint :math:`\Pr(u, x)` of every family, axes parents... then child."""
+    scopes = [network.family(name) for name in network.variables]
+    return dict(
+        zip(network.variables, joint_marginals(network, scopes, memory=memory), strict=True)
+    )
+
+
+def joint_marginals(
+    network: Network,
+    scopes: Sequence[Scope],
+    evidence: Mapping[str, object] = NOTHING,
+    *,
+    memory: float | None = None,
+) -> tuple[FloatArray, ...]:
+    """The posterior joint distribution over each of several scopes, all from one calibration."""
+    return posed(network, scopes, evidence, memory).answers
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Scopes asked about, what is seen, how to answer, and the bytes that may take."""
+
+    network: Network
+    scopes: tuple[Scope, ...]
+    seen: Mapping[str, int]
+    plan: Plan
+    budget: float
+
+    def calibrated(
+        self, tables: Mapping[str, FloatArray] = NO_TABLES, *, marginals: bool = True
+    ) -> Calibration:
+        """The product of all tables that the answer depends on, summed.
+
+        Parameters
+        ----------
+        tables
+            Tables that stand in for CPTs of the network; their rows need not sum to one.
+        marginals
+            Whether the marginals over the scopes are wanted too.
+        """
+        wanted = self.plan.wanted if marginals else ()
+        return _calibrated(self, self.plan, tables, wanted)
+
+    @property
+    def children(self) -> list[str]:
+        """The variables whose CPTs the answer depends on."""
+        return [cut.child for cut in self.plan.near]
+
+    @property
+    def answers(self) -> tuple[FloatArray, ...]:
+        """The posterior joint distribution over each scope."""
+        calibrated = self.calibrated()
+        if not self._is_possible or calibrated.log_total == -math.inf:
+            raise ImpossibleEvidenceError.of(self.evidence)
+        return tuple(
+            self.with_seen(table, scope)
+            for table, scope in zip(calibrated.marginals, self.scopes, strict=True)
+        )
+
+    @property
+    def evidence(self) -> dict[str, str]:
+        """The states seen, by name."""
+        return {name: self.network.states(name)[at] for name, at in self.seen.items()}
+
+    def with_seen(self, table: FloatArray, scope: Scope) -> FloatArray:
+        """Give the variables seen their axes back, with all weight on the state seen."""
+        seen = self.seen
+        if not any(name in seen for name in scope):
+            return table
+        full = np.zeros(self.network.shape(scope))
+        full[tuple(seen.get(name, slice(None)) for name in scope)] = table
+        return full
+
+    @property
+    def _is_possible(self) -> bool:
+        """Whether nothing that the answer does not depend on rules the evidence out."""
+        zeros, is_possible = _zeros(self.network, self.plan, self.seen)
+        if not zeros:
+            return is_possible
+        apart = planned(self.network, (), self.seen, zeros)
+        return _calibrated(self, apart, NO_TABLES, ()).log_total > -math.inf
+
+
+def posed(
+    network: Network,
+    scopes: Sequence[Scope],
+    evidence: Mapping[str, object] = NOTHING,
+    memory: float | None = None,
+) -> Question:
+    """A question that the network can be asked, planned."""
+    seen = codes_seen(network, evidence)
+    for scope in scopes:
+        _check(network, scope)
+    plan = planned(network, scopes, seen)
+    return Question(network, tuple(scopes), seen, plan, memory_budget(memory))
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Families whose variables are numbered in an elimination order; sets of them are bits.
+
+    ``families[v]`` are the parents of ``v`` and ``v``, ``scopes[v]`` the same as a set, and
+    ``lines[v]`` are ``v`` and all its ancestors.
+    """
+
+    names: Scope
+    number_of: Mapping[str, int]
+    sizes: Numbers
+    families: tuple[Numbers, ...]
+    scopes: Numbers
+    lines: Numbers
+
+    def bits(self, names: Iterable[str]) -> int:
+        """Some variables as a set."""
+        return _bits([self.number_of[name] for name in names])
+
+
+class Cut(NamedTuple):
+    """A CPT without the axes of what was seen; ``family`` has their names, if there are any."""
+
+    child: str
+    scope: Numbers
+    family: Scope
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How to answer a question, whatever the states seen.
+
+    ``near`` are the tables that the answer depends on, ``apart`` those that can only tell whether
+    the evidence is possible. Numbers stand for the variables in ``names``.
+    """
+
+    names: Scope
+    wanted: tuple[Numbers, ...]
+    near: tuple[Cut, ...]
+    apart: tuple[Cut, ...]
+    tree: JunctionTree
+
+
+def planned(
+    network: Network, scopes: Sequence[Scope], seen: Iterable[str] = (), needed: Scope = ()
+) -> Plan:
+    """The plan for some scopes, given that some variables are seen.
+
+    ``needed`` are variables that have a part in it without being asked for.
+    """
+    structure = _structure_of(network)
+    return _plan(structure, structure.bits(seen), tuple(scopes), needed)
+
+
+def relevant(network: Network, variables: Iterable[str]) -> list[str]:
+    """The variables and all their ancestors; every other variable is barren."""
+    structure, found = _structure_of(network), 0
+    for name in variables:
+        found |= structure.lines[structure.number_of[name]]
+    return [name for name in network.variables if found >> structure.number_of[name] & 1]
+
+
+def _structure_of(network: Network) -> Structure:
+    return _structure(
+        network.variables,
+        tuple(network.parents_of.values()),
+        tuple([len(states) for states in network.states_of.values()]),
+    )
+
+
+@lru_cache(maxsize=16)
+def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Structure:
+    """The structure of a network, in an order which every question about it can use."""
+    parents_of, size_of = (
+        dict(zip(names, parents, strict=True)),
+        dict(zip(names, sizes, strict=True)),
+    )
+    neighbours = joined([(*own, name) for name, own in parents_of.items()])
+    nodes = list(neighbours)
+    graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})
+    ordered = [nodes[at] for at in greedy_order(graph, one_per_edge, range(len(nodes)))]
+    number_of = {name: number for number, name in enumerate(ordered)}
+    families = [tuple([number_of[v] for v in (*parents_of[name], name)]) for name in ordered]
+    line_of: dict[str, int] = {}
+    for name in topological_order(parents_of):
+        line_of[name] = 1 << number_of[name]
+        for parent in parents_of[name]:
+            line_of[name] |= line_of[parent]
+    return Structure(
+        tuple(ordered),
+        number_of,
+        tuple([size_of[name] for name in ordered]),
+        tuple(families),
+        tuple([_bits(family) for family in families]),
+        tuple([line_of[name] for name in ordered]),
+    )
+
+
+@lru_cache(maxsize=256)
+def _plan(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
+    """The plan in the known order, or in a better one where searching for it may pay."""
+    plan = _laid_out(structure, seen, asked, needed)
+    if sum(plan.tree.cells) <= CELLS_PER_NODE * len(plan.tree.clique_of):
+        return plan
+    neighbours = joined([*plan.wanted, *(cut.scope for cut in plan.near)])
+    weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
+    order = best_order(neighbours, weight_of, sorted(neighbours))
+    number_of = {node: number for number, node in enumerate(order)}
+    wanted = tuple([tuple([number_of[v] for v in scope]) for scope in plan.wanted])
+    near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in plan.near]
+    scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
+    tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
+    names = tuple([structure.names[node] for node in order])
+    return replace(plan, names=names, wanted=wanted, near=tuple(near), tree=tree)
+
+
+def _laid_out(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
+    """Leave out barren variables, the axes of what is seen and what it cuts off."""
+    names, number_of, lines = structure.names, structure.number_of, structure.lines
+    relevant = 0
+    for number in bits_of(seen | structure.bits([name for scope in asked for name in scope])):
+        relevant |= lines[number]
+    wanted = tuple(
+        [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
+    )
+    cuts, scopes = [], []
+    for number in bits_of(relevant):
+        scope, whole = structure.families[number], structure.scopes[number]
+        bits = whole & ~seen
+        family: Scope = ()
+        if bits != whole:
+            family = tuple([names[v] for v in scope])
+            scope = tuple([v for v in scope if bits >> v & 1])
+        cuts.append(Cut(names[number], scope, family))
+        scopes.append(bits)
+    free = [_bits(scope) for scope in wanted]
+    kept = structure.bits(needed)
+    for bits in free:
+        kept |= bits
+    tree = junction_tree(scopes, structure.sizes, free, kept)
+    near: list[Cut] = []
+    apart: list[Cut] = []
+    for cut in cuts:
+        (near if cut.scope and cut.scope[-1] in tree.clique_of else apart).append(cut)
+    return Plan(names, wanted, tuple(near), tuple(apart), tree)
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
+
+
+def _calibrated(
+    question: Question,
+    plan: Plan,
+    tables: Mapping[str, FloatArray],
+    wanted: Sequence[Numbers],
+) -> Calibration:
+    tree, budget = plan.tree, question.budget
+    if tree.memory > budget:
+        cells = max(tree.cells)
+        names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
+        raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
+    network, seen = question.network, question.seen
+    factors = [Factor(cut.scope, _cut(network, cut, seen, tables)) for cut in plan.near]
+    return calibrate(tree, factors, wanted)
+
+
+def _zeros(network: Network, plan: Plan, seen: Mapping[str, int]) -> tuple[Scope, bool]:
+    """The variables of tables apart that have zeros; and that no number among them is zero.
+
+    Only zeros can make the evidence impossible. What is apart and has none sums to some positive
+    constant, each connected part by itself.
+    """
+    found: list[str] = []
+    for cut in plan.apart:
+        if not _cut(network, cut, seen).all():
+            if not cut.scope:
+                return (), False
+            found += [name for name in network.family(cut.child) if name not in seen]
+    return tuple(found), True
+
+
+def _cut(
+    network: Network,
+    cut: Cut,
+    seen: Mapping[str, int],
+    tables: Mapping[str, FloatArray] = NO_TABLES,
+) -> FloatArray:
+    """The CPT, or what stands in for it, at the states seen."""
+    own = network.tables_of
+    if cut.child in tables:
+        table = tables[cut.child]
+    else:
+        table = own[cut.child] if own else network.cpt(cut.child).table  # which is refused
+    if not cut.family:
+        return table
+    return np.asarray(table[tuple([seen.get(name, ANY) for name in cut.family])])
+
+
+def codes_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
+    """The place of each state seen; what is missing was not seen."""
+    seen = {}
+    for name, value in evidence.items():
+        states = network.states(name)
+        if type(value) is str and value in states:  # as it nearly always is
+            seen[name] = states.index(value)
+            continue
+        match = _matcher(states, network.cuts_of.get(name, ())).match(value)
+        if match.is_refused:
+            raise NetworkError.no_such_state(name, str(value), states)
+        if match.code < len(states):
+            seen[name] = match.code
+    return seen
+
+
+@lru_cache(maxsize=1024)
+def _matcher(states: tuple[str, ...], cuts: tuple[float, ...]) -> Matcher:
+    return Matcher(states, cuts=cuts)
+
+
+def _check(network: Network, scope: Scope) -> None:
+    for name in scope:
+        network.known(name)
+    if len(set(scope)) < len(scope):
+        raise QueryError.repeated({name for name in scope if scope.count(name) > 1})

@@ -1,0 +1,257 @@
+r"""What an answer owes to CPT rows that no data support: its share, and how far they could move it.
+
+*The share.* Let :math:`S` be the event that every CPT row on the way is supported. It is the
+product of one indicator per family, so setting the rows without data to zero gives
+:math:`\Pr(e, S)` by the same calibration, and the share is :math:`1 - \Pr(e, S) / \Pr(e)`. Only
+families that the answer depends on have a part in it.
+
+*Bounds.* With all other rows fixed, :math:`\Pr(y \mid e)` is a quotient of two functions that
+are linear in any one row, so its extremes lie where each row without data puts all its weight on
+one state. Such a choice is a *selector*: a further parent of the family, with a state for each
+state of the child. One calibration over the target and all selectors holds the answers to all
+choices. With many rows only those that weigh most become selectors, and the rest are bounded from
+outside: what passes through them has some weight between zero and
+
+.. math:: M = \Pr(e_0) - \Pr(e_0, S),
+
+where :math:`e_0` is the evidence that does not lie below them, and may go to :math:`y` as a whole
+or not at all:
+
+.. math::
+    \frac{\Pr(y, e, S)}{\Pr(e, S) + M} \le \Pr(y \mid e) \le \frac{\Pr(y, e, S) + M}{\Pr(e, S) + M}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.inference.answer import Bounds
+from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.joint import Question, posed
+from lacunet.model.network import FloatArray, Mask, Network, Scope
+
+MOST_CHOICES = 2**12  # of states for rows without data that are all tried
+MOST_CELLS = 2**22  # of a CPT with its selectors
+
+
+def unsupported_share(question: Question) -> float | None:
+    """The posterior probability of passing through a CPT row without data; None if not known.
+
+    Examples
+    --------
+    >>> heart = Network(
+    ...     {"Age": ["kid", "adult"], "MI": ["no", "yes"]},
+    ...     {"MI": ["Age"]},
+    ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
+    ... ).with_support({"Age": 1000, "MI": [0, 600]})
+    >>> round(unsupported_share(posed(heart, [("MI",)])), 6)
+    0.4
+    """
+    if question.network.support is None:
+        return None
+    masked = _masked(question.network, _bare_rows(question))
+    if not masked:
+        return 0.0
+    return _share(question, masked, question.calibrated(marginals=False).log_total)
+
+
+def _share(question: Question, masked: Mapping[str, FloatArray], log_total: float) -> float:
+    left = question.calibrated(masked, marginals=False).log_total
+    return min(1.0, max(0.0, -math.expm1(min(0.0, left - log_total))))
+
+
+def _bare_rows(question: Question) -> dict[str, Mask]:
+    """For each family that the answer depends on, the rows without data that evidence allows."""
+    network, seen = question.network, question.seen
+    found = {}
+    for name in question.children:
+        supported = (network.support or {}).get(name)
+        if supported is None or supported.all():
+            continue
+        allowed = np.zeros(supported.shape, dtype=np.bool_)
+        allowed[tuple(seen.get(parent, slice(None)) for parent in network.parents(name))] = True
+        if (bare := ~supported & allowed).any():
+            found[name] = bare
+    return found
+
+
+def _masked(network: Network, bare_of: Mapping[str, Mask]) -> dict[str, FloatArray]:
+    """The CPTs with zeros in some of their rows."""
+    return {
+        name: np.where(bare[..., None], 0.0, network.cpt(name).table)
+        for name, bare in bare_of.items()
+    }
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a CPT: the variable, and the positions of its parents' states."""
+
+    variable: str
+    place: tuple[int, ...]
+
+
+def bounds_over_bare_rows(
+    question: Question, most_choices: int = MOST_CHOICES
+) -> tuple[Bounds, bool]:
+    """The lowest and highest answer to a question with one scope; whether they are reached.
+
+    Parameters
+    ----------
+    most_choices
+        How many combinations of states for rows without data are all tried.
+
+    Examples
+    --------
+    >>> heart = Network(
+    ...     {"Age": ["kid", "adult"], "MI": ["no", "yes"]},
+    ...     {"MI": ["Age"]},
+    ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
+    ... ).with_support({"Age": 1000, "MI": [0, 600]})
+    >>> bounds, is_exact = bounds_over_bare_rows(posed(heart, [("MI",)]))
+    >>> bounds.low.round(6).tolist(), bounds.high.round(6).tolist(), is_exact
+    ([0.57, 0.03], [0.97, 0.43], True)
+    """
+    rows = _rows_that_matter(question)
+    while True:
+        chosen = _first(rows, question.network, most_choices)
+        try:
+            bounds = _bounds(question, chosen, rows[len(chosen) :])
+        except OverBudgetError:
+            if not chosen:
+                raise
+            most_choices //= 8
+            continue
+        return bounds, len(chosen) == len(rows)
+
+
+def _rows_that_matter(question: Question) -> list[Row]:
+    """The rows without data that can be passed through, those with most weight first."""
+    network = question.network
+    bare_of = _bare_rows(question)
+    families = [network.parents(name) for name in bare_of]
+    even = {
+        name: np.where(bare[..., None], 1 / network.cardinality(name), network.cpt(name).table)
+        for name, bare in bare_of.items()
+    }  # whatever the rows hold: what can be reached at all
+    reach = posed(
+        network.with_tables({**(network.tables_of or {}), **even}), families, question.evidence
+    )
+    weights = posed(network, families, question.evidence).answers
+    found = []
+    for name, reached, weight in zip(bare_of, reach.answers, weights, strict=True):
+        for place in map(tuple, np.argwhere(bare_of[name] & (reached > 0)).tolist()):
+            found.append((float(weight[place]), Row(name, place)))
+    return [row for _, row in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _first(rows: Sequence[Row], network: Network, most: int) -> list[Row]:
+    """As many rows as make at most so many choices, with CPTs that stay of a size."""
+    choices, cells_of = 1, {row.variable: network.cpt(row.variable).table.size for row in rows}
+    for number, row in enumerate(rows):
+        states = network.cardinality(row.variable)
+        choices *= states
+        cells_of[row.variable] *= states
+        if choices > most or cells_of[row.variable] > MOST_CELLS:
+            return list(rows[:number])
+    return list(rows)
+
+
+def _bounds(question: Question, chosen: Sequence[Row], left: Sequence[Row]) -> Bounds:
+    """The extremes over all choices for some rows, and outer bounds for what is left."""
+    (scope,) = question.scopes
+    wide, selectors = _with_selectors(question.network, chosen)
+    open_scope = tuple(name for name in scope if name not in question.seen)
+    asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
+    scale, axes = asked.calibrated(marginals=False).log_total, len(open_scope)
+    bare_of: dict[str, Mask] = {}
+    for row in left:
+        shape = wide.shape(wide.parents(row.variable))
+        bare_of.setdefault(row.variable, np.zeros(shape, dtype=np.bool_))[row.place] = True
+    sure = _weights(asked, _masked(wide, bare_of), axes, scale)  # P(y, e, S) for each choice
+    extra = _most_weight(asked, bare_of, axes, scale)  # M
+    total = sure.sum(axis=tuple(range(axes))) + extra
+    possible = total > 0
+    low = (sure[..., possible] / total[possible]).min(axis=-1)
+    high = ((sure + extra)[..., possible] / total[possible]).max(axis=-1)
+    return Bounds(*(question.with_seen(bound, scope) for bound in (low, high)))
+
+
+def _with_selectors(network: Network, rows: Sequence[Row]) -> tuple[Network, Scope]:
+    """The network in which a selector chooses the state that each of some rows puts all weight on.
+
+    Selectors are roots with even odds.
+    """
+    states_of = dict(network.states_of)
+    parents_of = dict(network.parents_of)
+    tables_of: dict[str, FloatArray] = dict(network.tables_of or {})
+    selectors = []
+    for number, row in enumerate(rows):
+        name = f"selector {number}"
+        while name in states_of:
+            name += "'"
+        own = network.cardinality(row.variable)
+        table = tables_of[row.variable]
+        wider = np.repeat(table[..., None, :], own, axis=-2)
+        wider[row.place] = np.eye(own)  # whatever the other selectors of the family choose
+        states_of[name], tables_of[name] = network.states(row.variable), np.full(own, 1 / own)
+        parents_of[row.variable] = (*parents_of[row.variable], name)
+        tables_of[row.variable] = wider
+        selectors.append(name)
+    return Network(states_of, parents_of, tables_of), tuple(selectors)
+
+
+def _weights(
+    question: Question, tables: Mapping[str, FloatArray], axes: int, log_scale: float
+) -> FloatArray:
+    """The weight of each answer and choice: the first axes, then all choices on one."""
+    calibrated = question.calibrated(tables)
+    (scope,) = question.scopes
+    shape = question.network.shape(scope)
+    if calibrated.log_total == -math.inf:
+        return np.zeros((*shape[:axes], math.prod(shape[axes:])))
+    weights = calibrated.marginals[0] * math.exp(calibrated.log_total - log_scale)
+    return np.asarray(weights.reshape(*shape[:axes], -1))
+
+
+def _most_weight(
+    question: Question, bare_of: Mapping[str, Mask], axes: int, log_scale: float
+) -> FloatArray:
+    """The most weight that can pass through some rows, for each choice."""
+    network = question.network
+    below = [
+        name
+        for name in question.children
+        if name in question.seen and _is_below(network, name, bare_of, question.seen)
+    ]
+    anything = {name: np.ones(network.cpt(name).table.shape) for name in below}
+    nothing = {
+        name: np.where(bare[..., None], 0.0, anything[name])
+        if name in anything
+        else np.where(bare[..., None], 0.0, network.cpt(name).table)
+        for name, bare in bare_of.items()
+    }
+    both = [
+        _weights(question, tables, axes, log_scale).sum(axis=tuple(range(axes)))
+        for tables in (anything, {**anything, **nothing})
+    ]
+    return np.asarray(np.maximum(both[0] - both[1], 0.0))
+
+
+def _is_below(
+    network: Network, name: str, families: Mapping[str, object], seen: Mapping[str, int]
+) -> bool:
+    """Whether a variable is a child of one of the families, or hangs on one by unseen variables."""
+    waiting, known = [name], {name}
+    while waiting:
+        one = waiting.pop()
+        if one in families:
+            return True
+        fresh = [p for p in network.parents(one) if p not in seen and p not in known]
+        known.update(fresh)
+        waiting += fresh
+    return False
