@@ -1,23 +1,30 @@
 """Work on several pieces side by side, in processes; results come in the order of the pieces.
 
 NumPy's gathers hold the interpreter's lock, so threads would wait for each other.
+
+Every process has a pipe of its own, and this process keeps no copy of the far end. So a process
+that is gone is seen as the end of its pipe, even in the middle of a result. A pool with one pipe
+for all results (`concurrent.futures`) waits for the rest of that result for ever.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections import deque
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import current_process, get_context, parent_process
+from multiprocessing.connection import wait
 from threading import Thread
-from typing import TypeVar
+from traceback import format_exc
+from typing import Any, TypeVar
 
 from lacunet.errors import LacunetError
 
-AHEAD = 2  # pieces per process that may wait to be taken
+AHEAD = 2  # pieces per process that may be given out before an earlier one is done
+UNGUARDED = 3  # the exit code of a process that began by running the whole script again
 
 Piece = TypeVar("Piece")
 Found = TypeVar("Found")
@@ -26,36 +33,142 @@ Found = TypeVar("Found")
 def side_by_side(
     work: Callable[[Piece], Found], pieces: Sequence[Piece], jobs: int
 ) -> Iterator[Found]:
-    """What the work finds in each piece; with one job, in this process."""
+    """What the work finds in each piece; with one job, in this process.
+
+    Raises
+    ------
+    LacunetError
+        A process was stopped by something else, or could not begin.
+    """
     if jobs == 1 or len(pieces) < 2:
         yield from map(work, pieces)
         return
-    pool = ProcessPoolExecutor(min(jobs, len(pieces)), get_context("spawn"), _begin)
-    waiting: deque[Future[Found]] = deque()
+    if getattr(current_process(), "_inheriting", False):  # still importing the script
+        sys.exit(UNGUARDED)
+    if current_process().daemon:
+        raise LacunetError("this process was not allowed to start others.", "give jobs=1.")
+    workers: list[_Worker] = []
     try:
-        for piece in pieces:
-            waiting.append(pool.submit(work, piece))
-            if len(waiting) > AHEAD * jobs:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise LacunetError(
-            "a process that counted rows was stopped, perhaps because memory ran out.",
-            "give fewer jobs=... (--jobs), or a smaller memory=... (--memory).",
-        ) from None
-    except BaseException:
-        for process in list(pool._processes.values()):  # what they work on is not wanted now
-            process.terminate()
-        raise
+        for _ in range(min(jobs, len(pieces))):
+            with _uninterrupted():
+                workers.append(_Worker.started(work))
+        yield from _in_order(workers, pieces)
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for worker in workers:
+            worker.stop()
 
 
-def _begin() -> None:
-    """Leave Ctrl-C to the process that started this one, and end when it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _in_order(workers: Sequence[_Worker], pieces: Sequence[Any]) -> Iterator[Any]:
+    given = returned = 0
+    found: dict[int, Any] = {}
+    piece_of: dict[int, int] = {}  # by the place of the worker
+    idle: list[int] = []
+    while returned < len(pieces):
+        while idle and given < min(len(pieces), returned + AHEAD * len(workers)):
+            at = idle.pop()
+            workers[at].send(pieces[given])
+            piece_of[at] = given
+            given += 1
+        if returned in found:
+            yield found.pop(returned)
+            returned += 1
+            continue
+        waited = {worker.connection: at for at, worker in enumerate(workers) if at not in idle}
+        for connection in wait(list(waited)):
+            at = waited[connection]
+            answer = workers[at].receive()
+            if at in piece_of:  # the first message says that it has begun
+                found[piece_of.pop(at)] = answer
+            idle.append(at)
+
+
+@dataclass
+class _Worker:
+    """A process that works on one piece after another."""
+
+    process: Any
+    connection: Any
+    has_begun: bool = False
+
+    @classmethod
+    def started(cls, work: Callable[[Any], Any]) -> _Worker:
+        context = get_context("spawn")
+        connection, far_end = context.Pipe()
+        process = context.Process(target=_serve, args=(far_end, work), daemon=True)
+        process.start()
+        far_end.close()
+        return cls(process, connection)
+
+    def send(self, piece: object) -> None:
+        try:
+            self.connection.send(piece)
+        except OSError:
+            raise self._lost() from None
+
+    def receive(self) -> Any:
+        try:
+            is_found, answer = self.connection.recv()
+        except (EOFError, OSError):
+            raise self._lost() from None
+        self.has_begun = True
+        if not is_found:
+            raise answer
+        return answer
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self.connection.close()
+        self.process.kill()
+        self.process.join()
+
+    def _lost(self) -> LacunetError:
+        self.process.join()
+        if self.process.exitcode == UNGUARDED and not self.has_begun:
+            return LacunetError(
+                "a process that should count rows ran this script from the top instead.",
+                'put what the script does under: if __name__ == "__main__": (or give jobs=1).',
+            )
+        return LacunetError(
+            "a process that counted rows was stopped, perhaps because memory ran out."
+            if self.has_begun
+            else "a process that should count rows ended before it began "
+            f"(exit code {self.process.exitcode}).",
+            "give fewer jobs=... (--jobs), or a smaller memory=... (--memory).",
+        )
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C and the like back; a process that is started meanwhile never gets Ctrl-C."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _serve(connection: Any, work: Callable[[Any], Any]) -> None:
+    """In the process: answer one piece after another, until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # left to the process that started this one
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGHUP})
     Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):  # the other end is gone
+        connection.send((True, None))
+        while True:
+            connection.send(_answer(work, connection.recv()))
+
+
+def _answer(work: Callable[[Any], Any], piece: object) -> tuple[bool, Any]:
+    try:
+        return True, work(piece)
+    except Exception as error:
+        if not isinstance(error, LacunetError):
+            error.add_note(f"In a process of its own:\n{format_exc()}")
+        return False, error
 
 
 def _end_with_parent() -> None:
