@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 import subprocess
 import sys
 from collections import namedtuple
+from contextlib import ExitStack
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pytest
@@ -13,6 +18,7 @@ import pytest
 from lacunet.data import coded
 from lacunet.data.coded import CodeWriter, ScratchError, check_free, scratch_folder
 from lacunet.data.table import Codes, Copies, EncodedTable
+from lacunet.errors import LacunetWarning
 
 
 def test_the_folder_is_gone_after_success_and_after_failure(tmp_path: Path) -> None:
@@ -38,6 +44,40 @@ def test_what_a_killed_run_left_is_removed_and_what_is_in_use_is_not(tmp_path: P
         assert one.is_dir()
         assert two.is_dir()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL])
+def test_a_file_system_without_locks_is_used_without(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[object] = []
+
+    def refuse(*words: object) -> None:
+        opened.append(words)
+        assert len(opened) < 10  # not again and again
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with catch_warnings(record=True) as said, ExitStack() as stack:
+        simplefilter("always")
+        one = stack.enter_context(scratch_folder(tmp_path))
+        (one / "rows").write_bytes(b"codes")
+        two = stack.enter_context(scratch_folder(tmp_path))
+        assert (one / "rows").exists()  # not taken for a leftover
+        assert {*tmp_path.iterdir()} == {one, two}
+    assert [warning.category for warning in said] == [LacunetWarning] * 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_run_on_another_machine_uses_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scratch_folder(tmp_path) as other:
+        (lock,) = tmp_path.glob("*.lock")
+        lock.write_text("another-host another-boot")
+        monkeypatch.setattr(fcntl, "flock", lambda *_: None)  # its locks are not seen here
+        with scratch_folder(tmp_path):
+            assert other.is_dir()
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ then the weights and the copies, where the rows have them.
 
 The files are in a folder that is gone when the work ends, however it ends. Each run has a folder
 of its own beside a file that it keeps locked. The system drops the lock of a process that dies,
-so what a killed run left behind can be told from what is in use: the next run that wants a folder
-at the same place removes it first.
+so what a killed run left behind can be told from what is in use: the next run on the same machine
+that wants a folder at the same place removes it first. Where files cannot be locked there is only
+the folder, and a warning.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
 from pathlib import Path
+from platform import node
 from typing import Any
 from uuid import uuid4
 
@@ -27,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import Copies, EncodedTable, code_type
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.memory import gibibytes
 
 PREFIX = "lacunet-scratch-"
@@ -55,26 +59,35 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
             "make it, or name another: scratch=... (--scratch).",
         )
     remove_leftovers(where)
+    folder = where / f"{PREFIX}{uuid4().hex}"
     try:
-        folder, lock = _made(where)
+        lock = _locked(folder.with_suffix(LOCK))
+        folder.mkdir(mode=0o700)
     except OSError as error:
         raise ScratchError(
             f"no scratch files can be written to {str(where)!r}: {error.strerror}.",
             "name another folder: scratch=... (--scratch).",
         ) from None
     try:
+        if lock is None:
+            warn(
+                f"files in {str(where)!r} cannot be locked: if this run is killed, nobody will "
+                f"remove {str(folder)!r}; scratch=... (--scratch) names another folder."
+            )
         yield folder
     finally:
-        _removed(folder, lock)
+        _remove(folder, lock)
 
 
 def remove_leftovers(parent: str | os.PathLike[str] | None = None) -> None:
-    """Remove the scratch folders of runs that were killed."""
+    """Remove the scratch folders of runs on this machine that were killed."""
     for path in _place(parent).glob(f"{PREFIX}*{LOCK}"):
         with suppress(OSError):
             lock = os.open(path, os.O_RDWR)
-            if _is_locked_by_us(lock):
-                _removed(path.with_suffix(""), lock)
+            # Locks of another machine may not be seen here, though the folder is shared.
+            is_ours = not _this_machine().isdisjoint(os.read(lock, 1000).decode().split())
+            if is_ours and _lock(lock) is Lock.HELD:
+                _remove(path.with_suffix(""), lock)
             else:
                 os.close(lock)
 
@@ -95,27 +108,29 @@ def check_free(folder: Path, needed: float) -> None:
         )
 
 
-def _made(where: Path) -> tuple[Path, int]:
-    """A new folder and the descriptor of the locked file beside it."""
-    while True:
-        folder = where / f"{PREFIX}{uuid4().hex}"
-        path = folder.with_suffix(LOCK)
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        # Another run may have taken it for a leftover before it was locked.
-        if _is_locked_by_us(lock) and path.exists():
-            folder.mkdir(mode=0o700)
-            return folder, lock
-        os.close(lock)
+class Lock(Enum):
+    """What became of an attempt to lock a file."""
+
+    HELD = "held"  # by us
+    TAKEN = "taken"  # by another process
+    UNSUPPORTED = "unsupported"  # Lustre, some NFS and FUSE
 
 
-def _removed(folder: Path, lock: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    os.close(lock)  # an open file cannot be removed everywhere
-    if not folder.exists():  # else it is a leftover: the next run tries again
-        folder.with_suffix(LOCK).unlink(missing_ok=True)
+def _locked(path: Path) -> int | None:
+    """The descriptor of a new file that is locked; None, and no file, where files cannot be.
+
+    The file says whose it is once it is locked. While it is empty nobody takes it for a leftover.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    if _lock(descriptor) is Lock.HELD:
+        os.write(descriptor, " ".join(sorted(_this_machine())).encode())
+        return descriptor
+    os.close(descriptor)
+    path.unlink(missing_ok=True)
+    return None
 
 
-def _is_locked_by_us(descriptor: int) -> bool:
+def _lock(descriptor: int) -> Lock:
     """Lock a file, unless another process has locked it."""
     try:
         if sys.platform == "win32":
@@ -126,9 +141,29 @@ def _is_locked_by_us(descriptor: int) -> bool:
             import fcntl
 
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        is_taken = error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+        return Lock.TAKEN if is_taken else Lock.UNSUPPORTED
+    return Lock.HELD
+
+
+@cache
+def _this_machine() -> frozenset[str]:
+    """Names of this machine: containers on it share one, and it keeps the other when restarted."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    try:
+        return frozenset({node() or "unnamed", boot.read_text().strip()})
     except OSError:
-        return False
-    return True
+        return frozenset({node() or "unnamed"})
+
+
+def _remove(folder: Path, lock: int | None) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock is None:
+        return
+    os.close(lock)  # an open file cannot be removed everywhere
+    if not folder.exists():  # else it is a leftover: the next run tries again
+        folder.with_suffix(LOCK).unlink(missing_ok=True)
 
 
 EXTRA_BYTES = 8  # of a weight, a number of copies, a sum of squares

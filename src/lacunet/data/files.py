@@ -7,12 +7,13 @@ import glob
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import IO
 
+from lacunet.data.coded import scratch_folder
 from lacunet.data.errors import DataError, listed
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
 from lacunet.data.text import TextFile, TextFiles, text_part
@@ -111,9 +112,9 @@ def _part(path: Path, options: TextFiles) -> Part:
 
 def _saved(stream: IO[bytes], name: str) -> Path:
     """What comes only once as a file, for it is read more often; gone when the program ends."""
-    folder = tempfile.mkdtemp(prefix="lacunet-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = Path(folder) / name
+    kept = ExitStack()
+    atexit.register(kept.close)
+    path = kept.enter_context(scratch_folder()) / name
     with path.open("wb") as file:
         shutil.copyfileobj(stream, file)
     return path
