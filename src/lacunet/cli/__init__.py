@@ -1,7 +1,7 @@
 """The command line: one thin function a command.
 
 Results go to stdout, progress and notes to stderr. Exit codes: 0 done, 1 a problem with the
-input (a message, no traceback), 2 wrong usage, 130 interrupted.
+input (a message, no traceback), 2 wrong usage, 130 interrupted, 143 stopped by SIGTERM.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import TextIO
 
+from lacunet.cli.signals import Signals, stopping
 from lacunet.cli.terminal import colours
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
+
+INTERRUPTED = 130  # of commands that were stopped; main tells by which signal
 
 COMMANDS = (
     "learn",
@@ -48,11 +51,12 @@ COMMANDS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     _open_streams()
-    with colours():
-        return _run(arguments)
+    with colours(), stopping() as signals:
+        code = _run(arguments, signals)
+        return signals.status if code == INTERRUPTED else code
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, signals: Signals) -> int:
     from lacunet.cli.output import refuse_overwriting
 
     try:
@@ -65,8 +69,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         print(f"lacunet: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("lacunet: interrupted; no unfinished file is left.", file=sys.stderr)
-        return 130
+        how = f"stopped by {signals.name}" if signals.name else "interrupted"
+        print(f"lacunet: {how}; no unfinished file is left.", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in `lacunet ... | head`
         sys.stderr.close()
         return 0
