@@ -115,12 +115,14 @@ bench: .venv/.installed-bench
 docs: .venv/.installed-docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
 
-# Damaged files: FILES network files and a tenth as many data files; SEED for other ones.
+# Damaged files: FILES network files, a tenth as many data files, a hundredth files of statistics;
+# SEED for other ones.
 FILES ?= 100000
 SEED ?= 0
 fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py networks --files $(FILES) --seed $(SEED)
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
+	$(ALONE) $(BIN)/python fuzz/run.py statistics --files $$(($(FILES) / 100)) --seed $(SEED)
 
 # Runs, or finishes, what docs/experiments-results.md shows, and puts the tables into it: some hours.
 studies: .venv/.installed-test

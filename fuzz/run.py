@@ -2,6 +2,7 @@
 
     python fuzz/run.py networks --files 1000000
     python fuzz/run.py data --files 100000 --seed 7
+    python fuzz/run.py statistics --files 10000
 
 Reading a damaged file may give an error of ours or a result; never a traceback, a crash of the
 process, more than five seconds of the processor, or a result other than an independent reader
@@ -28,7 +29,11 @@ from typing import Any
 
 SECONDS = 5.0  # of the processor, for one file
 PATIENCE = 60.0  # seconds of waiting for one file; ten times that for the child to begin
-KINDS = {"networks": "networks", "data": "tables"}  # the module of each kind
+KINDS = {
+    "networks": "networks",
+    "data": "tables",
+    "statistics": "counted",
+}  # the module of each kind
 
 
 def main() -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +17,10 @@ import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.estimate.count import merge_into
-from lacunet.statistics import saved, streamed
-from lacunet.statistics.saved import StatisticsError
+from lacunet.statistics import streamed
+from lacunet.statistics.errors import StatisticsError
+from lacunet.statistics.saved import header
+from lacunet.statistics.saved.soundness import Digest, seal
 
 STATES = {"A": ["0", "1"], "B": ["0", "1"], "C": ["x", "y", "z"]}
 NETWORK = lc.Network(STATES, {"B": ["A"], "C": ["B"]})
@@ -42,16 +46,16 @@ def test_a_file_can_be_read_by_anyone(tmp_path: Path) -> None:
     lc.count(NETWORK, rows, "em", weight="w").write(tmp_path / "a.stats")
     file = pq.ParquetFile(tmp_path / "a.stats")
     told = json.loads(file.metadata.metadata[b"lacunet"])
-    assert (told["format"], told["version"], told["kind"]) == ("lacunet statistics", 1, "rows")
+    assert (told["format"], told["version"], told["kind"]) == ("lacunet statistics", 2, "rows")
     assert (told["method"], told["rows"], told["total"]) == ("em", 3, 4.5)
     assert told["missing"] == {"A": 0, "B": 2, "C": 0}
     assert told["fully_observed"] == ["A", "C"]
     assert told["network"]["states"] == STATES
     assert file.read().to_pylist() == [
         {"A": "0", "B": None, "C": "x", "lacunet:rows": 2, "lacunet:weight": 4.0,
-         "lacunet:squares": 10.0},
+         "lacunet:squares": 10.0, "lacunet:part": 0},
         {"A": "1", "B": "1", "C": "z", "lacunet:rows": 1, "lacunet:weight": 0.5,
-         "lacunet:squares": 0.25},
+         "lacunet:squares": 0.25, "lacunet:part": 0},
     ]  # fmt: skip
 
 
@@ -130,9 +134,9 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_later_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as later:
-        later.setattr(saved, "VERSION", 2)
+        later.setattr(header, "VERSION", 3)
         part(tmp_path / "later.stats")
-    with pytest.raises(StatisticsError, match=r"later.stats' was written by a newer lacunet.* 2"):
+    with pytest.raises(StatisticsError, match=r"later.stats' was written by a newer lacunet.* 3"):
         lc.learn(NETWORK, tmp_path / "later.stats")
 
 
@@ -210,3 +214,99 @@ def test_more_distinct_rows_than_fit_are_refused_in_memory(
     other = replace(lc.count(NETWORK, frame(5, 0), "em"), network=None)
     with pytest.raises(StatisticsError, match="do not say which network"):
         other.write(tmp_path / "part.stats")
+
+
+def forged(path: Path, change: Callable[[dict[str, Any], pa.Table], pa.Table]) -> Path:
+    """The file with its header and contents changed, and all hashes made to fit."""
+    with pq.ParquetFile(path) as file:
+        table, told = file.read(), json.loads(file.metadata.metadata[b"lacunet"])
+    table = change(told, table)
+    digest = Digest()
+    for name in table.column_names:
+        values = table.column(name).to_pylist()
+        if name in STATES:
+            codes = [[*STATES[name], None].index(value) for value in values]
+            array = np.array(codes, dtype=np.uint8)
+        elif name == "family":
+            array = np.array([list(STATES).index(value) for value in values], dtype=np.int32)
+        else:
+            array = np.array(values, dtype=table.column(name).type.to_pandas_dtype())
+        digest.add({name: array})
+    told["data"] = digest.text()
+    told["seal"] = seal(told)
+    with pq.ParquetWriter(path, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"lacunet": json.dumps(told)})
+    return path
+
+
+def with_number(name: str, change: Callable[[float], float]) -> Callable[..., pa.Table]:
+    def changed(_: dict[str, Any], table: pa.Table) -> pa.Table:
+        values = table.column(name).to_pylist()
+        values[0] = change(values[0])
+        at = table.column_names.index(name)
+        return table.set_column(at, name, pa.array(values, table.column(name).type))
+
+    return changed
+
+
+def with_header(key: str, change: Callable[[Any], Any]) -> Callable[..., pa.Table]:
+    def changed(told: dict[str, Any], table: pa.Table) -> pa.Table:
+        told[key] = change(told[key])
+        return table
+
+    return changed
+
+
+FORGERIES = {
+    "negative weight": with_number("lacunet:weight", lambda own: -own),
+    "weight that is no number": with_number("lacunet:weight", lambda _: float("nan")),
+    "another weight": with_number("lacunet:weight", lambda own: own + 1),
+    "other squares": with_number("lacunet:squares", lambda own: own * 100),
+    "another number of rows": with_number("lacunet:rows", lambda own: own + 1),
+    "another part": with_number("lacunet:part", lambda _: 7),
+    "another total": with_header("total", lambda own: own + 1),
+    "more rows": with_header("rows", lambda own: own + 1),
+    "no rows": with_header("rows", lambda _: None),
+    "other missing values": with_header("missing", lambda own: {**own, "B": own["B"] - 1}),
+    "no parts": with_header("parts", lambda _: []),
+    "a part twice": with_header("parts", lambda own: own + own),
+    "another kind": with_header("kind", {"rows": "families", "families": "rows"}.get),
+    "another hash": with_header("network", lambda own: {**own, "hash": "0"}),
+    "states that are numbers": with_header("network", lambda own: {**own, "states": {"A": [1]}}),
+    "fewer entries": lambda _, table: table.slice(1),
+    "entries twice": lambda _, table: pa.concat_tables([table, table]),
+    "one column less": lambda _, table: table.drop_columns(["lacunet:squares"]),
+}
+
+
+@pytest.mark.parametrize("method", ["factored-mar", "direct-mcar", "listwise"])
+@pytest.mark.parametrize("what", FORGERIES)
+def test_a_forged_file_is_refused_by_its_name(what: str, method: str, tmp_path: Path) -> None:
+    path = forged(part(tmp_path / "forged.stats", method), FORGERIES[what])
+    with pytest.raises(StatisticsError, match=r"forged\.stats"):
+        lc.learn(NETWORK, path, "direct-mcar")
+
+
+@pytest.mark.parametrize("method", ["factored-mar", "direct-mcar"])
+def test_a_header_that_does_not_fit_its_own_hash_is_refused(method: str, tmp_path: Path) -> None:
+    path = part(tmp_path / "changed.stats", method)
+    with pq.ParquetFile(path) as file:
+        table, told = file.read(), json.loads(file.metadata.metadata[b"lacunet"])
+    with pq.ParquetWriter(path, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"lacunet": json.dumps({**told, "method": "em"})})
+    with pytest.raises(StatisticsError, match="its header was changed"):
+        lc.learn(NETWORK, path, "direct-mcar")
+
+
+def test_contents_that_do_not_fit_their_hash_are_refused(tmp_path: Path) -> None:
+    path = part(tmp_path / "changed.stats", "em")
+    with pq.ParquetFile(path) as file:
+        table, header_text = file.read(), file.metadata.metadata[b"lacunet"]
+    order = np.arange(table.num_rows)[::-1]
+    with pq.ParquetWriter(path, table.schema) as writer:
+        writer.write_table(table.take(order))
+        writer.add_key_value_metadata({"lacunet": header_text})
+    with pytest.raises(StatisticsError, match="its contents were changed"):
+        lc.learn(NETWORK, path, "direct-mcar")

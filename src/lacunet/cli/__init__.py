@@ -57,9 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None, signals: Signals) -> int:
-    from lacunet.cli.output import refuse_overwriting
-
     try:
+        from lacunet.cli.output import refuse_overwriting
+
         options = parser().parse_args(arguments)
         with _warnings_as_notes():
             refuse_overwriting(options)

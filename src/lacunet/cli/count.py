@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
     add,
     add_data_arguments,
+    add_json,
     add_network_and_data,
     add_output,
     add_size_arguments,
@@ -17,6 +19,9 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.terminal import progress_bar
 from lacunet.wording import counted
+
+if TYPE_CHECKING:
+    from lacunet.statistics.saved.header import Header
 
 HELP = "count what a method needs from the data, to merge and learn from later"
 EXAMPLE = """example:
@@ -35,6 +40,9 @@ def add_arguments(command: ArgumentParser) -> None:
         "families, all others the distinct rows"
     )
     add(command, "--method M", method, default="auto")
+    part = "what to call this part of the data (default: the names of the files)"
+    add(command, "--part NAME", part)
+    add_json(command, "print what the file says of itself as JSON")
     add_size_arguments(command)
     add_data_arguments(command)
 
@@ -53,21 +61,26 @@ def run(options: Namespace) -> int:
             data_of(options),
             options.method,
             How(**data_options(options)),
+            part=options.part,
             progress=progress,
             **size_options(options),
         )
     for text in notes:
         note(text)
-    told(options.output, header.kind, header.rows)
+    report_written(header, options)
     return 0
 
 
-def told(path: str, kind: str, rows: int) -> None:
+def report_written(header: Header, options: Namespace) -> None:
     """Say what was written, and whether single rows can be told from it."""
-    from lacunet.statistics.saved import ROWS
+    import json
 
-    note(f"the statistics of {counted(rows, 'row')} are in {path}")
-    if kind == ROWS:
+    from lacunet.statistics.saved.header import ROWS
+
+    if options.json:
+        print(json.dumps(header.as_data()))
+    note(f"the statistics of {counted(header.rows, 'row')} are in {options.output}")
+    if header.kind == ROWS:
         note("the file holds the distinct rows: treat it like the data themselves")
     else:
         note("a count of one reveals values of a single row: keep the file as private as the data")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.count import told
-from lacunet.cli.options import add, add_memory, add_output
+from lacunet.cli.count import report_written
+from lacunet.cli.options import add, add_json, add_memory, add_output, note
 
-HELP = "add up the statistics that lacunet count wrote"
+HELP = "put statistics that lacunet count wrote together"
 EXAMPLE = """example:
   lacunet merge monday.stats tuesday.stats -o all.stats
+  lacunet merge all.stats monday.stats --replace -o corrected.stats
 """
 
 
@@ -17,6 +18,11 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "parts PART.stats", "statistics, or a pattern", nargs="+")
     add_output(command, "-o --output OUT", "where to write the sum, .stats", required=True)
+    replace = "a part that an earlier file holds too is taken from the later one"
+    add(command, "--replace", replace, action="store_true")
+    add_up = "add the parts up: a smaller file, in which none can be replaced any more"
+    add(command, "--sum", add_up, action="store_true")
+    add_json(command, "print what the file says of itself as JSON")
     add_memory(command)
 
 
@@ -24,6 +30,14 @@ def run(options: Namespace) -> int:
     """Add up, and say what the file holds."""
     from lacunet.estimate.count import merge_into
 
-    header = merge_into(options.output, options.parts, options.memory)
-    told(options.output, header.kind, header.rows)
+    header, notes = merge_into(
+        options.output,
+        options.parts,
+        options.memory,
+        replacing=options.replace,
+        summing=options.sum,
+    )
+    for text in notes:
+        note(text)
+    report_written(header, options)
     return 0

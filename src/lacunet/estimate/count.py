@@ -17,23 +17,28 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
+from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, summed
 from lacunet.statistics.observations import AnyRows, observations
 from lacunet.statistics.rows import Rows, rows_in_parts
-from lacunet.statistics.saved import (
+from lacunet.statistics.saved.header import (
     FAMILIES,
-    MOST_ROWS,
     Header,
-    SavedRows,
-    StatisticsError,
     check_kinds,
     check_same,
-    header_of,
-    read_statistics,
     saved_paths,
-    write_rows,
-    write_statistics,
 )
+from lacunet.statistics.saved.parts import (
+    Block,
+    Fingerprint,
+    Part,
+    check_distinct,
+    name_of,
+    replaced,
+    unnamed_part,
+)
+from lacunet.statistics.saved.read import MOST_ROWS, SavedRows, read_families
+from lacunet.statistics.saved.write import Source, families_part, write_families, write_rows
 from lacunet.statistics.streamed import Streamed
 
 KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
@@ -44,6 +49,7 @@ def count(
     data: Any,
     method: str | Method = "auto",
     *,
+    part: str | None = None,
     weight: Any = None,
     missing: Sequence[str] = (),
     unknown: Literal["error", "missing"] = "error",
@@ -63,6 +69,10 @@ def count(
         The method, or its name. For "listwise", "direct-mcar" and "factored-mcar" the tables of
         the families are counted; for every other method the distinct rows, which may tell of
         single rows.
+    part
+        What to call this part of the data. Statistics that hold a part twice are refused when
+        they are added; a file is known by its name and contents, a dataframe only if it has a
+        name here.
     weight, missing, unknown, latent, memory, scratch, jobs, progress
         As `lacunet.learn` takes them.
 
@@ -86,7 +96,8 @@ def count(
         data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         if not is_rows:
-            return _of_families(network, source, method, progress)
+            found = _of_families(network, source, method, progress)
+            return replace(found, parts=(_families_part(found, data, part),))
         told = Told()
         parts = _distinct(network, source, budget, told)
         whole = next(parts)
@@ -96,7 +107,11 @@ def count(
                 "the memory budget.",
                 "raise memory=... (--memory), or count them into a file: lacunet count.",
             )
-        table = whole.table()
+        table, fingerprint, name = whole.table(), Fingerprint(), name_of(data, part)
+        fingerprint.add(whole.columns, whole.counts)
+        counted = fingerprint.part(
+            name, rows=table.stand_for, total=table.total, is_named=part is not None
+        )
         return Statistics(
             rows=table.stand_for,
             total=table.total,
@@ -106,7 +121,15 @@ def count(
             notes=source.notes(told),
             network=network,
             method=method,
+            parts=(counted if name else unnamed_part(table.stand_for),),
         )
+
+
+def _families_part(found: Statistics, data: Any, part: str | None) -> Part:
+    name = name_of(data, part)
+    if not name:
+        return unnamed_part(found.rows)
+    return families_part(found, name, is_named=part is not None)
 
 
 def count_into(
@@ -116,6 +139,7 @@ def count_into(
     method: str = "auto",
     how: How = AS_IT_IS,
     *,
+    part: str | None = None,
     memory: int | None = None,
     scratch: str | Path | None = None,
     jobs: int = 1,
@@ -131,17 +155,31 @@ def count_into(
     ) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
-            write_statistics(found, path)
-            return header_of(found), found.notes
+            block = (families_part(found, name_of(data, part), is_named=part is not None),)
+            return write_families([(found, block)], method, path), found.notes
         told = Told()
-        header = write_rows(_distinct(network, source, budget, told), network, method, path)
+        rows = _distinct(network, source, budget, told)
+        counted = Source(rows, name=name_of(data, part), is_named=part is not None)
+        header = write_rows([counted], network, method, path)
         return header, source.notes(told)
 
 
 def merge_into(
-    path: str | PathLike[str], parts: Sequence[str | PathLike[str]], memory: int | None = None
-) -> Header:
-    """Add up the statistics in files, and write the sum to another; its header.
+    path: str | PathLike[str],
+    parts: Sequence[str | PathLike[str]],
+    memory: int | None = None,
+    *,
+    replacing: bool = False,
+    summing: bool = False,
+) -> tuple[Header, tuple[str, ...]]:
+    """Put the statistics in files together in another; its header, and notes on the parts.
+
+    Parameters
+    ----------
+    replacing
+        A part that an earlier file holds too is taken from the later one; else it is refused.
+    summing
+        Add the parts up: the file is smaller, but none of them can be replaced any more.
 
     Raises
     ------
@@ -154,14 +192,40 @@ def merge_into(
     for part, header in zip(parts, headers, strict=True):
         check_same(network, header.network, f"the statistics in {str(part)!r}")
     check_kinds(headers)
-    if headers[0].kind == FAMILIES:
-        whole = summed(map(read_statistics, parts))
-        write_statistics(whole, path)
-        return header_of(whole)
+    holders = [(repr(str(part)), own.blocks) for part, own in zip(parts, headers, strict=True)]
+    notes = () if replacing else check_distinct(holders)
+    stays = replaced(holders) if replacing else [[True] * len(own.blocks) for own in headers]
+    kept = [
+        (part, at, block)
+        for part, header, stay in zip(parts, headers, stays, strict=True)
+        for at, block in enumerate(header.blocks)
+        if stay[at]
+    ]
     methods = {header.method for header in headers}
-    tables = (table for part in parts for table in SavedRows(network, Path(part)).tables(MOST_ROWS))
-    rows = rows_in_parts(tables, network.variables, memory_budget(memory) / KEPT_SHARE)
-    return write_rows(rows, network, methods.pop() if len(methods) == 1 else "", path)
+    method = methods.pop() if len(methods) == 1 else ""
+    if headers[0].kind == FAMILIES:
+        counts = {part: read_families(part) for part in parts}
+        blocks = [(counts[part][at], block) for part, at, block in kept]
+        if summing:
+            whole = summed(one for one, _ in blocks)
+            blocks = [(whole, whole.parts)]
+        return write_families(blocks, method, path), notes
+    room = memory_budget(memory) / KEPT_SHARE
+
+    def rows(chosen: Sequence[tuple[str | PathLike[str], int, Block]]) -> Iterator[Rows]:
+        tables = (
+            table
+            for part, at, _ in chosen
+            for table in SavedRows(network, Path(part), at).tables(MOST_ROWS)
+        )
+        return rows_in_parts(tables, network.variables, room)
+
+    if summing:
+        every = tuple(part for _, _, block in kept for part in block)
+        sources = [Source(rows(kept), every)]
+    else:
+        sources = [Source(rows([one]), one[2]) for one in kept]
+    return write_rows(sources, network, method, path), notes
 
 
 def needs_rows(method: str) -> bool:

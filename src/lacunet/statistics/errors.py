@@ -34,6 +34,14 @@ class TooLargeError(LacunetError):
         )
 
 
+class StatisticsError(LacunetError):
+    """Statistics cannot be read, do not belong together, or hold too little."""
+
+
+class CountedTwiceError(StatisticsError):
+    """A part of the data would be counted twice."""
+
+
 class ScopeError(LacunetError):
     """Statistics of different things cannot be added."""
 

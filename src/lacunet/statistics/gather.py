@@ -31,6 +31,7 @@ from lacunet.statistics.counts import Counts, added_up
 from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.statistics.saved.parts import Part
 from lacunet.statistics.split import split_weights
 from lacunet.wording import counted
 
@@ -133,7 +134,8 @@ class Statistics:
     problems were not compiled, where they should have been; ``reduced`` lacks the families whose
     groups there was no time for. ``grouped`` waits to be reduced,
     once all parts are added. ``notes`` is what the user should know of how the rows were read.
-    ``network`` and ``method`` say what they were counted for, if `lacunet.count` made them.
+    ``network`` and ``method`` say what they were counted for, and ``parts`` from which data, if
+    `lacunet.count` made them.
     """
 
     rows: int
@@ -151,6 +153,7 @@ class Statistics:
     notes: tuple[str, ...] = ()
     network: Network | None = None
     method: str = ""
+    parts: tuple[Part, ...] = ()
 
     def __repr__(self) -> str:
         counted_for = f" for {self.method}" if self.method else ""
@@ -159,19 +162,19 @@ class Statistics:
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Statistics:
         """The statistics in a file that `write` or ``lacunet count`` wrote."""
-        from lacunet.statistics.saved import read_statistics
+        from lacunet.statistics.saved.read import read_statistics
 
         return read_statistics(path)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the statistics to a file, whole or not at all; its name ends in ``.stats``."""
-        from lacunet.statistics.saved import write_statistics
+        from lacunet.statistics.saved.write import write_statistics
 
         write_statistics(self, path)
 
     def __add__(self, other: Statistics) -> Statistics:
         if self.network is not None and other.network is not None:
-            from lacunet.statistics.saved import check_summands
+            from lacunet.statistics.saved.header import check_summands
 
             check_summands(self, other)
         return Statistics(
@@ -190,6 +193,7 @@ class Statistics:
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
             network=self.network,
             method=self.method if self.method == other.method else "",
+            parts=(*self.parts, *other.parts),
         )
 
     @property

@@ -33,19 +33,18 @@ from lacunet.data.stream import (
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
+from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Statistics, gather, summed
-from lacunet.statistics.saved import (
+from lacunet.statistics.saved.header import (
     FAMILIES,
     Header,
-    SavedRows,
-    StatisticsError,
     check_kinds,
+    check_parts,
     check_same,
-    entries_in,
     header_of,
-    read_statistics,
     saved_paths,
 )
+from lacunet.statistics.saved.read import SavedRows, entries_in, read_statistics
 from lacunet.statistics.spark import OnSpark, on_spark
 from lacunet.statistics.streamed import Streamed
 
@@ -214,10 +213,12 @@ def _of_saved(
     for path, header in zip(paths, headers, strict=True):
         check_same(network, header.network, f"the statistics in {str(path)!r}")
     check_kinds(headers)
+    notes = check_parts(headers, paths)
     entries = sum(map(entries_in, paths))
     each = row_bytes(network.cardinality_of, extras=3)
     if headers[0].kind == FAMILIES or entries * each <= budget / HELD_SHARE:
-        return of_statistics(summed(map(read_statistics, paths)), network)
+        whole = summed(map(read_statistics, paths))
+        return of_statistics(replace(whole, notes=notes), network)
     missing = {name for header in headers for name in header.partially_observed}
     partially = tuple(name for name in network.variables if name in missing)
     rows = [SavedRows(network, path) for path in paths]
@@ -229,7 +230,7 @@ def _of_saved(
         each,
         budget,
         folder,
-        notes=lambda _: (),
+        notes=lambda _: notes,
         looked_for=lambda: rows,
         jobs=jobs,
     )
@@ -240,7 +241,8 @@ def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
     check_same(network, header_of(statistics).network, "the statistics")
     if not statistics.distinct:
         return Counted(statistics)
-    return Held(statistics.distinct[network.variables].table())
+    table = statistics.distinct[network.variables].table()
+    return Held(replace(table, notes=statistics.notes))
 
 
 def _refuse_options(how: How) -> None:

@@ -1,0 +1,276 @@
+"""What a file of statistics says of itself, and which files belong together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import glob
+from os import PathLike
+from os.path import realpath
+from pathlib import Path
+from typing import Any
+
+from lacunet.data.errors import listed
+from lacunet.errors import LacunetError
+from lacunet.model.network import Network, Scope
+from lacunet.statistics.errors import CountedTwiceError, StatisticsError
+from lacunet.statistics.gather import Statistics
+from lacunet.statistics.saved.parts import (
+    Block,
+    Part,
+    check_distinct,
+    unnamed_part,
+)
+from lacunet.statistics.saved.soundness import (
+    checked_blocks,
+    checked_network,
+    checked_numbers,
+    network_hash,
+    refuse,
+    seal,
+)
+
+SUFFIX = ".stats"
+KEY = b"lacunet"
+FORMAT, VERSION = "lacunet statistics", 2
+FAMILIES, ROWS = "families", "rows"
+OWN = "lacunet:"  # begins the names of columns that are not variables
+NUMBERS = (OWN + "rows", OWN + "weight", OWN + "squares")
+PART = OWN + "part"
+REMAKE = "make it again with lacunet count."
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file of statistics says of itself."""
+
+    kind: str
+    network: Network
+    method: str
+    rows: int
+    total: float
+    missing_of: Mapping[str, int]
+    complete_rows: int | None = None
+    blocks: tuple[Block, ...] = ()
+    data: str = ""
+
+    @property
+    def partially_observed(self) -> Scope:
+        """The variables that some row does not show."""
+        return tuple(name for name in self.network.variables if self.missing_of[name])
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All parts, whether or not they can be told apart."""
+        return tuple(part for block in self.blocks for part in block)
+
+    def as_data(self) -> dict[str, Any]:
+        """What is written."""
+        network = self.network
+        told: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "kind": self.kind,
+            "network": {
+                "hash": network_hash(network),
+                "states": {name: list(network.states(name)) for name in network.variables},
+                "parents": {name: list(network.parents(name)) for name in network.variables},
+            },
+            "method": self.method,
+            "rows": self.rows,
+            "total": self.total,
+            "missing": dict(self.missing_of),
+            "fully_observed": [v for v in network.variables if not self.missing_of[v]],
+            "complete_rows": self.complete_rows,
+            "parts": [
+                [
+                    {"id": own.id, "name": own.name, "rows": own.rows, "named": own.is_named}
+                    for own in block
+                ]
+                for block in self.blocks
+            ],
+            "data": self.data,
+        }
+        return {**told, "seal": seal(told)}
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Header:
+        """What the file says, or why it is not taken.
+
+        Raises
+        ------
+        StatisticsError
+            It is not a whole file of statistics, or a later version wrote it.
+        """
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            with parquet.ParquetFile(path) as file:
+                told = json.loads((file.metadata.metadata or {}).get(KEY, b"null"))
+        except FileNotFoundError:
+            raise StatisticsError(f"there is no file {str(path)!r}.", "check the path.") from None
+        except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
+            reason = str(error).rstrip(".")
+            raise StatisticsError(
+                f"{str(path)!r} is not a file of statistics, or only a part of one: {reason}.",
+                REMAKE,
+            ) from None
+        if not isinstance(told, dict) or told.get("format") != FORMAT:
+            raise StatisticsError(
+                f"{str(path)!r} is a Parquet file, but not one of statistics.",
+                "count it first: lacunet count NETWORK DATA -o part.stats.",
+            )
+        version = told.get("version")
+        if isinstance(version, int) and version > VERSION:
+            raise StatisticsError(
+                f"{str(path)!r} was written by a newer lacunet: its format has version "
+                f"{version}, and {VERSION} is the latest that this one reads.",
+                "upgrade lacunet.",
+            )
+        with believed(path):
+            return cls._checked(told, Path(path).name)
+
+    @classmethod
+    def _checked(cls, told: dict[str, Any], name: str) -> Header:
+        """What a header says, if it can be."""
+        version, kind = told.get("version"), told.get("kind")
+        if version not in (1, VERSION) or isinstance(version, bool):
+            refuse(f"its format has the version {version!r}")
+        if kind not in (FAMILIES, ROWS):
+            refuse(f"its kind is {kind!r}")
+        if ("seal" in told) is (version == 1) or (version > 1 and told["seal"] != seal(told)):
+            refuse("its header was changed")
+        network = checked_network(told.get("network"))
+        checked_numbers(told, network)
+        rows = told["rows"]
+        if version == 1:  # which had no parts
+            told = {**told, "data": ""}
+            blocks: tuple[Block, ...] = ((Part(seal(told)[:16], name, rows),),)
+        else:
+            blocks = checked_blocks(told.get("parts"), rows)
+        if not isinstance(told.get("data"), str):
+            refuse("it does not have a hash of its contents")
+        return cls(
+            kind,
+            network,
+            told["method"],
+            rows,
+            float(told["total"]),
+            told["missing"],
+            told["complete_rows"],
+            blocks,
+            told["data"],
+        )
+
+
+def header_of(statistics: Statistics) -> Header:
+    """The header of the file that statistics are written to."""
+    if statistics.network is None:
+        raise StatisticsError(
+            "the statistics do not say which network they were counted for.",
+            "make them with lacunet.count.",
+        )
+    complete = statistics.complete_rows if statistics.complete else None
+    return Header(
+        ROWS if statistics.distinct else FAMILIES,
+        statistics.network,
+        statistics.method,
+        statistics.rows,
+        statistics.total,
+        statistics.missing_of,
+        complete,
+        (statistics.parts or (unnamed_part(statistics.rows),),),
+    )
+
+
+def check_same(network: Network, other: Network, label: str) -> None:
+    """Refuse statistics that were counted for another network, and say in what it differs."""
+    if network_hash(network) == network_hash(other):
+        return
+    names = set(network.variables) ^ set(other.variables)
+    both = [name for name in network.variables if name not in names]
+    differ = {
+        "variables": sorted(names),
+        "states": [name for name in both if network.states(name) != other.states(name)],
+        "parents": [name for name in both if network.parents(name) != other.parents(name)],
+        "order of the variables": list(network.variables),
+    }
+    what, where = next((what, where) for what, where in differ.items() if where)
+    raise StatisticsError(
+        f"{label} were counted for another network: the {what} differ, in {listed(where)}.",
+        "count the data again with this network.",
+    )
+
+
+def check_summands(one: Statistics, two: Statistics) -> None:
+    """Refuse to add statistics of different networks or kinds."""
+    assert one.network is not None
+    assert two.network is not None
+    check_same(one.network, two.network, "the statistics to be added")
+    check_kinds([header_of(one), header_of(two)])
+    check_distinct([("the one", [one.parts]), ("the other", [two.parts])])
+
+
+def check_kinds(headers: Sequence[Header]) -> None:
+    """Refuse statistics of different kinds: those of families do not tell the rows."""
+    if len({(header.kind, header.complete_rows is None) for header in headers}) > 1:
+        methods = dict.fromkeys(header.method or header.kind for header in headers)
+        raise StatisticsError(
+            f"statistics counted for {' and for '.join(methods)} hold different things and do not "
+            "add up.",
+            "count all parts for one method.",
+        )
+
+
+def saved_paths(data: Any) -> list[Path]:
+    """The files of statistics that data name, by themselves or by a pattern, if they do."""
+    paths = getattr(data, "paths", data)
+    several = [paths] if isinstance(paths, str | PathLike) else paths
+    if not isinstance(several, list | tuple) or not several:
+        return []
+    are_saved = [isinstance(own, str | PathLike) and str(own).endswith(SUFFIX) for own in several]
+    if not any(are_saved):
+        return []
+    if not all(are_saved):
+        raise StatisticsError(
+            "files of statistics and of rows are given together.",
+            "count the rows too, then add all up: lacunet count, lacunet merge.",
+        )
+    found = [
+        Path(name)
+        for own in several
+        for name in ([own] if Path(own).exists() else sorted(glob(str(own))) or [own])
+    ]
+    real = [realpath(path) for path in found]
+    twice = [str(path) for at, path in enumerate(found) if real[at] in real[:at]]
+    if twice:
+        raise CountedTwiceError(
+            f"{listed(sorted(twice))} is named more than once: its rows would count twice.",
+            "name each file once.",
+        )
+    return found
+
+
+def check_parts(headers: Sequence[Header], paths: Sequence[str | PathLike[str]]) -> tuple[str, ...]:
+    """Refuse files that hold the same part of the data; notes on parts that look alike."""
+    return check_distinct(
+        [(repr(str(path)), own.blocks) for path, own in zip(paths, headers, strict=True)]
+    )
+
+
+@contextmanager
+def believed(path: str | PathLike[str]) -> Iterator[None]:
+    """What makes a file unbelievable, as an error that names it."""
+    try:
+        yield
+    except LacunetError as error:
+        if isinstance(error, StatisticsError):
+            raise
+        raise StatisticsError(
+            f"{str(path)!r} cannot be believed: {error.message}", REMAKE
+        ) from None
+    except ValueError as error:
+        raise StatisticsError(f"{str(path)!r} cannot be believed: {error}.", REMAKE) from None

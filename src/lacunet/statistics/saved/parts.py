@@ -1,0 +1,160 @@
+"""Which parts of the data statistics were counted from, so that none is counted twice.
+
+A part is what one run of ``lacunet count`` counted. Its identifier is a hash of its name and of
+what was counted; however the rows come, in whatever order and tables, it is the same. So a file
+that is counted again, copied, linked, or held already by a sum, is recognised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from os import PathLike, fspath
+from pathlib import PurePath
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.statistics.errors import CountedTwiceError
+from lacunet.wording import counted
+
+STDIN = "-"
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was counted at one time.
+
+    ``name`` are the files that were read, or what the user called it (``is_named``).
+    """
+
+    id: str
+    name: str
+    rows: int
+    is_named: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name or 'a part without a name'} ({counted(self.rows, 'row')}, {self.id})"
+
+
+Block = tuple[Part, ...]  # parts that were added up; they can be told apart no longer
+
+
+def name_of(data: Any, given: str | None) -> str:
+    """What a part is called: as the user says, or by the files that were read."""
+    if given is not None:
+        return given
+    paths = getattr(data, "paths", data)
+    several = [paths] if isinstance(paths, str | PathLike) else paths
+    if not isinstance(several, list | tuple) or not all(
+        isinstance(path, str | PathLike) for path in several
+    ):
+        return ""
+    names = [PurePath(fspath(path)).name for path in several]
+    return ", ".join(name for name in names if name != STDIN)
+
+
+@dataclass
+class Fingerprint:
+    """A hash of rows that are added in any order and any grouping."""
+
+    sums: list[int] = field(default_factory=lambda: [0, 0])
+
+    def add(self, columns: Sequence[NDArray[Any]], rows: NDArray[Any]) -> None:
+        """Add configurations, each with the number of rows that show it."""
+        packed = np.zeros(len(rows), dtype=np.uint64)
+        for at, column in enumerate(columns, start=1):
+            packed += (column.astype(np.uint64) + np.uint64(1)) * _mixed(
+                np.full(1, at, dtype=np.uint64)
+            )
+        copies = rows.astype(np.uint64)
+        for at in range(len(self.sums)):
+            own = _mixed(packed ^ np.uint64(MULTIPLIERS[at])) * copies
+            self.sums[at] = (self.sums[at] + int(own.sum(dtype=np.uint64))) % 2**64
+
+    def part(self, name: str, *, rows: int, total: float, is_named: bool) -> Part:
+        """The part that was added."""
+        told = f"{name}\n{self.sums}\n{rows}\n{total:.9g}"
+        return Part(sha256(told.encode()).hexdigest()[:16], name, rows, is_named)
+
+
+def unnamed_part(rows: int) -> Part:
+    """A part of rows that no file holds: it is equal to no other."""
+    return Part(uuid4().hex[:16], "", rows)
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of a value spread over all (splitmix64)."""
+    values = values * np.uint64(MULTIPLIERS[0])
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(MULTIPLIERS[1])
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(MULTIPLIERS[2])
+    return values ^ (values >> np.uint64(31))
+
+
+def check_distinct(holders: Sequence[tuple[str, Sequence[Block]]]) -> tuple[str, ...]:
+    """Refuse parts that several holders have; notes on those that only share a name.
+
+    Parameters
+    ----------
+    holders
+        What each is called in an error, and what it holds.
+
+    Raises
+    ------
+    CountedTwiceError
+        A part is there more than once, or two have the name that the user gave.
+    """
+    notes: list[str] = []
+    by_id: dict[str, str] = {}
+    by_name: dict[str, tuple[str, bool]] = {}
+    for label, blocks in holders:
+        for part in (part for block in blocks for part in block):
+            where, is_named = by_name.get(part.name, (label, False))
+            if part.id in by_id or (part.name in by_name and (part.is_named or is_named)):
+                raise CountedTwiceError(
+                    f"{part} is in {by_id.get(part.id, where)} and in {label}: its rows would "
+                    "count twice.",
+                    "leave one out, or let the later one replace the earlier: merge --replace. "
+                    "Parts that only look alike are told apart by count --part NAME.",
+                )
+            if part.name and part.name in by_name:
+                notes.append(
+                    f"{where} and {label} both hold a part called {part.name}, with different "
+                    "contents; if one corrects the other, merge with --replace"
+                )
+            by_id[part.id] = label
+            if part.name:
+                by_name[part.name] = (label, part.is_named)
+    return tuple(notes)
+
+
+def replaced(holders: Sequence[tuple[str, Sequence[Block]]]) -> list[list[bool]]:
+    """Which blocks of each holder stay if later parts replace those of earlier holders.
+
+    Raises
+    ------
+    CountedTwiceError
+        A part that should be replaced was added up with others.
+    """
+    stays: list[list[bool]] = []
+    ids: set[str] = set()
+    names: set[str] = set()
+    for label, blocks in reversed(holders):
+        stays.insert(0, [not _is_replaced(block, ids, names, label) for block in blocks])
+        ids |= {part.id for block in blocks for part in block}
+        names |= {part.name for block in blocks for part in block if part.name}
+    return stays
+
+
+def _is_replaced(block: Block, ids: set[str], names: set[str], label: str) -> bool:
+    again = [part for part in block if part.id in ids or part.name in names]
+    if again and len(again) < len(block):
+        raise CountedTwiceError(
+            f"{again[0]} cannot be replaced: {label} holds it added up with other parts.",
+            "merge the parts again, without --sum.",
+        )
+    return bool(again)

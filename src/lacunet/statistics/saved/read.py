@@ -1,0 +1,285 @@
+"""Statistics out of files again; nothing in a file is believed before it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.coded import values_of
+from lacunet.data.encode import filled
+from lacunet.data.read import Told
+from lacunet.data.table import Copies, EncodedTable, code_type
+from lacunet.model.network import Network, Scope
+from lacunet.statistics.counts import Counts, Tally
+from lacunet.statistics.errors import StatisticsError
+from lacunet.statistics.gather import Statistics, summed
+from lacunet.statistics.rows import Rows, rows_in_parts
+from lacunet.statistics.saved.header import (
+    NUMBERS,
+    PART,
+    REMAKE,
+    ROWS,
+    Header,
+    believed,
+)
+from lacunet.statistics.saved.parts import Block
+from lacunet.statistics.saved.soundness import (
+    Cells,
+    Digest,
+    Sums,
+    check_families,
+    refuse,
+)
+
+MOST_ROWS = 2**18  # read at a time
+
+
+def read_statistics(path: str | PathLike[str]) -> Statistics:
+    """The statistics in a file.
+
+    Raises
+    ------
+    StatisticsError
+        The file is truncated, damaged, of another kind or of a later version.
+    """
+    header = Header.read(path)
+    if header.kind == ROWS:
+        tables = SavedRows(header.network, Path(path)).tables(MOST_ROWS)
+        names = header.network.variables
+        (rows,) = rows_in_parts(tables, names, inf)
+        return _statistics(header, distinct={names: rows})
+    return replace(summed(read_families(path)), parts=header.parts)
+
+
+def read_families(path: str | PathLike[str]) -> list[Statistics]:
+    """The counts of families in a file, block by block."""
+    header = Header.read(path)
+    network = header.network
+    with believed(path):
+        cells = _cells(path, header)
+    found = []
+    for at, block in enumerate(header.blocks):
+        counts: dict[bool, dict[Scope, Counts]] = {False: {}, True: {}}
+        if header.complete_rows is not None:  # perhaps there were none
+            counts[True] = {own: _no_cells(own, network) for own in network.families}
+        for (name, is_complete), (keys, rows, weights, squares) in cells[at].items():
+            scope = network.family(name)
+            tally = Tally(weights, rows.astype(np.float64), squares)
+            counts[is_complete][scope] = Counts(scope, network.shape(scope), keys, tally)
+        found.append(_of_block(header, block, counts))
+    return found
+
+
+def _of_block(
+    header: Header, block: Block, counts: Mapping[bool, Mapping[Scope, Counts]]
+) -> Statistics:
+    """The statistics of one block, its numbers added up from its own cells."""
+    first, *_ = counts[False].values()
+    whole = next(iter(counts[True].values()), None)
+    missing_of = {}
+    for own in counts[False].values():
+        child = own.scope[-1]
+        is_missing = own.columns()[child] == header.network.cardinality(child)
+        missing_of[child] = int(own.tally.rows[is_missing].sum())
+    alone = replace(
+        header,
+        rows=int(first.tally.rows.sum()),
+        total=float(first.tally.weights.sum()),
+        missing_of={name: missing_of[name] for name in header.network.variables},
+        complete_rows=None if whole is None else int(whole.tally.rows.sum()),
+        blocks=(block,),
+    )
+    return _statistics(alone, counts=counts[False], complete=counts[True])
+
+
+def _statistics(
+    header: Header,
+    counts: Mapping[Scope, Counts] | None = None,
+    complete: Mapping[Scope, Counts] | None = None,
+    distinct: Mapping[Scope, Rows] | None = None,
+) -> Statistics:
+    return Statistics(
+        rows=header.rows,
+        total=header.total,
+        missing_of=header.missing_of,
+        counts=counts or {},
+        complete=complete or {},
+        complete_rows=header.complete_rows or 0,
+        distinct=distinct or {},
+        network=header.network,
+        method=header.method,
+        parts=header.parts,
+    )
+
+
+def entries_in(path: Path) -> int:
+    """The number of distinct rows, or of cells, in a file."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        return int(file.metadata.num_rows)
+
+
+@dataclass(frozen=True)
+class SavedRows:
+    """The distinct rows in a file of statistics; they can be read again and again.
+
+    ``block`` chooses those of one block of parts.
+    """
+
+    network: Network
+    path: Path
+    block: int | None = None
+
+    def tables(self, most: int, told: Told | None = None) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time.
+
+        Raises
+        ------
+        StatisticsError
+            The file is damaged; it may be raised after the last rows.
+        """
+        header = Header.read(self.path)
+        names, sizes = self.network.variables, self.network.cardinality_of
+        sums, digest = Sums(header.blocks), Digest()
+        missing = np.zeros(len(names), dtype=np.int64)
+        with believed(self.path):
+            for batch in _batches(self.path, dict.fromkeys(names, "string"), most):
+                codes = {name: self._codes(batch, name) for name in names}
+                numbers, block = _numbers(batch)
+                sums.check_entries(numbers, block)
+                sums.add(numbers, block)
+                digest.add({**codes, **dict(zip(NUMBERS, numbers, strict=True)), PART: block})
+                missing += [int(numbers[0][codes[v] == sizes[v]].sum()) for v in names]
+                copies = Copies(numbers[0].astype(np.float64), numbers[2])
+                columns: dict[str, Any] = dict(codes)
+                table = EncodedTable.of(sizes, columns, numbers[1], copies=copies)
+                if self.block is not None:
+                    table = table.take(block == self.block)
+                if told is not None:
+                    told.given, told.kept = told.given + table.rows, told.kept + table.rows
+                if table.rows:
+                    yield table
+            sums.check(header.rows, header.total)
+            if dict(zip(names, missing.tolist(), strict=True)) != header.missing_of:
+                refuse("variables are not missing as often as it says")
+            _check_digest(digest, header)
+
+    def _codes(self, batch: Any, name: str) -> NDArray[Any]:
+        column, states = batch.column(name), self.network.states(name)
+        words = column.dictionary.to_pylist()
+        if not set(words) <= set(states):
+            refuse(f"{name!r} has a state that its network does not have")
+        codes = np.array([*map(states.index, words), len(states)], dtype=code_type(len(states)))
+        return codes[filled(column.indices, len(words))]
+
+
+Cell = tuple[NDArray[Any], ...]  # keys, rows, weights, squares
+
+
+def _cells(path: str | PathLike[str], header: Header) -> list[dict[tuple[str, bool], Cell]]:
+    """The cells of each family, among all rows or the complete ones, block by block."""
+    network = header.network
+    found: list[dict[tuple[str, bool], list[Cell]]] = [{} for _ in header.blocks]
+    sums, digest = Sums(header.blocks), Digest()
+    own = {"family": "string", "complete": "bool", "cell": "int64"}
+    for batch in _batches(path, own, MOST_ROWS):
+        names = batch.column("family").dictionary.to_pylist()
+        if batch.column("family").null_count or not set(names) <= set(network.variables):
+            refuse("it has the counts of a family that its network does not have")
+        place = np.array([network.variables.index(name) for name in names], dtype=np.int32)
+        family = place[values_of(batch.column("family").indices)]
+        sides = np.array(batch.column("complete"), dtype=bool)
+        cells = values_of(batch.column("cell"))
+        numbers, block = _numbers(batch)
+        sums.check_entries(numbers, block)
+        digest.add({"family": family, "complete": sides, "cell": cells})
+        digest.add({**dict(zip(NUMBERS, numbers, strict=True)), PART: block})
+        is_first = (family == 0) & ~sides
+        rows, weights, squares = (own[is_first] for own in numbers)
+        sums.add((rows, weights, squares), block[is_first])
+        columns = (cells, *numbers)
+        for at, side, where in sorted(
+            set(zip(family.tolist(), sides.tolist(), block.tolist(), strict=True))
+        ):
+            chosen = (family == at) & (sides == side) & (block == where)
+            parts = found[where].setdefault((network.variables[at], side), [])
+            parts.append(tuple(column[chosen] for column in columns))
+    sums.check(header.rows, header.total)
+    _check_digest(digest, header)
+    joined = [
+        {key: tuple(map(np.concatenate, zip(*parts, strict=True))) for key, parts in own.items()}
+        for own in found
+    ]
+    lacking = dict.fromkeys(network.variables, 0)
+    complete = 0
+    for families, block_parts in zip(joined, header.blocks, strict=True):
+        missing_of, whole = check_families(
+            {
+                (name, side): Cells(network.family(name), keys, (rows, weights, squares))
+                for (name, side), (keys, rows, weights, squares) in families.items()
+            },
+            network,
+            rows=sum(part.rows for part in block_parts),
+        )
+        lacking = {name: number + missing_of[name] for name, number in lacking.items()}
+        complete += whole
+    if lacking != header.missing_of or complete != (header.complete_rows or 0):
+        refuse("variables are not missing as often as it says")
+    return joined
+
+
+def _numbers(batch: Any) -> tuple[tuple[Any, Any, Any], NDArray[np.int32]]:
+    """The numbers beside the entries, and the block that each belongs to."""
+    if any(batch.column(name).null_count for name in NUMBERS):
+        refuse("a number is missing")
+    rows, weights, squares = (values_of(batch.column(name)) for name in NUMBERS)
+    if PART not in batch.schema.names:  # the first version
+        return (rows, weights, squares), np.zeros(batch.num_rows, dtype=np.int32)
+    if batch.column(PART).null_count:
+        refuse("a number is missing")
+    return (rows, weights, squares), values_of(batch.column(PART))
+
+
+def _check_digest(digest: Digest, header: Header) -> None:
+    if header.data and digest.text() != header.data:
+        refuse("its contents were changed")
+
+
+def _no_cells(scope: Scope, network: Network) -> Counts:
+    none = np.zeros(0)
+    return Counts(scope, network.shape(scope), np.zeros(0, np.int64), Tally(none, none, none))
+
+
+def _batches(path: str | PathLike[str], kinds: Mapping[str, str], most: int) -> Iterator[Any]:
+    """The record batches of a file with columns of these kinds, and the numbers; no empty ones.
+
+    Columns of strings come as dictionaries.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    texts = [name for name, kind in kinds.items() if kind == "string"]
+    expected = {**kinds, **dict(zip(NUMBERS, ("int64", "double", "double"), strict=True))}
+    try:
+        schema = parquet.read_schema(path)
+        if PART in schema.names:
+            expected[PART] = "int32"
+        found = {own.name: str(getattr(own.type, "value_type", own.type)) for own in schema}
+        if found != expected or len(schema.names) != len(expected):
+            refuse("it does not have the columns that its kind has")
+        with parquet.ParquetFile(
+            path, read_dictionary=texts, page_checksum_verification=True
+        ) as file:
+            for batch in file.iter_batches(min(most, MOST_ROWS), columns=list(expected)):
+                if batch.num_rows:
+                    yield batch
+    except (pa.ArrowException, OSError) as error:
+        raise StatisticsError(f"{str(path)!r} is damaged: {error}.", REMAKE) from None

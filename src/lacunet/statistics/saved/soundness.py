@@ -1,0 +1,255 @@
+"""What files of statistics must be like to be believed: every number is held against the others.
+
+A file may be damaged, made by another program, or changed by hand. Its header is sealed by a hash
+of itself and holds one of the contents; but neither proves that the numbers make sense, so this is
+checked too. Whatever is wrong is a `ValueError` with the reason, which `header` makes an error that
+names the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from math import isclose, isfinite, prod
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.saved.parts import Block, Part
+
+CLOSE = 1e-9  # relative: sums of weights are made in any order
+SAFE = 2**53  # whole numbers up to here are floating-point numbers too
+
+Numbers = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, weights, squares
+
+
+def refuse(reason: str) -> NoReturn:
+    """Say that something is wrong."""
+    raise ValueError(reason)
+
+
+def network_hash(network: Network) -> str:
+    """A hash of the variables, their states and parents; CPTs have no part in it."""
+    told = [[v, network.states(v), network.parents(v)] for v in network.variables]
+    return sha256(json.dumps(told).encode()).hexdigest()
+
+
+def seal(told: Mapping[str, Any]) -> str:
+    """A hash of all that a header says."""
+    rest = {name: value for name, value in told.items() if name != "seal"}
+    return sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass
+class Digest:
+    """A hash of columns, however they are cut into batches."""
+
+    of_column: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Add the next rows of every column."""
+        for name, values in columns.items():
+            own = self.of_column.setdefault(name, sha256())
+            own.update(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"))))
+
+    def text(self) -> str:
+        """The hash of all that was added."""
+        every = "\n".join(f"{name} {own.hexdigest()}" for name, own in self.of_column.items())
+        return sha256(every.encode()).hexdigest()
+
+
+def checked_network(told: Any) -> Network:
+    """The network of a header."""
+    if not isinstance(told, dict):
+        refuse("it does not say for which network it was counted")
+    states: Any = told.get("states")
+    parents: Any = told.get("parents")
+    for own in (states, parents):
+        if not isinstance(own, dict) or not all(_are_texts(names) for names in own.values()):
+            refuse("its network is not variables with states and parents")
+    network = Network(states, parents)
+    if told.get("hash") != network_hash(network):
+        refuse("its network does not have the hash that it names")
+    return network
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def checked_numbers(told: dict[str, Any], network: Network) -> None:
+    """Refuse numbers of rows that cannot be."""
+    rows: Any = told.get("rows")
+    total, missing = told.get("total"), told.get("missing")
+    if not _is_count(rows, SAFE) or rows == 0:
+        refuse(f"its number of rows is {rows!r}")
+    if isinstance(total, bool) or not isinstance(total, int | float) or not isfinite(total):
+        refuse(f"its total weight is {total!r}")
+    if total < 0:
+        refuse(f"its total weight is {total!r}")
+    if not isinstance(missing, dict) or set(missing) != set(network.variables):
+        refuse("it does not say how often each variable is missing")
+    if not all(_is_count(number, rows) for number in missing.values()):
+        refuse("a variable is missing in more rows than there are")
+    if told.get("fully_observed") != [v for v in network.variables if not missing[v]]:
+        refuse("its fully observed variables are not those that are never missing")
+    complete = told.get("complete_rows", "not given")
+    if complete is not None and not _is_count(complete, rows - max(missing.values())):
+        refuse(f"its number of complete rows is {complete!r}")
+    if not isinstance(told.get("method"), str):
+        refuse("it does not say for which method it was counted")
+
+
+def _is_count(value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def checked_blocks(told: Any, rows: int) -> tuple[Block, ...]:
+    """The parts of a header."""
+    if not isinstance(told, list) or not told or not all(isinstance(own, list) for own in told):
+        refuse("it does not say which parts it holds")
+    blocks = tuple(tuple(map(_checked_part, block)) for block in told)
+    ids = [part.id for block in blocks for part in block]
+    if len(set(ids)) < len(ids) or not all(blocks):
+        refuse("it holds a part more than once, or none")
+    if sum(part.rows for block in blocks for part in block) != rows:
+        refuse("its parts do not have all its rows")
+    return blocks
+
+
+def _checked_part(told: Any) -> Part:
+    if not isinstance(told, dict) or set(told) != {"id", "name", "rows", "named"}:
+        refuse("a part is not described as it should be")
+    texts = isinstance(told["id"], str) and isinstance(told["name"], str)
+    if not texts or not _is_count(told["rows"], SAFE) or not isinstance(told["named"], bool):
+        refuse("a part is not described as it should be")
+    return Part(told["id"], told["name"], told["rows"], told["named"])
+
+
+@dataclass
+class Sums:
+    """What the entries of a file add up to, to be held against its header."""
+
+    blocks: Sequence[Block]
+    rows: list[int] = field(init=False)
+    total: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.rows = [0] * len(self.blocks)
+
+    def add(self, numbers: Numbers, block: NDArray[Any]) -> None:
+        """Add entries that were checked."""
+        added = np.bincount(block, weights=numbers[0], minlength=len(self.blocks))
+        self.rows = [old + int(new) for old, new in zip(self.rows, added.tolist(), strict=True)]
+        self.total += float(numbers[1].sum())
+
+    def check_entries(self, numbers: Numbers, block: NDArray[Any]) -> None:
+        """Refuse numbers of entries that cannot be."""
+        check_tally(numbers)
+        if len(block) and not 0 <= block.min() <= block.max() < len(self.blocks):
+            refuse("an entry belongs to none of its parts")
+
+    def check(self, rows: int, total: float) -> None:
+        """Refuse sums that are not those of the header."""
+        expected = [sum(part.rows for part in block) for block in self.blocks]
+        if sum(self.rows) != rows or self.rows != expected:
+            refuse(f"its entries have {sum(self.rows):,} rows, and {rows:,} were counted")
+        if not isclose(self.total, total, rel_tol=CLOSE, abs_tol=CLOSE):
+            refuse(f"its entries weigh {self.total!r}, and {total!r} was counted")
+
+
+def check_tally(numbers: Numbers) -> None:
+    """Refuse numbers of rows, weights and squared weights that no rows can have."""
+    rows, weights, squares = numbers
+    if not len(rows):
+        return
+    if rows.min() < 1 or rows.max() > SAFE:
+        refuse("an entry stands for no row, or for too many")
+    for values in (weights, squares):
+        if not np.isfinite(values).all() or values.min() < 0:
+            refuse("a weight is negative or not a number")
+    least, most = weights * weights / rows, weights * weights
+    if (squares < least * (1 - CLOSE)).any() or (squares > most * (1 + CLOSE) + 1e-300).any():
+        refuse("squared weights do not belong to the weights")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one family: their keys, ascending, with what was counted in each."""
+
+    scope: Scope
+    keys: NDArray[np.int64]
+    numbers: Numbers
+
+    def check(self, network: Network) -> None:
+        """Refuse keys that are not cells of the family."""
+        most = prod(size + 1 for size in network.shape(self.scope))
+        if len(self.keys) and (self.keys.min() < 0 or self.keys.max() >= most):
+            refuse(f"the family of {self.scope[-1]!r} has a cell that does not exist")
+        if (np.diff(self.keys) <= 0).any():
+            refuse(f"the cells of the family of {self.scope[-1]!r} are not in order")
+
+    def marginal(self, variable: str, network: Network) -> FloatArray:
+        """The number of rows with each state of a variable, the last one for missing."""
+        shape = [size + 1 for size in network.shape(self.scope)]
+        codes = np.unravel_index(self.keys, shape)[self.scope.index(variable)]
+        size = network.cardinality(variable) + 1
+        return added_up(codes, self.numbers[0].astype(np.float64), size)
+
+
+def check_families(
+    families: Mapping[tuple[str, bool], Cells], network: Network, rows: int
+) -> tuple[dict[str, int], int]:
+    """Refuse counts of families that no rows can have: all are counts of the same rows.
+
+    Gives in how many rows each variable is missing, and the number of complete rows.
+    """
+    missing_of: dict[str, int] = {}
+    complete_rows = 0
+    for is_complete in (False, True):
+        own = {name: cells for (name, side), cells in families.items() if side == is_complete}
+        if not is_complete or own:
+            if set(own) != set(network.variables):
+                refuse("it does not have the counts of all families")
+            lacking = _check_side(own, network)
+            counted = int(own[network.variables[0]].numbers[0].sum())
+            if is_complete and any(lacking.values()):
+                refuse("its complete rows are not complete")
+            if not is_complete and counted != rows:
+                refuse(f"its families count {counted:,} rows, not {rows:,}")
+            missing_of = missing_of or lacking
+            complete_rows = counted if is_complete else 0
+    _check_complete(families)
+    return missing_of, complete_rows
+
+
+def _check_side(own: Mapping[str, Cells], network: Network) -> dict[str, int]:
+    """Refuse families that do not count the same rows; in how many each variable is missing."""
+    marginal_of: dict[str, FloatArray] = {}
+    weights = []
+    for cells in own.values():
+        cells.check(network)
+        weights.append(float(cells.numbers[1].sum()))
+        if not isclose(weights[-1], weights[0], rel_tol=CLOSE, abs_tol=CLOSE):
+            refuse("its families have different weights")
+        for variable in cells.scope:
+            found = cells.marginal(variable, network)
+            if (marginal_of.setdefault(variable, found) != found).any():
+                refuse(f"{variable!r} is counted differently in two families")
+    return {name: int(marginal_of[name][-1]) for name in network.variables}
+
+
+def _check_complete(families: Mapping[tuple[str, bool], Cells]) -> None:
+    """Refuse complete rows that are not among all rows."""
+    for (name, is_complete), cells in families.items():
+        if is_complete:
+            every = families[name, False]
+            place = np.searchsorted(every.keys, cells.keys)
+            known = np.append(every.keys, -1)[place] == cells.keys
+            if not known.all() or (cells.numbers[0] > every.numbers[0][place]).any():
+                refuse(f"the family of {name!r} has complete rows that are no rows")

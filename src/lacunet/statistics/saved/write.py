@@ -1,0 +1,210 @@
+"""Statistics into files, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.coded import array_of
+from lacunet.data.errors import listed
+from lacunet.data.table import EncodedTable, code_type
+from lacunet.data.write import to_arrow
+from lacunet.model.network import Network
+from lacunet.output import replacing
+from lacunet.statistics.errors import StatisticsError
+from lacunet.statistics.gather import Statistics, summed
+from lacunet.statistics.rows import Rows
+from lacunet.statistics.saved.header import (
+    FAMILIES,
+    KEY,
+    NUMBERS,
+    OWN,
+    PART,
+    ROWS,
+    SUFFIX,
+    Header,
+    header_of,
+)
+from lacunet.statistics.saved.parts import Block, Fingerprint, Part
+from lacunet.statistics.saved.soundness import Digest
+
+
+def write_statistics(statistics: Statistics, path: str | PathLike[str]) -> None:
+    """Write statistics to a file, whole or not at all."""
+    header = header_of(statistics)
+    with writing(path, header.network) as file:
+        if header.kind == FAMILIES:
+            file.append_families(statistics, 0)
+        for rows in statistics.distinct.values():
+            file.append_rows(rows.table(), 0)
+        file.finish(header)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Distinct rows to be written, of parts that are known, or of one that is still to be named.
+
+    ``name`` is None where the parts are known.
+    """
+
+    rows: Iterable[Rows]
+    block: Block = ()
+    name: str | None = None
+    is_named: bool = False
+
+
+def write_rows(
+    sources: Sequence[Source], network: Network, method: str, path: str | PathLike[str]
+) -> Header:
+    """Write distinct rows, as they come; equal rows of two blocks stay apart."""
+    rows, total, missing_of = 0, 0.0, dict.fromkeys(network.variables, 0)
+    blocks: list[Block] = []
+    with writing(path, network) as file:
+        for source in sources:
+            before, weight, fingerprint = rows, 0.0, Fingerprint()
+            for part in source.rows:
+                table = part.table()
+                file.append_rows(table, len(blocks))
+                fingerprint.add(part.columns, part.counts)
+                rows, weight = rows + table.stand_for, weight + table.total
+                missing_of = {name: n + table.missing_of[name] for name, n in missing_of.items()}
+            total += weight
+            block = source.block
+            if source.name is not None:
+                named = fingerprint.part(
+                    source.name, rows=rows - before, total=weight, is_named=source.is_named
+                )
+                block = (named,)
+            blocks.append(block)
+        header = Header(ROWS, network, method, rows, total, missing_of, None, tuple(blocks))
+        return file.finish(header)
+
+
+def write_families(
+    sources: Sequence[tuple[Statistics, Block]], method: str, path: str | PathLike[str]
+) -> Header:
+    """Write counts of families, those of each block apart."""
+    whole = header_of(summed([replace(one, parts=()) for one, _ in sources]))
+    with writing(path, whole.network) as file:
+        for at, (statistics, _) in enumerate(sources):
+            file.append_families(statistics, at)
+        blocks = tuple(block for _, block in sources)
+        return file.finish(replace(whole, method=method, blocks=blocks))
+
+
+def families_part(statistics: Statistics, name: str, *, is_named: bool) -> Part:
+    """What a part of which families were counted is called."""
+    fingerprint = Fingerprint()
+    for at, own in enumerate(statistics.counts.values()):
+        family = np.full(len(own.keys), at)
+        fingerprint.add([family, own.keys], own.tally.rows)
+    return fingerprint.part(name, rows=statistics.rows, total=statistics.total, is_named=is_named)
+
+
+class StatisticsWriter:
+    """Writes entries to a file of statistics, then its header."""
+
+    def __init__(self, file: Any, network: Network) -> None:
+        self._file = file
+        self._network = network
+        self._writer: Any = None
+        self._digest = Digest()
+
+    def append_rows(self, table: EncodedTable, block: int) -> None:
+        """Write distinct rows of one block: a column for each variable, then the numbers."""
+        names = self._network.variables
+        if strangers := [name for name in names if name.startswith(OWN)]:
+            raise StatisticsError(
+                f"the variables {listed(strangers)} cannot be written: names in files of "
+                f"statistics that begin with {OWN!r} are not variables.",
+                "rename them.",
+            )
+        assert table.copies is not None
+        assert table.weights is not None
+        numbers = (table.copies.rows, table.weights, table.copies.squares)
+        codes: dict[str, NDArray[Any]] = {
+            name: table.columns[name].astype(code_type(self._network.cardinality(name)))
+            for name in names
+        }
+        rows = to_arrow(replace(table, weights=None), self._network)
+        self._append(codes, dict(zip(rows.column_names, rows.columns, strict=True)), numbers, block)
+
+    def append_families(self, statistics: Statistics, block: int) -> None:
+        """Write counts of families of one block: an entry for each cell that occurs."""
+        import pyarrow as pa
+
+        every = [(False, own) for own in statistics.counts.values()]
+        every += [(True, own) for own in statistics.complete.values()]
+        lengths = [len(own.keys) for _, own in every]
+        names = np.array(self._network.variables, dtype=object)
+        places = [self._network.variables.index(own.scope[-1]) for _, own in every]
+        family = np.repeat(np.array(places, dtype=np.int32), lengths)
+        sides = np.repeat(np.array([side for side, _ in every]), lengths)
+        cells = np.concatenate([own.keys for _, own in every])
+        tallies = [own.tally for _, own in every]
+        numbers = (
+            np.concatenate([own.rows for own in tallies]),
+            np.concatenate([own.weights for own in tallies]),
+            np.concatenate([own.squares for own in tallies]),
+        )
+        columns = {
+            "family": pa.array(names[family], pa.string()),
+            "complete": pa.array(sides),
+            "cell": array_of(cells),
+        }
+        self._append({"family": family, "complete": sides, "cell": cells}, columns, numbers, block)
+
+    def _append(
+        self,
+        codes: Mapping[str, NDArray[Any]],
+        columns: Mapping[str, Any],
+        numbers: Sequence[NDArray[Any]],
+        block: int,
+    ) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        rows, weights, squares = numbers
+        own: dict[str, NDArray[Any]] = {
+            NUMBERS[0]: rows.astype(np.int64),
+            NUMBERS[1]: weights.astype(np.float64),
+            NUMBERS[2]: squares.astype(np.float64),
+            PART: np.full(len(rows), block, dtype=np.int32),
+        }
+        self._digest.add({**codes, **own})
+        table = pa.table({**columns, **{name: array_of(values) for name, values in own.items()}})
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(
+                self._file, table.schema, write_page_checksum=True, compression="zstd"
+            )
+        self._writer.write_table(table)
+
+    def finish(self, header: Header) -> Header:
+        """Write the header, without which the file is invalid; as it was written."""
+        assert self._writer is not None  # no statistics are without rows
+        header = replace(header, data=self._digest.text())
+        self._writer.add_key_value_metadata({KEY: json.dumps(header.as_data())})
+        self._writer.close()
+        return header
+
+
+@contextmanager
+def writing(path: str | PathLike[str], network: Network) -> Iterator[StatisticsWriter]:
+    """A writer to a file that is there when all is written, and not before."""
+    if not str(path).endswith(SUFFIX):
+        raise StatisticsError(
+            f"the name {str(path)!r} does not say that it holds statistics.",
+            f"end it in {SUFFIX}.",
+        )
+    try:
+        with replacing(path) as file:
+            yield StatisticsWriter(file, network)
+    except OSError as error:
+        raise StatisticsError(f"{path} cannot be written: {error.strerror or error}.") from None
