@@ -85,3 +85,21 @@ def test_a_diagnosis_shows_the_dependence_that_is_there(folder: Path) -> None:
     assert "Values are not missing completely at random: Disease depends on" in text
     rows = re.findall(r'id="mcar-tests".*?</table>', text, re.DOTALL)
     assert "<bdi>Disease</bdi>" in rows[0]
+
+
+def test_show_writes_a_live_page_of_a_network_and_of_two(folder: Path, capsys: Captured) -> None:
+    assert main(["show", "net.bif", "--page", "one.html"]) == 0
+    data = carried((folder / "one.html").read_text(encoding="utf-8"))
+    assert data["live"]["file"] == "net.bif"
+    assert [v["name"] for v in data["variables"]] == list(SCREENING.variables)
+    assert main(["show", "net.bif", "--page", "two.html", "--beside", "net.bif"]) == 0
+    both = carried((folder / "two.html").read_text(encoding="utf-8"))
+    assert both["labels"] == ["net.bif", "net.bif"]
+    assert both["other"]["packed"] == both["packed"]
+    assert "the page is in two.html" in capsys.readouterr().err
+
+
+def test_show_refuses_a_second_network_with_other_states(folder: Path, capsys: Captured) -> None:
+    assert main(["show", "net.bif", "--page", "two.html", "--beside", "asia"]) == 1
+    assert "need the same variables" in capsys.readouterr().err
+    assert not (folder / "two.html").exists()

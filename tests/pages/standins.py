@@ -10,7 +10,14 @@ from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
 from lacunet.pages.provenance import Provenance
 
-SOURCE = Provenance("lacunet learn a.bif <b>.csv", "2026-11-15 09:00:00", 7, (("a.bif", "ab12"),))
+SOURCE = Provenance(
+    "lacunet learn a.bif <b>.csv",
+    "2026-11-15 09:00:00",
+    7,
+    (("a.bif", "ab12"),),
+    network="a.bif",
+    data="<b>.csv",
+)
 
 
 def learned(network: Network, table: EncodedTable, method: Any = "factored-mar") -> Result:

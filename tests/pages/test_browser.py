@@ -1,19 +1,16 @@
-"""The page in a real browser: Debian's chromium, driven by Playwright.
-
-Without a browser these tests are skipped; ``make browser`` brings one.
-"""
+"""The pages in a real browser."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from browsing import Opened, needs_browser
 from standins import SOURCE, learned
 from test_learned_page import HOSTILE, hostile
 
@@ -34,68 +31,7 @@ from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
 from studies.command import main as run_study
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="Playwright is not installed: run `make browser`"
-)
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: run `make browser`"),
-    # A driver that is shut down late says so on its pipe.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-class Opened:
-    """A page in the browser, with everything that it should not do written down."""
-
-    def __init__(
-        self,
-        browser: Any,
-        path: Path,
-        width: int = 1300,
-        scheme: str = "light",
-        waits: bool = True,
-    ) -> None:
-        self.context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
-        )
-        self.page = self.context.new_page()
-        self.faults: list[str] = []
-        self.page.on("console", lambda message: self.faults.append(message.text))
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("request", lambda request: self.requested(request.url))
-        self.page.on("dialog", lambda dialog: self.faults.append(dialog.message))
-        self.page.goto(path.as_uri())
-        if waits:
-            self.page.wait_for_selector("html[data-ready=yes]")
-
-    def requested(self, address: str) -> None:
-        if not re.match(r"file:.*\.html|data:,$|blob:", address):
-            self.faults.append(address)
-
-    def choose(self, variable: str) -> None:
-        self.page.fill("#find", variable)
-
-    def shown_cpt(self) -> np.ndarray:
-        """The probabilities of all rows of the CPT, page by page, as printed."""
-        rows: list[list[float]] = []
-        while True:
-            rows += self.page.eval_on_selector_all(
-                "#cpt tbody tr",
-                "rows => rows.map(r => [...r.querySelectorAll('.cell')].map(c => +c.innerText))",
-            )
-            following = self.page.locator("#pages button", has_text="next rows")
-            if not following.count() or following.is_disabled():
-                return np.array(rows)
-            following.click()
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +48,8 @@ def test_the_cpt_shown_is_the_cpt_learned(browser: Any, alarm: tuple[Result, Pat
     opened = Opened(browser, path)
     for name in ("HR", "CATECHOL", "VENTLUNG"):
         opened.choose(name)
+        if opened.page.locator("#cpt tr.folded").count():
+            opened.page.click("#cpt tr.folded button")
         table = result.network.cpt(name).table
         expected = table.reshape(-1, table.shape[-1])
         np.testing.assert_allclose(opened.shown_cpt(), expected, rtol=0, atol=5.0001e-4)
@@ -137,17 +75,26 @@ def test_intervals_are_shown_below_their_probabilities(browser: Any, tmp_path: P
     rows = {"A": ["0", "1", None] * 20, "B": ["0", "1", "1", "0", None] * 12}
     table = read_table(rows, network)
     result = lc.learn(network, table, method="direct-mcar", intervals=True)
-    ends = {name: result.interval(name) for name in network.variables}
-    write_page(tmp_path / "sure.html", page(result, table, SOURCE, intervals=ends, level=0.95))
-    opened = Opened(browser, tmp_path / "sure.html")
-    opened.choose("B")
-    shown = opened.page.eval_on_selector_all("#cpt small", "all => all.map(one => one.innerText)")
-    low, high = np.floor(100 * ends["B"][..., 0]), np.ceil(100 * ends["B"][..., 1])
-    expected = [f"{a / 100:.2f}–{b / 100:.2f}" for a, b in zip(low.flat, high.flat, strict=True)]
-    assert shown == expected
-    assert "95% interval" in opened.page.inner_text("#panel")
-    assert opened.faults == []
-    opened.context.close()
+    write_page(tmp_path / "sure.html", page(result, table, SOURCE, level=0.95))
+    with Opened(browser, tmp_path / "sure.html") as opened:
+        opened.choose("B")
+        shown = opened.page.eval_on_selector_all("#cpt small", "all => all.map(o => o.innerText)")
+        ends = result.interval("B")
+        low, high = np.floor(1e4 * ends[..., 0]), np.ceil(1e4 * ends[..., 1])
+        pairs = [[float(end) for end in text.split("–")] for text in shown]
+        # Three digits of what is carried in four.
+        np.testing.assert_allclose(
+            pairs, np.stack([low, high], -1).reshape(-1, 2) / 1e4, rtol=0, atol=5.001e-4
+        )
+        assert "95% interval" in opened.page.inner_text("#panel")
+        whisker = opened.bar("B", "0").locator(".whisker")
+        assert whisker.is_visible()
+        opened.bar("A", "0").click()
+        assert not whisker.is_visible()
+        assert 'lacunet query a.bif DATA --intervals --query "B|A=0"' in opened.page.inner_text(
+            "#sure"
+        )
+        assert opened.faults == []
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +126,7 @@ def test_every_kind_of_page_stays_within_a_phone_and_to_itself(
     assert HOSTILE in opened.page.inner_text("main")
     assert opened.faults == []
     if kind == "recovered":
-        assert opened.page.locator("#drawing .node").count() == 3  # two variables, one mechanism
+        assert opened.page.locator(".card").count() == 2
     with opened.page.expect_download() as download:
         opened.page.click("[data-save]")
     assert json.loads(download.value.path().read_text())["kind"] == kind
@@ -206,18 +153,22 @@ def test_pages_of_comparisons_and_experiments_stay_to_themselves(
 
 
 @pytest.mark.slow
-def test_rows_without_support_are_hatched(browser: Any, alarm: tuple[Result, Path]) -> None:
+def test_rows_without_support_are_hatched_and_folded_into_one_line(
+    browser: Any, alarm: tuple[Result, Path]
+) -> None:
     result, path = alarm
-    opened = Opened(browser, path)
     name = max(result.families, key=lambda v: result.families[v].unsupported)
-    opened.choose(name)
-    opened.page.get_by_label("only rows without support").check()
-    bare = result.families[name].unsupported
-    assert bare > 0
-    assert len(opened.shown_cpt()) == bare
-    picture = "r => getComputedStyle(r.cells[0]).backgroundImage"
-    assert "gradient" in opened.page.eval_on_selector("#cpt tbody tr", picture)
-    opened.context.close()
+    report = result.families[name]
+    assert report.unsupported > 3
+    with Opened(browser, path) as opened:
+        opened.choose(name)
+        assert len(opened.shown_cpt()) == report.support.size - report.unsupported
+        folded = opened.page.locator("#cpt tr.folded")
+        assert f"{report.unsupported} of {report.support.size}" in folded.inner_text()
+        folded.locator("button").click()
+        assert len(opened.shown_cpt()) == report.support.size
+        picture = "r => getComputedStyle(r.cells[0]).backgroundImage"
+        assert "gradient" in opened.page.eval_on_selector("#cpt tr.unsupported", picture)
 
 
 @pytest.mark.slow
@@ -225,16 +176,15 @@ def test_the_keyboard_walks_the_network_and_opens_the_table(
     browser: Any, alarm: tuple[Result, Path]
 ) -> None:
     result, path = alarm
-    opened = Opened(browser, path)
-    opened.choose("CO")
-    opened.page.focus("#drawing .chosen")
-    opened.page.keyboard.press("ArrowUp")
-    assert f"P({result.network.parents('CO')[0]}" in opened.page.inner_text("#panel-title")
-    assert opened.page.evaluate("document.activeElement.classList.contains('chosen')")
-    opened.page.keyboard.press("Enter")
-    assert opened.page.evaluate("document.activeElement.id") == "panel"
-    assert opened.faults == []
-    opened.context.close()
+    with Opened(browser, path) as opened:
+        opened.choose("CO")
+        opened.page.focus("#drawing .chosen .head")
+        opened.page.keyboard.press("ArrowUp")
+        assert f"P({result.network.parents('CO')[0]}" in opened.page.inner_text("#panel-title")
+        assert opened.page.evaluate("document.activeElement.matches('.chosen .head')")
+        opened.page.keyboard.press("Enter")
+        assert opened.page.evaluate("document.activeElement.id") == "panel"
+        assert opened.faults == []
 
 
 @pytest.mark.slow
@@ -268,7 +218,11 @@ def test_the_saved_network_is_the_learned_one(
     assert saved.parents_of == result.network.parents_of
     for cpt in saved.cpts:
         learned_table = result.network.cpt(cpt.child).table
-        np.testing.assert_allclose(cpt.table, learned_table, rtol=0, atol=2e-9)
+        np.testing.assert_array_equal(cpt.table, learned_table)
+    assert saved.support is not None
+    assert result.network.support is not None
+    for name, supported in result.network.support.items():
+        np.testing.assert_array_equal(saved.support[name], supported)
 
 
 @pytest.mark.slow
@@ -298,16 +252,15 @@ def test_a_large_network_opens_on_the_weakest_variable_and_its_neighbours(
     drawn = simulate(lc.example("munin1"), 500, MAR(0.3), np.random.default_rng(2))
     result = learned(drawn.network, drawn.table)
     write_page(tmp_path / "munin1.html", page(result, drawn.table, SOURCE))
-    opened = Opened(browser, tmp_path / "munin1.html", 390)
-    weakest = opened.page.inner_text("#families tbody tr:first-child td:first-child")
-    nodes = opened.page.locator("#drawing .node").count()
-    assert nodes == len(_blanket(drawn.network, weakest))
-    opened.page.wait_for_selector("#overview .dot")
-    assert opened.page.locator("#overview .dot").count() == 186
-    opened.page.click("#whole")
-    assert opened.page.locator("#drawing .node").count() == 186
-    assert opened.faults == []
-    opened.context.close()
+    with Opened(browser, tmp_path / "munin1.html") as opened:
+        weakest = opened.page.inner_text("#families tbody tr:first-child td:first-child")
+        assert opened.page.locator("#drawing .card").count() == len(
+            _blanket(drawn.network, weakest)
+        )
+        assert opened.page.locator("#others .card, #drawing .card").count() == 186
+        opened.page.click("#whole")
+        assert opened.page.locator("#drawing .card").count() == 186
+        assert opened.faults == []
 
 
 def _blanket(network: Network, variable: str) -> set[str]:

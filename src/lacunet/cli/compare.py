@@ -79,6 +79,6 @@ def run(options: Namespace) -> int:
             progress,
         )
     if options.report:
-        keep_page(options, comparison_page(found, page_source(options, ("network", "data"))))
+        keep_page(options.report, comparison_page(found, page_source(options, ("network", "data"))))
     print(json.dumps(comparison_as_data(found)) if options.json else comparison_as_text(found))
     return 0

@@ -68,7 +68,9 @@ def run(options: Namespace) -> int:
             from lacunet.statistics.missing import missing_summary
 
             summary = missing_summary(table, [])
-            keep_page(options, page(found, summary, page_source(options, ("network", "data"))))
+            keep_page(
+                options.report, page(found, summary, page_source(options, ("network", "data")))
+            )
 
     text = json.dumps(found.as_data()) if options.json else str(found)
     deliver(text, write_mechanisms, write_page)

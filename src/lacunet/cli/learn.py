@@ -197,11 +197,8 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable | None) 
         result,
         table,
         page_source(options, ("files",)),
-        options.min_count,
-        intervals=None
-        if result.uncertainty is None
-        else {v: result.interval(v, options.intervals) for v in result.network.variables},
-        missingness=graph_of(graph, result.network) if graph else None,
         level=options.intervals,
+        min_count=options.min_count,
+        missingness=graph_of(graph, result.network) if graph else None,
     )
-    keep_page(options, text)
+    keep_page(options.report, text)

@@ -142,13 +142,21 @@ def page_source(options: Namespace, read: Sequence[str]) -> Provenance:
     """What was typed, the files that the arguments called ``read`` name, and the seed."""
     from datetime import datetime
 
+    from lacunet.data.databases import database_label
     from lacunet.pages.provenance import provenance
 
     given = [getattr(options, name) or () for name in read]
     files = [file for one in given for file in ([one] if isinstance(one, str) else one)]
-    now = datetime.now().astimezone()
+    data = list(getattr(options, "data", None) or ())
+    database = getattr(options, "database", None)
+    queried = [database_label(database) or "a query"] if getattr(options, "sql", None) else []
     return provenance(
-        without_password(options.database), files, now, getattr(options, "seed", None)
+        without_password(database),
+        files,
+        datetime.now().astimezone(),
+        getattr(options, "seed", None),
+        network=next((name for name in files if name not in data), ""),
+        data=data or queried,
     )
 
 
@@ -160,9 +168,9 @@ def without_password(address: str | None) -> list[str]:
     return [word.replace(address, told) if address else word for word in sys.argv[1:]]
 
 
-def keep_page(options: Namespace, text: str) -> None:
+def keep_page(path: str, text: str) -> None:
     """Write the page, and say where it is."""
     from lacunet.pages.kit import write_page
 
-    write_page(options.report, text)
-    note(f"the page is in {options.report}")
+    write_page(path, text)
+    note(f"the page is in {path}")

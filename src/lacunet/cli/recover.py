@@ -84,7 +84,9 @@ def run(options: Namespace) -> int:
         )
         data = implications_as_data(*found)
         if options.report:
-            keep_page(options, implications_page(graph, *found, data, page_source(options, READ)))
+            keep_page(
+                options.report, implications_page(graph, *found, data, page_source(options, READ))
+            )
         print(json.dumps(data) if options.json else implications_as_text(*found))
         return 0
     typed = [refuse_do(split_query(text)) for text in options.query or ()]
@@ -93,6 +95,6 @@ def run(options: Namespace) -> int:
     reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
     data = verdicts_as_data(*reported)
     if options.report:
-        keep_page(options, page(*reported, data, page_source(options, READ)))
+        keep_page(options.report, page(*reported, data, page_source(options, READ)))
     print(json.dumps(data) if options.json else verdicts_as_text(*reported))
     return 0

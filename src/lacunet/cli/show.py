@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
-from lacunet.cli.options import NETWORK_HELP, add, add_json
+from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output
+from lacunet.model.network import Network
 
 HELP = "print a network, or the CPTs of some variables"
 EXAMPLE = """example:
   lacunet show learned.bif
   lacunet show learned.bif HR CVP
+  lacunet show learned.bif --page learned.html       bars that answer questions, in a browser
+  lacunet show first.bif --page both.html --beside second.bif
   lacunet show learned.bif --dot | dot -Tsvg > learned.svg
 """
 
@@ -19,6 +23,8 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "variables VARIABLE", "whose CPT to print", nargs="*")
+    add_output(command, "--page PAGE.html", "write a page that shows beliefs, given evidence")
+    add(command, "--beside NETWORK", "another network over the same variables, on the same page")
     add(command, "--dot", "print the graph in DOT", action="store_true")
     add_json(command, "print the same as JSON")
 
@@ -28,7 +34,12 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import read_network
     from lacunet.formats.lacunet_json import render
 
+    if options.beside and not options.page:
+        options.usage_error("--beside needs a page to stand on: give --page PAGE.html")
     network = read_network(options.network)
+    if options.page:
+        _write_page(network, options)
+        return 0
     cpts = [network.cpt(name) for name in options.variables]
     if options.dot:
         print(network.to_dot())
@@ -47,3 +58,18 @@ def run(options: Namespace) -> int:
     else:
         print(render(network).rstrip())
     return 0
+
+
+def _write_page(network: Network, options: Namespace) -> None:
+    """Write the network as a page, alone or with another one."""
+    from lacunet.cli.output import keep_page, page_source
+    from lacunet.formats.files import read_network
+    from lacunet.pages.shown import Side, page, pair_page
+
+    source = page_source(options, ("network", "beside"))
+    if options.beside:
+        first = Side(Path(options.network).name, network)
+        second = Side(Path(options.beside).name, read_network(options.beside))
+        keep_page(options.page, pair_page(first, second, source))
+    else:
+        keep_page(options.page, page(network, source))

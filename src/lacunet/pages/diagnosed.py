@@ -32,7 +32,7 @@ def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> s
     words = "".join(f"<li>{named(text)}</li>" for text in diagnosis.conclusions)
     sections = [
         section("conclusions", "In words", f"<ul>{words}</ul>"),
-        missing_section(summary, 0),
+        missing_section(summary),
         _variables(diagnosis),
         _tests(
             "mcar",

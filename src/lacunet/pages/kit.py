@@ -97,14 +97,10 @@ def _data_block(data: Any) -> str:
 
 @cache
 def asset(name: str) -> str:
-    """A file that pages are made with; a vendored one starts with its licence."""
-    folder = files("lacunet.pages") / "assets"
-    text = (folder / name).read_text(encoding="utf-8")
-    text = "\n".join(line.lstrip() for line in text.splitlines())
-    if name == "dagre.min.js":
-        licence = (folder / "dagre.LICENSE").read_text(encoding="utf-8")
-        text = f"/* @dagrejs/dagre\n{licence}*/\n{text}"
-    return text
+    """A file that pages are made with, without its indents and lines of comment."""
+    text = (files("lacunet.pages") / "assets" / name).read_text(encoding="utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def write_page(path: str | Path, text: str) -> None:

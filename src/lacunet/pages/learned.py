@@ -1,36 +1,47 @@
-"""The page of a learned network: what it rests on, where it is weak, and how it was made."""
+"""The page of a learned network: what it rests on, where it is weak, and what it says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import Result
+from lacunet.estimate.method import FamilyReport
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import Network
+from lacunet.pages.disclosure import Disclosure, rows_behind
 from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
+from lacunet.pages.live import (
+    SCRIPTS,
+    Behind,
+    carried,
+    cliques_size,
+    is_carried_in_full,
+    network_section,
+)
 from lacunet.pages.mathml import mathml
-from lacunet.pages.numbers import pack, pack_texts, told, withheld_rows
-from lacunet.pages.provenance import Provenance, provenance_section
-from lacunet.pages.recovered import drawn_mechanisms
+from lacunet.pages.numbers import pack_texts
+from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
 from lacunet.pages.sections import complete_section, em_section, missing_section
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.wording import counted
 
 SHOWN_WARNINGS = 12
-SCRIPTS = ("sorting.js", "page.js", "dagre.min.js", "learned.js")
+MOST_SURE = 200_000  # cells of all cliques: beyond, intervals of the marginals would take long
 
 
 def page(
     result: Result,
-    seen: EncodedTable | MissingSummary,
-    source: Provenance,
-    min_count: int = 0,
+    seen: EncodedTable | MissingSummary | None = None,
+    source: Provenance = UNKNOWN,
     *,
-    intervals: Mapping[str, FloatArray] | None = None,
     level: float | None = None,
+    min_count: int = 0,
     missingness: MissingnessGraph | None = None,
 ) -> str:
     """The page of a result, as one HTML text.
@@ -38,64 +49,124 @@ def page(
     Parameters
     ----------
     seen
-        The data that were learned from, or their summary.
+        The data that were learned from, or their summary; without them the page does not say
+        what is missing together, nor what complete rows say.
     source
         What made the result.
-    min_count
-        Numbers that would tell a count of fewer rows than this are withheld.
-    intervals
-        For each variable the axes of its CPT, then low and high.
     level
-        The level of the intervals, for the legend.
+        The level of the intervals, where the result has any.
+    min_count
+        Numbers that would tell a count of fewer rows than this are withheld. The page is not
+        live then: beliefs would tell what the withheld rows of CPTs are.
     missingness
         How values go missing; its mechanisms are drawn.
     """
     network = result.network
+    if min_count > 1:  # whoever has all rows but a few could try what hashes to the same
+        source = replace(source, files=tuple((name, "") for name, _ in source.files))
     summary = missing_summary(seen, network.families) if isinstance(seen, EncodedTable) else seen
-    withheld = withheld_rows(network, summary, min_count)
-    support = {name: result.families[name].support for name in network.variables}
-    packed = pack(network, support, withheld, intervals)
+    told = Disclosure(min_count)
+    withheld = {v: told.withheld(result.families[v].counts) for v in network.variables}
+    behind = _behind(result, level, withheld, told)
     order = _trouble(result)
-    facts = _facts(result, summary, min_count)
+    facts = _facts(result, told)
     place = {name: number for number, name in enumerate(network.variables)}
+    drawn = carried(
+        _rounded(result, told),
+        behind,
+        graph=missingness,
+        file=source.network or "NETWORK",
+        digits=3 if min_count > 1 else None,
+    )
     data = {
         "format": "lacunet page",
         "kind": "learned",
         "method": result.method,
-        "why": result.why,
+        "why": "" if told.is_limited else result.why,
         "rows": result.rows,
         "weight": result.total,
-        "prior": result.prior,
-        "notes": list(result.notes),
-        "ended": None if result.ended is None else asdict(result.ended),
+        "prior": _prior(result),
+        "notes": [] if told.is_limited else list(result.notes),
+        "ended": None if result.ended is None or told.is_limited else asdict(result.ended),
         "provenance": asdict(source),
         "min_count": min_count,
         "withheld": int(sum(gone.sum() for gone in withheld.values())),
-        "weakest": place[order[0]],
+        "opens_on": place[order[0]],
         "variables": facts,
-        **drawn_mechanisms(missingness, place),
-        "has_intervals": intervals is not None,
         "level": level,
-        "digits": packed.digits,
-        "packed": packed.text,
+        **drawn,
         "formulas": pack_texts([mathml(result.families[v].latex) for v in network.variables]),
     }
     body = [
         '<a class="skip" href="#panel">to the chosen variable</a><header>',
-        f"<h1>{_title(result)}</h1>",
-        tiles(_verdict(result, summary, order, place, min_count)),
-        _warnings(result),
+        f"<h1>{_title(result, source)}</h1>",
+        paragraph(_chosen(result, told), "soft"),
+        tiles(_tiles(result, summary, order[0], told)),
+        _warnings(result, told),
         "</header><main>",
-        _network_section(result.network, bool(missingness)),
-        _families_section(order, place, facts, min_count),
-        missing_section(summary, min_count),
-        em_section(result.ended),
-        complete_section(network, summary, min_count),
-        _provenance(source, packed.digits, min_count, data["withheld"]),
+        network_section(network, data, why_not_live=_why_not_live(result, told)),
+        _families_section(order, place, facts, told),
+        *([] if summary is None else [missing_section(summary, told)]),
+        em_section(result.ended, told),
+        *([] if summary is None else [complete_section(network, summary, told)]),
+        _provenance(source, data),
         "</main>",
     ]
     title = f"{counted(len(network.variables), 'CPT')} by {result.method}"
-    return document(title, body, data, SCRIPTS)
+    return document(f"{source.subject}: {title}" if source.subject else title, body, data, SCRIPTS)
+
+
+def _behind(
+    result: Result,
+    level: float | None,
+    withheld: Mapping[str, NDArray[np.bool_]],
+    told: Disclosure,
+) -> Behind:
+    """What is behind the CPTs, as far as it may be told."""
+    names = result.network.variables
+    rows = {name: rows_behind(result.families[name]) for name in names}
+    intervals = marginals = None
+    if level is not None and result.uncertainty is not None:
+        intervals = {v: told.interval(result.interval(v, level), rows[v]) for v in names}
+        if not told.is_limited and cliques_size(result.network) <= MOST_SURE:
+            marginals = {v: result.uncertainty.query(v).interval(level) for v in names}
+    counts = {name: np.nan_to_num(told.counts(own), nan=-1.0) for name, own in rows.items()}
+    return Behind(counts, withheld if told.is_limited else None, intervals, marginals)
+
+
+def _rounded(result: Result, told: Disclosure) -> Network:
+    """The network with its CPTs as they may be told; rows then sum to about one."""
+    network = result.network
+    if not told.is_limited:
+        return network
+    tables = {
+        name: told.probability(network.cpt(name).table, rows_behind(result.families[name]))
+        for name in network.variables
+    }
+    sums = {name: table.sum(axis=-1, keepdims=True) for name, table in tables.items()}
+    rounded = network.with_tables({name: table / sums[name] for name, table in tables.items()})
+    return rounded.with_support(network.support)
+
+
+def _why_not_live(result: Result, told: Disclosure) -> str:
+    if told.is_limited:
+        return (
+            "No beliefs here: with --min-count they would tell what the withheld numbers are. "
+            "Counts are rounded to multiples of "
+            f"{told.min_count}, probabilities to as many rows; smaller counts are withheld."
+        )
+    if not is_carried_in_full(result.network):
+        return (
+            "No beliefs here: the CPTs are too large to carry in full. Ask the learned network "
+            "with `lacunet query`."
+        )
+    return ""
+
+
+def _prior(result: Result) -> float | None:
+    """The prior where it is one number and weighs against rows, not against weights."""
+    is_number = isinstance(result.prior, (int, float))
+    return float(result.prior) if is_number and result.total == result.rows else None
 
 
 def _trouble(result: Result) -> list[str]:
@@ -107,86 +178,102 @@ def _trouble(result: Result) -> list[str]:
 
     def trouble(name: str) -> tuple[float, float]:
         report = result.families[name]
-        lost = report.unsupported / report.support.size + report.fallback_mass
-        return -lost, report.effective_size or report.rows_shown
+        return -_lost(report), report.effective_size or report.rows_shown
 
     return sorted(result.network.variables, key=trouble)
 
 
-def _facts(result: Result, summary: MissingSummary, min_count: int) -> list[dict[str, Any]]:
+def _lost(report: FamilyReport) -> float:
+    return report.unsupported / report.support.size + report.fallback_mass
+
+
+def _facts(result: Result, told: Disclosure) -> list[dict[str, Any]]:
     """What the page says of each variable, in the network's order."""
     place = {name: number for number, name in enumerate(result.network.variables)}
-    missing = dict(zip(summary.variables, summary.missing_rows, strict=True))
     facts = []
     for name in result.network.variables:
         report = result.families[name]
-        gone = told(float(missing[name]), result.rows, min_count)
-        shown = told(report.rows_shown, result.rows, min_count)
+        shown = told.count(report.rows_shown)
+        size = report.effective_size
         facts.append(
             {
                 "name": name,
                 "states": list(result.network.states(name)),
                 "parents": [place[parent] for parent in report.parents],
-                "missing": None if gone is None else gone / result.rows,
+                "missing": told.share(result.missing[name], result.rows),
                 "rows_shown": shown,
-                "effective": report.effective_size if shown is not None else None,
-                "fallback_mass": report.fallback_mass,
+                "effective": None if size is None or shown is None else told.count(size),
+                "fallback_mass": told.share(report.fallback_mass * result.rows, result.rows),
                 "fallback": report.fallback,
                 "unsupported": report.unsupported,
-                "warnings": list(report.warnings),
+                "warnings": [] if told.is_limited else list(report.warnings),
             }
         )
     return facts
 
 
-def _title(result: Result) -> str:
-    return (
-        f"{counted(len(result.network.variables), 'CPT')} by {named(result.method)} from "
-        f"{counted(result.rows, 'row')}"
-    )
+def _title(result: Result, source: Provenance) -> str:
+    cpts = counted(len(result.network.variables), "CPT")
+    rows = counted(result.rows, "row")
+    where = f"{named(source.data)}, {rows}" if source.data else rows
+    of = f"{named(source.network)}: " if source.network else ""
+    return f"{of}{cpts} from {where}"
 
 
-def _verdict(
-    result: Result,
-    summary: MissingSummary,
-    order: list[str],
-    place: Mapping[str, int],
-    min_count: int,
+def _chosen(result: Result, told: Disclosure) -> str:
+    """The method, and why it was chosen; a sentence, whatever its length."""
+    why = "" if told.is_limited else result.why.rstrip(".")
+    return f"Learned by {result.method}{': ' if why else ''}{why}."
+
+
+def _tiles(
+    result: Result, summary: MissingSummary | None, weakest: str, told: Disclosure
 ) -> list[Tile]:
-    holes = float(summary.missing_rows.sum())
-    cells = result.rows * len(summary.variables)
-    complete = told(summary.complete_rows, result.rows, min_count)
-    partially = int((summary.missing_rows > 0).sum())
-    weakest = result.families[order[0]]
-    shown = told(weakest.rows_shown, result.rows, min_count)
+    missing = told.share(sum(result.missing.values()), result.rows * len(result.missing))
+    partially = sum(count > 0 for count in result.missing.values())
     weight = "" if result.total == result.rows else f"weight {result.total:,.6g}"
-    return [
-        Tile("method", result.method, result.why),
-        Tile("rows", f"{result.rows:,}", weight or f"prior {result.prior:g}"),
+    prior = _prior(result)
+    rounded = f"rounded to {told.min_count}s" if told.is_limited else ""
+    facts = [
+        Tile("rows", f"{result.rows:,}", weight or ("" if prior is None else f"prior {prior:g}")),
         Tile(
             "missing",
-            f"{holes / cells:.1%}" if cells else "-",
-            f"of the values, in {partially} of {counted(len(summary.variables), 'variable')}",
+            "–" if missing is None else f"{missing:.1%}",
+            f"of the values, in {partially} of {counted(len(result.missing), 'variable')}",
         ),
-        Tile(
-            "complete rows",
-            f"fewer than {min_count}" if complete is None else f"{int(complete):,}",
-            "show every variable",
-        ),
-        Tile(
-            "weakest CPT",
-            "",
-            "few rows show its family"
-            if shown is None
-            else f"shown whole by {counted(int(shown), 'row')}",
-            f'<a href="#panel" data-choose="{place[order[0]]}">{named(order[0])}</a>',
-        ),
-        Tile("warnings", f"{len(result.warnings):,}", "listed below" if result.warnings else ""),
     ]
+    if summary is not None:
+        complete = told.count(summary.complete_rows)
+        text = f"fewer than {told.min_count}" if complete is None else f"{complete:,.0f}"
+        facts.append(Tile("complete rows", text, rounded or "show every variable"))
+    place = result.network.variables.index(weakest)
+    link = f'<a href="#panel" data-choose="{place}">{named(weakest)}</a>'
+    facts.append(Tile("weakest CPT", "", _weakness(result.families[weakest], told), link))
+    warnings = 0 if told.is_limited else len(result.warnings)
+    facts.append(
+        Tile(
+            "warnings", f"{warnings:,}" if warnings else "none", "listed below" if warnings else ""
+        )
+    )
+    return facts
 
 
-def _warnings(result: Result) -> str:
-    if not (result.warnings or result.notes):
+def _weakness(report: FamilyReport, told: Disclosure) -> str:
+    """Why a CPT is taken for the weakest, by what put it there."""
+    size = report.support.size
+    if report.unsupported / size > report.fallback_mass:
+        return f"no row for {report.unsupported:,} of {counted(size, 'parent configuration')}"
+    if report.fallback_mass > 0:
+        return f"{report.fallback_mass:.0%} of the rows fell back"
+    shown = told.count(report.effective_size or report.rows_shown)
+    if shown is None:
+        return f"fewer than {told.min_count} rows show its family"
+    kind = "an effective size of" if report.effective_size else "rows that show its family:"
+    return f"{kind} {shown:,.0f}"
+
+
+def _warnings(result: Result, told: Disclosure) -> str:
+    if told.is_limited or not (result.warnings or result.notes):
         return ""
     place = {name: number for number, name in enumerate(result.network.variables)}
     items = [
@@ -202,69 +289,40 @@ def _warnings(result: Result) -> str:
     )
 
 
-def _network_section(network: Network, has_mechanisms: bool) -> str:
-    legend = (
-        '<p class="soft">Shade: share missing <span class="scale"></span> 0 to 100%. Ring: '
-        "effective size over rows. ! marks a warning."
-        + (" Dashed: mechanisms of missing values." if has_mechanisms else "")
-        + " Arrow keys walk along the network, Enter opens the table.</p>"
-    )
-    hatched = (
-        '<p class="soft"><span class="swatch hatched"></span> no row shows this configuration of '
-        "the parents with the variable: the numbers rest on the prior or on the rest of the "
-        "network alone.</p>"
-    )
-    return section(
-        "network",
-        "The network",
-        '<noscript><p class="scriptless">Drawings and CPTs need scripts; the tables below do '
-        "not.</p></noscript>",
-        '<div class="scripted" hidden><div class="bar"><label>find a variable '
-        '<input id="find" list="names" autocomplete="off"></label><datalist id="names"></datalist>'
-        '<button type="button" id="larger" aria-label="larger">+</button>'
-        '<button type="button" id="smaller" aria-label="smaller">−</button>'
-        '<button type="button" id="fit">fit</button>'
-        '<button type="button" id="whole" hidden>whole network</button></div>',
-        '<div class="look"><div><p class="soft name" id="view" role="status"></p>'
-        '<div id="drawing"></div><div id="overview" hidden></div>'
-        f"{legend}</div>"
-        f'<div><div id="panel" tabindex="-1" aria-live="polite"></div>{hatched}</div></div></div>',
-        f'<p class="soft">{counted(len(network.variables), "variable")}, '
-        f"{counted(sum(map(len, network.parents_of.values())), 'edge')}.</p>",
-    )
-
-
 def _families_section(
-    order: list[str], place: Mapping[str, int], facts: list[dict[str, Any]], min_count: int
+    order: list[str], place: Mapping[str, int], facts: list[dict[str, Any]], told: Disclosure
 ) -> str:
     def number(value: float | None) -> Cell:
         if value is None:
-            return Cell(f"< {min_count}", value=0)
+            return Cell(f"< {told.min_count}", value=0)
         return Cell(f"{value:,.0f}", value=value)
+
+    def share(value: float | None) -> Cell:
+        return Cell("few" if value is None else f"{value:.1%}", value=value or 0.0)
 
     rows = []
     for name in order:
         fact = facts[place[name]]
-        gone = fact["missing"]
         link = f'<a href="#panel" data-choose="{place[name]}">{named(name)}</a>'
         rows.append(
             [
                 Cell(markup=link, kind="label"),
-                Cell("few" if gone is None else f"{gone:.1%}", value=gone or 0.0),
+                share(fact["missing"]),
                 number(fact["rows_shown"]),
                 Cell("–", value=0.0) if fact["effective"] is None else number(fact["effective"]),
-                Cell(f"{fact['fallback_mass']:.1%}", value=fact["fallback_mass"]),
-                number(fact["unsupported"]),
+                share(fact["fallback_mass"]),
+                Cell(f"{fact['unsupported']:,}", value=fact["unsupported"]),
             ]
         )
     header = ["variable", "missing", "rows shown", "effective", "fell back", "without a row"]
     words = (
-        "The CPT that rests on least first. Rows shown: rows in which the variable and its parents "
-        "are all observed. Effective: the number of complete rows that would give the same "
-        "variance, where known. Without a row: parent configurations that no row "
-        "shows with the variable; there positivity fails."
+        "The CPT that rests on least first: by the share of parent configurations without a row "
+        "and of what fell back, then by effective size. Rows shown: rows in which the variable "
+        "and its parents are all observed. Effective: the number of complete rows that would give "
+        "the same variance, where known. Without a row: parent configurations that no row shows "
+        "with the variable; there positivity fails."
     )
-    attributes = [f' data-variable="{place[name]}"' for name in order]
+    attributes = [f' data-place="{place[name]}"' for name in order]
     return section(
         "trouble",
         "What each CPT rests on",
@@ -273,17 +331,21 @@ def _families_section(
     )
 
 
-def _provenance(source: Provenance, digits: int, min_count: int, withheld: int) -> str:
+def _provenance(source: Provenance, data: Mapping[str, Any]) -> str:
     buttons = (
         '<div class="bar scripted" hidden><button type="button" id="save-network">save the network'
         ' (JSON)</button><button type="button" id="save-cpts">save all CPTs (CSV)</button>'
         '<button type="button" id="save-report">save this report (JSON)</button></div>'
     )
-    words = f"The page holds probabilities to {digits} decimals; what is saved from it does too."
-    if min_count > 1:
+    words = (
+        "The page holds the CPTs in full, and what is saved from it does too."
+        if data["digits"] is None
+        else f"The page holds probabilities to {data['digits']} decimals; what is saved does too."
+    )
+    if data["min_count"] > 1:
         words += (
-            f" Counts below {min_count} rows and the {counted(withheld, 'CPT row')} that would "
-            "tell one are withheld; what can be worked out from several numbers together is not "
-            "checked."
+            f" Counts are rounded to multiples of {data['min_count']} and withheld below it, with "
+            f"the {counted(data['withheld'], 'CPT row')} that would tell one; probabilities are "
+            f"rounded to as many of the rows that they rest on."
         )
     return provenance_section(source, paragraph(words, "soft"), buttons)

@@ -1,9 +1,9 @@
-"""The numbers that a page carries: rounded, packed, and withheld where rows are too few.
+"""The numbers that a page carries: packed, and withheld where rows are too few.
 
-A network may have a hundred thousand cells. Probabilities are whole multiples of a power of
-ten, as small a one as there is room for; behind them come the support of each parent
-configuration and the ends of intervals, in hundredths and rounded outwards, as they are shown.
-All of it is compressed and written in base64.
+A network may have a hundred thousand cells. Where the page answers questions, CPTs are carried
+in full; elsewhere as whole multiples of a power of ten. Then come, where they are known, which
+CPT rows have no data, the rows behind each, and the ends of intervals, in ten thousandths and
+rounded outwards. All of it is compressed and written in base64.
 """
 
 from __future__ import annotations
@@ -13,80 +13,79 @@ import zlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Network
+from lacunet.pages.disclosure import Disclosure
 from lacunet.statistics.missing import MissingSummary, rows_of
 
 WITHHELD = -1.0
-DIGITS = (9, 6, 4, 3)  # the last is what the page shows
-WIDE = 4  # more digits than these take four bytes, others two
-ROOM = 230_000  # characters that a page of 400 kB has for its numbers
+FEWEST_ROWS = 10  # that entries are compared from
+NONE = np.iinfo(np.uint16).max  # in place of what is withheld
 
 Withheld = Mapping[str, NDArray[np.bool_]]
 
 
-@dataclass(frozen=True)
-class Packed:
-    """Numbers in base64, and how many decimals their probabilities have."""
-
-    text: str
-    digits: int
-
-
-def withheld_rows(network: Network, summary: MissingSummary, min_count: int) -> Withheld:
-    """Which rows of each CPT would tell a count of fewer than ``min_count`` rows.
-
-    A CPT row is withheld as a whole if any of its cells is shown by at least one row and by
-    fewer than ``min_count``: a single cell could be had from the others, as they sum to one.
-    """
-    if min_count <= 1:
-        return {v: np.zeros(network.shape(network.parents(v)), bool) for v in network.variables}
-    rows = {v: rows_of(summary.shown[network.family(v)]) for v in network.variables}
-    small = {v: (table > 0) & (table < min_count) for v, table in rows.items()}
-    return {v: np.asarray(cells.any(axis=-1)) for v, cells in small.items()}
-
-
-def told(count: float, of: float, min_count: int) -> float | None:
-    """A count of rows, or None where it or what is left of all rows is too small to tell."""
-    small = 0 < count < min_count or 0 < of - count < min_count
-    return None if small else count
-
-
 def pack(
     network: Network,
-    support: Mapping[str, FloatArray],
-    withheld: Withheld,
+    digits: int | None,
+    rows: Mapping[str, FloatArray] | None = None,
+    withheld: Withheld | None = None,
     intervals: Mapping[str, FloatArray] | None = None,
-) -> Packed:
-    """All CPTs, then the support of their rows, then their intervals if there are any.
+) -> str:
+    """All CPTs; then, as far as known, which of their rows have data, how many, and intervals.
 
     Parameters
     ----------
-    support
-        For each variable, the weight behind each configuration of its parents.
+    digits
+        The decimals that CPTs are carried with; None carries them in full.
+    rows
+        For each variable, the rows behind each configuration of its parents.
     withheld
         The rows of each CPT that are not to be told.
     intervals
         For each variable the axes of its CPT, then low and high.
     """
-    hidden = [withheld[name] for name in network.variables]
-    tables = [network.cpt(name).table for name in network.variables]
-    rows = [support[name] for name in network.variables]
-    ends = [intervals[name] for name in network.variables] if intervals is not None else []
-    behind = [
-        np.where(gone, WITHHELD, own).astype("<f4") for own, gone in zip(rows, hidden, strict=True)
-    ]
-    behind += [*map(_hundredths, ends, hidden)]
-    for digits in DIGITS:
-        raw = b"".join(_scaled(*both, digits) for both in zip(tables, hidden, strict=True))
-        raw += bytes(-len(raw) % 4) + b"".join(part.tobytes() for part in behind)
-        text = b64encode(zlib.compress(raw, 9)).decode()
-        if len(text) <= ROOM:
-            break
-    return Packed(text, digits)
+    names = network.variables
+    gone = {
+        name: np.zeros(network.shape(network.parents(name)), bool) if withheld is None
+        else withheld[name]
+        for name in names
+    }  # fmt: skip
+    parts: list[list[NDArray[Any]]] = [[]]
+    if network.has_cpts:
+        parts = [[_cpt(network.cpt(name).table, gone[name], digits) for name in names]]
+    if network.support is not None:
+        parts.append([_unsupported(network, name) for name in names])
+    if rows is not None:
+        parts.append([np.where(gone[v], WITHHELD, rows[v]).astype("<f4") for v in names])
+    if intervals is not None:
+        ends = [np.where(gone[v][..., None, None], NONE, _outwards(intervals[v])) for v in names]
+        parts.append([both.astype("<u2") for both in ends])
+    raw = [b"".join(table.tobytes() for table in part) for part in parts]
+    padded = b"".join(part + bytes(-len(part) % 8) for part in raw)
+    return b64encode(zlib.compress(padded, 9)).decode()
+
+
+def _cpt(table: FloatArray, withheld: NDArray[np.bool_], digits: int | None) -> NDArray[Any]:
+    if digits is None:
+        return table.astype("<f8")
+    return np.where(withheld[..., None], NONE, np.rint(table * 10.0**digits)).astype("<u2")
+
+
+def _unsupported(network: Network, name: str) -> NDArray[Any]:
+    supported = network.cpt(name).supported
+    shape = network.shape(network.parents(name))
+    return np.zeros(shape, "u1") if supported is None else (~supported).astype("u1")
+
+
+def _outwards(ends: FloatArray) -> FloatArray:
+    """The ends of intervals in ten thousandths, rounded outwards."""
+    low, high = 10_000 * ends[..., 0], 10_000 * ends[..., 1]
+    return np.stack([np.floor(low + 1e-6), np.ceil(high - 1e-6)], -1)
 
 
 def pack_texts(texts: Sequence[str]) -> str:
@@ -94,26 +93,12 @@ def pack_texts(texts: Sequence[str]) -> str:
     return b64encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 
-def _scaled(table: FloatArray, withheld: NDArray[np.bool_], digits: int) -> bytes:
-    kind = np.dtype("<u4") if digits > WIDE else np.dtype("<u2")
-    whole = np.rint(table * 10.0**digits)
-    return np.where(withheld[..., None], np.iinfo(kind).max, whole).astype(kind).tobytes()
-
-
-def _hundredths(ends: FloatArray, withheld: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """The ends of intervals, rounded outwards; 255 where they are withheld."""
-    outwards = np.stack(
-        [np.floor(100 * ends[..., 0] + 1e-9), np.ceil(100 * ends[..., 1] - 1e-9)], -1
-    )
-    return np.where(withheld[..., None, None], 255, outwards).astype(np.uint8)
-
-
 @dataclass(frozen=True)
 class Move:
     """One entry of a CPT: what rows without a missing value say, and what was learned.
 
-    ``rows`` is how many of these rows show the parents' configuration, ``errors`` the
-    distance in standard errors of the share among them.
+    ``rows`` is how many of these rows show the parents' configuration, ``errors`` the distance
+    in standard errors of a share among them.
     """
 
     variable: str
@@ -125,7 +110,11 @@ class Move:
 
 
 def largest_moves(
-    network: Network, summary: MissingSummary, among_complete: bool, fewest: int, most: int
+    network: Network,
+    summary: MissingSummary,
+    among_complete: bool,
+    told: Disclosure,
+    most: int,
 ) -> list[Move]:
     """The entries that differ most from the plain shares among fully shown rows.
 
@@ -133,30 +122,39 @@ def largest_moves(
     ----------
     among_complete
         Whether rows must show every variable, or only the family.
-    fewest
-        Entries are compared only where so many rows show the parents' configuration.
     """
     moves = []
     counted = summary.complete if among_complete else summary.shown
     for cpt in network.cpts:
-        counts = counted[cpt.family].dense()
-        rows = rows_of(counted[cpt.family])
-        small = ((rows > 0) & (rows < fewest)).any(axis=-1) if fewest > 1 else rows.sum(-1) < 0
-        total = counts.sum(axis=-1, keepdims=True)
-        enough = (rows.sum(axis=-1) >= max(fewest, 10)) & ~small
-        shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
-        gaps = np.where(enough[..., None], np.abs(cpt.table - shares), -1.0)
-        for flat in np.argsort(-gaps, axis=None)[:most]:
+        counts = counted[cpt.family]
+        rows = rows_of(counts).sum(axis=-1)
+        weights = counts.dense()
+        total = weights.sum(axis=-1, keepdims=True)
+        enough = (rows >= max(told.min_count, FEWEST_ROWS)) & ~told.withheld(counts)
+        shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        shares, learned = told.probability(shares, rows), told.probability(cpt.table, rows)
+        gaps = np.where(enough[..., None], np.abs(learned - shares), -1.0)
+        for flat in np.argsort(-gaps, axis=None, kind="stable")[:most]:
             cell = np.unravel_index(flat, gaps.shape)
             if gaps[cell] < 0:
                 break
             states = tuple(
                 network.states(name)[index] for name, index in zip(cpt.family, cell, strict=True)
             )
-            number = float(rows[cell[:-1]].sum())
-            share, learned = float(shares[cell]), float(cpt.table[cell])
-            spread = float(np.sqrt(max(share * (1 - share), 1 / (4 * number)) / number))
-            moves.append(
-                Move(cpt.child, states, share, learned, number, abs(learned - share) / spread)
-            )
+            both = float(shares[cell]), float(learned[cell])
+            moves.append(_move(cpt.child, states, *both, told.count(float(rows[cell[:-1]]))))
     return sorted(moves, key=lambda move: -abs(move.learned - move.complete))[:most]
+
+
+def _move(
+    variable: str, states: tuple[str, ...], share: float, learned: float, rows: float | None
+) -> Move:
+    """A move and its size in standard errors of the share, if the learned entry were the truth.
+
+    Near 0 and 1 that error is taken of the share with two rows more of either kind (Agresti
+    and Coull): no share is ever known without error.
+    """
+    assert rows is not None  # there are enough
+    near = (rows * share + 2) / (rows + 4)
+    spread = np.sqrt(max(learned * (1 - learned), near * (1 - near)) / rows)
+    return Move(variable, states, share, learned, rows, float(abs(learned - share) / spread))

@@ -13,9 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lacunet.pages.kit import Tile, document, section, table, tiles
-from lacunet.wording import counted
+from lacunet.pages.kit import Tile, document, named, section, table, tiles
+from lacunet.wording import counted, first_of
 
+MOST_NAMES = 3  # of data files, in a title
 SAVE = (
     '<div class="bar scripted" hidden><button type="button" data-save="report.json">save this '
     "report (JSON)</button></div>"
@@ -27,7 +28,8 @@ class Provenance:
     """What made a result.
 
     ``files`` pairs each file that was read with the SHA-256 of its bytes; ``versions`` pairs
-    programs with their versions. ``made`` is the time, in words.
+    programs with their versions. ``made`` is the time, in words. ``network`` and ``data`` are
+    what a reader would call them.
     """
 
     command: str
@@ -35,6 +37,16 @@ class Provenance:
     seed: int | None = None
     files: tuple[tuple[str, str], ...] = ()
     versions: tuple[tuple[str, str], ...] = ()
+    network: str = ""
+    data: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The network and the data, as far as they have names."""
+        return ", ".join(filter(None, (self.network, self.data)))
+
+
+UNKNOWN = Provenance("", "")
 
 
 def provenance(
@@ -42,11 +54,15 @@ def provenance(
     read: Sequence[str | Path],
     made: datetime,
     seed: int | None = None,
+    *,
+    network: str = "",
+    data: Sequence[str] = (),
 ) -> Provenance:
     """What a command line read, and with which versions.
 
     A folder stands for the files in it, each with its hash; what is not on this machine's
-    disk (an address, a pattern) is named without one.
+    disk (an address, a pattern) is named without one. ``network`` and ``data`` are the
+    arguments that the title names.
     """
     from glob import glob
 
@@ -63,6 +79,8 @@ def provenance(
         seed,
         tuple((str(path), _hash(path)) for path in found),
         tuple(versions),
+        Path(network).name,
+        first_of([Path(name).name or name for name in data], MOST_NAMES),
     )
 
 
@@ -79,7 +97,7 @@ def _hash(path: Path) -> str:
 def provenance_section(source: Provenance, *further: str) -> str:
     """The part of a page that says how to make it again."""
     rows = [
-        ["made", source.made],
+        *([["made", source.made]] if source.made else []),
         *([["seed", str(source.seed)]] if source.seed is not None else []),
         *([f"SHA-256 of {path}", digest or "not a file on disk"] for path, digest in source.files),
         *([name, number] for name, number in source.versions),
@@ -87,8 +105,8 @@ def provenance_section(source: Provenance, *further: str) -> str:
     return section(
         "provenance",
         "Where this page comes from",
-        f"<pre>{escape(source.command)}</pre>",
-        table(["what", counted(len(rows), "entry", "entries")], rows, left=2),
+        *([f"<pre>{escape(source.command)}</pre>"] if source.command else []),
+        *([table(["what", counted(len(rows), "entry", "entries")], rows, left=2)] if rows else []),
         *further,
     )
 
@@ -104,7 +122,7 @@ def report_page(
 ) -> str:
     """A page that tells of a result: facts, sections, where it comes from; it carries ``data``."""
     body = [
-        f"<header><h1>{escape(title)}</h1>",
+        f"<header><h1>{named(f'{source.subject}: ') if source.subject else ''}{escape(title)}</h1>",
         tiles(facts),
         "</header><main>",
         *sections,
@@ -112,4 +130,5 @@ def report_page(
         "</main>",
     ]
     carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
-    return document(title, body, carried, scripts)
+    heading = f"{source.subject}: {title}" if source.subject else title
+    return document(heading, body, carried, scripts)

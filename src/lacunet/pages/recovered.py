@@ -13,13 +13,13 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import Estimation, Verdict
-from lacunet.model.nodes import Mechanism, Node
 from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
+from lacunet.pages.live import drawing, network_section
 from lacunet.pages.mathml import mathml
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.wording import counted
 
-SCRIPTS = ("sorting.js", "page.js", "dagre.min.js", "recovered.js")
+SCRIPTS = ("sorting.js", "page.js", "network.js", "recovered.js")
 SHOWN_CELLS = 64
 LEVEL = 0.05
 TEST_HEADER = ("implication", "test", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
@@ -95,38 +95,23 @@ def _page(
             {"name": name, "parents": [place[parent] for parent in graph.network.parents(name)]}
             for name in graph.network.variables
         ],
-        **drawn_mechanisms(graph, place),
+        **drawing(graph.network, graph),
+        "has_rows": False,
+        "live": None,
+        "opens_on": 0,
     }
-    legend = "Shaded: may be missing. Dashed: what hides a value, and what that depends on."
     about = [
         Tile("category", graph.category(), graph.why()),
         Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
         *facts,
     ]
-    picture = section(
-        "graph",
+    picture = network_section(
+        graph.network,
+        drawn,
         "The graph",
-        f'<div class="scripted" hidden><div id="drawing"></div><p class="soft">{legend}</p></div>',
-        f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>",
+        after=f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>",
     )
     return report_page("recovered", title, about, [picture, *sections], drawn, source, SCRIPTS)
-
-
-def drawn_mechanisms(graph: MissingnessGraph | None, place: Mapping[str, int]) -> dict[str, Any]:
-    """The mechanisms and the hidden causes of a graph, as the drawing wants them."""
-
-    def key(node: Node) -> str:
-        return f"r{place[node.variable]}" if isinstance(node, Mechanism) else f"v{place[node]}"
-
-    if graph is None:
-        return {"mechanisms": [], "hidden_causes": []}
-    return {
-        "mechanisms": [
-            {"variable": place[name], "causes": sorted(map(key, causes))}
-            for name, causes in graph.causes.items()
-        ],
-        "hidden_causes": sorted(sorted(map(key, pair)) for pair in graph.hidden),
-    }
 
 
 def _contents(verdicts: Sequence[Verdict]) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from lacunet.estimate.method import AGREEMENT, Ended, agreed
 from lacunet.model.network import Network
 from lacunet.pages.charts import Line, dots, dumbbell, lines, patterns
+from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Cell, figure, named, paragraph, section, table
-from lacunet.pages.numbers import largest_moves, told
+from lacunet.pages.numbers import FEWEST_ROWS, largest_moves
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
 
@@ -20,52 +22,58 @@ MOST_PAIRS = 12
 MOST_MOVES = 16
 
 
-def missing_section(summary: MissingSummary, min_count: int) -> str:
+def missing_section(summary: MissingSummary, told: Disclosure = EVERYTHING) -> str:
     """Rates, the commonest patterns, and what goes missing together."""
     rows = float(summary.rows.sum())
     missing = summary.missing_rows
     holes = [k for k in np.argsort(-missing) if missing[k] > 0]
     if not holes:
         return section("missing", "What is missing", paragraph("No value is missing."))
-    told_rows = [k for k in holes if told(missing[k], rows, min_count) is not None]
-    kept = told_rows[:MOST_LINES]
+    known = [k for k in holes if told.count(missing[k])]
+    kept = known[:MOST_LINES]
     order = np.argsort(-summary.rows)
-    enough = [k for k in order if summary.rows[k] >= max(min_count, 1)][:MOST_PATTERNS]
-    rest = len(order) - len(enough)
-    share = float(summary.rows[enough].sum()) / rows
+    enough = [k for k in order if told.count(summary.rows[k])][:MOST_PATTERNS]
+    shares = [told.share(summary.rows[k], rows) or 0.0 for k in enough]
     picture = patterns(
         [summary.variables[k] for k in kept],
         summary.is_missing[np.ix_(enough, kept)],
-        [float(summary.rows[k]) / rows for k in enough],
-        [float(missing[k]) / rows for k in kept],
+        shares,
+        [told.share(missing[k], rows) or 0.0 for k in kept],
     )
-    words = (
-        f"{counted(len(summary.rows), 'pattern')} of missing values in "
-        f"{counted(int(rows), 'row')}; {counted(int(summary.complete_rows), 'row')} without "
-        f"any. Each column is a pattern, a filled disc a missing value; the "
-        f"{counted(len(enough), 'commonest pattern')} shown cover {share:.1%} of the rows"
-        + (f", {counted(rest, 'other')} are not shown" if rest else "")
-        + (f" (patterns of fewer than {min_count} rows never are)" if min_count > 1 else "")
-        + "."
-    )
-    if told(summary.complete_rows, rows, min_count) is None:
-        words = f"The commonest patterns; those of fewer than {min_count} rows are withheld."
     left_out = len(holes) - len(kept)
+    drawn = figure(picture, _about_patterns(summary, shares, told))
     return section(
         "missing",
         "What is missing",
-        f'<div class="wide" tabindex="0">{figure(picture, words)}</div>',
+        f'<div class="wide" tabindex="0">{drawn}</div>',
         *([paragraph(f"{counted(left_out, 'more variable')} not drawn.")] if left_out else []),
         "<h3>Missing together</h3>",
-        _pairs(summary, min_count),
+        _pairs(summary, told),
     )
 
 
-def _pairs(summary: MissingSummary, min_count: int) -> str:
+def _about_patterns(summary: MissingSummary, shares: Sequence[float], told: Disclosure) -> str:
+    words = (
+        "Each column is a pattern, a filled disc a missing value; the "
+        f"{counted(len(shares), 'commonest pattern')} shown cover {sum(shares):.1%} of the rows"
+    )
+    if told.is_limited:
+        return f"{words}. Patterns of fewer than {told.min_count} rows are left out."
+    rest = len(summary.rows) - len(shares)
+    return (
+        f"{counted(len(summary.rows), 'pattern')} of missing values in "
+        f"{counted(int(summary.rows.sum()), 'row')}; "
+        f"{counted(int(summary.complete_rows), 'row')} without any. {words}"
+        + (f", {counted(rest, 'other')} are not shown." if rest else ".")
+    )
+
+
+def _pairs(summary: MissingSummary, told: Disclosure) -> str:
     rows = float(summary.rows.sum())
-    missing, together = summary.missing_rows, summary.missing_together
+    missing = np.nan_to_num(told.counts(summary.missing_rows))
+    together = np.nan_to_num(told.counts(summary.missing_together))
     expected = np.outer(missing, missing)
-    spread = np.sqrt(expected * np.outer(rows - missing, rows - missing))
+    spread = np.sqrt(expected * np.outer(rows - missing, rows - missing).clip(0))
     phi = np.divide(rows * together - expected, spread, out=np.zeros_like(spread), where=spread > 0)
     first, second = np.triu_indices(len(missing), 1)
     lines_: list[list[str]] = []
@@ -73,10 +81,10 @@ def _pairs(summary: MissingSummary, min_count: int) -> str:
         a, b = first[pair], second[pair]
         if spread[a, b] == 0 or len(lines_) == MOST_PAIRS:
             break
-        if told(together[a, b], rows, min_count) is None:
+        if told.count(summary.missing_together[a, b]) is None:
             continue
         shares = (together[a, b] / rows, expected[a, b] / rows**2)
-        words = [*(f"{share:.1%}" for share in shares), f"{phi[a, b]:+.2f}"]
+        words = [*(f"{share:.1%}" for share in shares), f"{np.clip(phi[a, b], -1, 1):+.2f}"]
         lines_.append([summary.variables[a], summary.variables[b], *words])
     if not lines_:
         return paragraph("No two variables are missing in a part of the rows.")
@@ -85,17 +93,17 @@ def _pairs(summary: MissingSummary, min_count: int) -> str:
     return paragraph(note, "soft") + table(header, lines_, left=2)
 
 
-def em_section(ended: Ended | None) -> str:
+def em_section(ended: Ended | None, told: Disclosure = EVERYTHING) -> str:
     """How an iterative method went; empty for a closed form."""
     if ended is None:
         return ""
     figures = []
-    if len(ended.trace) > 1:
+    if len(ended.trace) > 1 and not told.is_limited:
         trace = Line("log-posterior", range(len(ended.trace)), ended.trace)
         figures.append(
             figure(lines([trace], "iteration", "log-posterior"), "The climb of EM on all rows.")
         )
-    if len(ended.heldout) > 1:
+    if len(ended.heldout) > 1 and not told.is_limited:
         curve = Line("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
         words = "Held-out rows at the start, after 1, 2, 4, 8 and 16 steps, and at convergence."
         figures.append(figure(lines([curve], "stop", "log-likelihood"), words))
@@ -112,7 +120,7 @@ def em_section(ended: Ended | None) -> str:
         f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "
         f"{ended.seconds:.2f} s."
     )
-    if math.isfinite(ended.log_likelihood):
+    if math.isfinite(ended.log_likelihood) and not told.is_limited:
         words += f" Log-likelihood {ended.log_likelihood:,.3f}."
     return section(
         "em",
@@ -123,32 +131,35 @@ def em_section(ended: Ended | None) -> str:
     )
 
 
-def complete_section(network: Network, summary: MissingSummary, min_count: int) -> str:
+def complete_section(
+    network: Network, summary: MissingSummary, told: Disclosure = EVERYTHING
+) -> str:
     """Which entries of the CPTs differ most from what complete rows say."""
     rows = float(summary.rows.sum())
     complete = summary.complete_rows
     title = "Complete rows against the result"
     if complete == rows:
         return section("complete", title, paragraph("Every row is complete: nothing can move."))
-    moves = largest_moves(network, summary, True, min_count, MOST_MOVES)
+    moves = largest_moves(network, summary, True, told, MOST_MOVES)
     among = "rows without any missing value"
     if not moves:
-        moves = largest_moves(network, summary, False, min_count, MOST_MOVES)
+        moves = largest_moves(network, summary, False, told, MOST_MOVES)
         among = "rows that show the whole family (too few rows have no missing value at all)"
     if not moves:
         words = "Too few rows show whole families: there is nothing to compare with."
         return section("complete", title, paragraph(words))
     words = (
         f"The entries that differ most from their plain share among the {among}. Only parent "
-        f"configurations that at least {max(10, min_count)} of these rows show are compared. A "
-        "large move is where learning from complete rows alone would have misled."
+        f"configurations that at least {max(FEWEST_ROWS, told.min_count)} of these rows show are "
+        "compared. A large move is where learning from complete rows alone would have misled."
     )
     place = {name: number for number, name in enumerate(network.variables)}
     body: list[list[Cell | str]] = [
         [
             Cell(
                 markup=f'<a href="#panel" data-choose="{place[move.variable]}">'
-                f"{_entry(network, move.variable, move.states)}</a>"
+                f"{_entry(network, move.variable, move.states)}</a>",
+                kind="label",
             ),
             f"{move.complete:.3f}",
             f"{move.learned:.3f}",

@@ -1,0 +1,332 @@
+"use strict";
+// The network: a card for every variable, with its beliefs where the page can work them out.
+// Cards stand in a drawing, laid out when the page was made, or in a list; of a large network the
+// chosen variable's neighbours are drawn and all others listed. A click on a state, Enter, or the
+// address (#X=state&Y=state) sets evidence. Names reach the page only as text, never as markup.
+page.network = (() => {
+  const { data, make, draw, name, byId, restore } = page;
+  const vars = data.variables, live = data.live, drawn = data.drawn;
+  const { width: CARD, between: GAP } = drawn.card;
+  const place = new Map(vars.map((v, i) => [v.name, i]));
+  const stateOf = vars.map(v => new Map((v.states ?? []).map((s, k) => [s, k])));
+  const children = vars.map(() => []);
+  vars.forEach((v, i) => v.parents.forEach(p => children[p].push(i)));
+  const isLarge = vars.length > drawn.most;
+  const state = { chosen: data.opens_on, whole: !isLarge, zoom: 1, view: null, seen: vars.map(() => -1), wasChosen: false };
+  const onChoice = [];
+
+  // ---- cards
+  const percent = share => share === null ? `fewer than ${data.min_count} rows` : (100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0) + "%";
+  const fixed = p => p === undefined ? "–" : p > 0 && p < 0.0005 ? "<.001" : p < 1 && p > 0.9995 ? ">.999" : p.toFixed(3);
+  const sign = d => (d < 0 ? "−" : "+") + Math.abs(d).toFixed(3);
+  function words(i) {
+    const v = vars[i], parts = [v.name];
+    if (v.missing !== undefined) parts.push(`${percent(v.missing)} missing`);
+    if (v.effective) parts.push(`effective size ${Math.round(v.effective).toLocaleString("en")} of ${data.rows.toLocaleString("en")} rows`);
+    if (v.warnings?.length) parts.push(v.warnings.length === 1 ? "1 warning" : `${v.warnings.length} warnings`);
+    return parts.join(", ");
+  }
+  function bar() {
+    const parts = ["fill", "bare", "whisker", "prior"].map(kind => make("i", { class: kind }));
+    return make("span", { class: "track", "aria-hidden": "true" }, ...parts);
+  }
+  function stateRow(i, k) {
+    const v = vars[i], label = make("span", { class: "label" }, name(v.states[k]));
+    const bars = make("span", { class: "tracks" }, bar(), ...(data.other ? [bar()] : []));
+    const row = make("button", { type: "button", class: "state", tabindex: -1, "aria-pressed": "false",
+      "data-variable": v.name, "data-state": v.states[k] }, label, bars, make("span", { class: "number" }));
+    row.addEventListener("click", () => toggle(i, k));
+    return row;
+  }
+  const cards = vars.map((v, i) => {
+    const missing = make("i", { class: "missing" });
+    missing.style.width = 100 * (v.missing ?? 0) + "%";
+    const note = v.warnings?.length ? make("b", { class: "warns", "aria-hidden": "true" }, "!") : "";
+    const share = v.missing ? make("span", { class: "share" }, v.missing === null ? "" : percent(v.missing)) : "";
+    const head = make("button", { type: "button", class: "head", tabindex: -1, "aria-label": words(i), title: words(i) },
+      make("span", { class: "title" }, name(v.name)), share, note, missing);
+    head.addEventListener("click", () => choose(i, true));
+    const states = live ? make("div", { class: "states", role: "group", "aria-label": "states of " + v.name }, ...v.states.map((_, k) => stateRow(i, k))) : "";
+    const card = make("div", { class: "card", "data-card": i }, head, states);
+    if (live) card.style.setProperty("--label", Math.min(Math.max(...v.states.map(s => s.length), 3) + 1, 12) + "ch");
+    card.addEventListener("keydown", event => walk(event, i));
+    return card;
+  });
+  const rows = live ? cards.map(card => [...card.querySelectorAll(".state")]) : [];
+  const heads = cards.map(card => card.querySelector(".head"));
+  const mechanismBoxes = (data.mechanisms ?? []).map(m => make("div", { class: "card mechanism", title: `whether ${vars[m.variable].name} is recorded` },
+    make("span", { class: "title" }, "R[", name(vars[m.variable].name), "]")));
+
+  // ---- drawing
+  const frame = byId("drawing"), list = byId("others");
+  const canvas = make("div", { class: "canvas" });
+  const room = () => byId("network").clientWidth - 2;
+  const isWide = () => room() >= drawn.narrowest;
+  const isList = () => state.view ? state.view === "list" : !isWide();
+  const blanket = i => new Set([i, ...vars[i].parents, ...children[i], ...children[i].flatMap(c => vars[c].parents)]);
+  function arrow(path, kind, ends) {
+    const edge = draw("path", { d: path, class: "edge " + kind, "marker-end": `url(#head-${kind || "plain"})`, "data-ends": ends });
+    if (kind === "hidden") edge.setAttribute("marker-start", "url(#head-hidden)");
+    return edge;
+  }
+  function arrowheads() {
+    return draw("defs", {}, ...["plain", "cause", "hidden", "extra"].map(kind => draw("marker", { id: "head-" + kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
+      markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse" }, draw("path", { d: "M0,0L8,4L0,8z", class: "arrow " + kind }))));
+  }
+  // Neighbours in three bands: parents; the chosen variable with the other parents of its children; children.
+  function neighbourhood(room) {
+    const i = state.chosen, shown = blanket(i), parents = vars[i].parents, own = children[i];
+    const others = [...shown].filter(j => j !== i && !parents.includes(j) && !own.includes(j));
+    const half = Math.ceil(others.length / 2), across = Math.max(1, Math.floor((room - 8) / (CARD + GAP)));
+    const height = j => drawn.card.head + (live ? drawn.card.row * Math.min(vars[j].states.length, drawn.card.most) : 0);
+    const corner = new Map(), bands = [parents, [...others.slice(0, half), i, ...others.slice(half)], own];
+    const longest = Math.min(across, Math.max(...bands.map(band => band.length)));
+    let y = 8;
+    for (const band of bands) for (let from = 0; from < band.length; from += across) {
+      const line = band.slice(from, from + across), start = 8 + (longest - line.length) * (CARD + GAP) / 2;
+      line.forEach((j, k) => corner.set(j, [start + k * (CARD + GAP), y]));
+      y += Math.max(...line.map(height)) + (from + across < band.length ? 14 : 46);
+    }
+    const edges = [];
+    for (const j of shown) for (const p of vars[j].parents) if (shown.has(p)) {
+      const [x1, y1] = corner.get(p), [x2, y2] = corner.get(j), low = y1 + height(p), down = y2 >= low;
+      const [ax, ay, bx, by] = down ? [x1 + CARD / 2, low, x2 + CARD / 2, y2] : [x1 + CARD / 2, y1, x2 + CARD / 2, y2 + height(j)];
+      edges.push({ path: `M${ax},${ay}C${ax},${(ay + by) / 2} ${bx},${(ay + by) / 2} ${bx},${by}`, kind: "", ends: `${p} ${j}` });
+    }
+    return { width: longest * (CARD + GAP) - GAP + 16, height: y - 38, corner, edges, boxes: [] };
+  }
+  function arrangement() {
+    if (!state.whole) return neighbourhood(room());
+    const layout = drawn.layouts.find(one => one.width <= room()) ?? drawn.layouts.at(-1);
+    return { ...layout, corner: new Map(layout.corners.map((corner, i) => [i, corner])) };
+  }
+  function drawNetwork() {
+    const focused = document.activeElement, asList = isList();
+    byId("view").value = asList ? "list" : "graph";
+    document.querySelectorAll(".graph-only").forEach(element => { element.hidden = asList; });
+    frame.hidden = asList;
+    if (asList) {
+      list.replaceChildren(...cards);
+    } else {
+      const { width, height, corner, edges, boxes } = arrangement();
+      const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, arrowheads(), ...edges.map(e => arrow(e.path, e.kind, e.ends)));
+      const inside = [...corner].map(([i, [x, y]]) => Object.assign(cards[i].style, { left: x + "px", top: y + "px" }) && cards[i]);
+      boxes.forEach((box, k) => Object.assign(mechanismBoxes[k].style, { left: box[0] + "px", top: box[1] + "px", width: box[2] + "px" }));
+      canvas.replaceChildren(svg, ...inside, ...mechanismBoxes.slice(0, boxes.length));
+      canvas.classList.toggle("compact", isLarge && state.whole);
+      Object.assign(canvas.style, { width: width + "px", height: height + "px", transform: `scale(${state.zoom})` });
+      const size = make("div", { class: "sized" }, canvas);
+      Object.assign(size.style, { width: width * state.zoom + "px", height: height * state.zoom + "px" });
+      frame.replaceChildren(size);
+      list.replaceChildren(...cards.filter((_, i) => !corner.has(i)));
+    }
+    list.hidden = !list.childElementCount;
+    byId("others-title").hidden = asList || list.hidden;
+    byId("shown").textContent = asList || state.whole ? "" : `${vars[state.chosen].name} with its parents, children and their other parents (${blanket(state.chosen).size} of ${vars.length} variables)`;
+    if (focused?.closest?.(".card")) focused.focus({ preventScroll: true });
+    markChosen();
+  }
+  function markChosen() {
+    cards.forEach((card, i) => card.classList.toggle("chosen", i === state.chosen && state.wasChosen));
+    heads.forEach((head, i) => { head.tabIndex = i === state.chosen ? 0 : -1; });
+    rows.forEach((own, i) => own.forEach(row => { row.tabIndex = i === state.chosen ? 0 : -1; }));
+    frame.querySelectorAll(".edge").forEach(edge => edge.classList.toggle("near", state.wasChosen && edge.dataset.ends.split(" ").includes(String(state.chosen))));
+  }
+  function choose(i, isAsked = false) {
+    const redraws = !state.whole && i !== state.chosen && !isList();
+    state.chosen = i;
+    state.wasChosen = true;
+    redraws ? drawNetwork() : markChosen();
+    writeAddress();
+    onChoice.forEach(act => act(i, isAsked));
+  }
+  // Arrow keys: from a heading along the network, from a state to the next one.
+  function walk(event, i) {
+    const k = live ? rows[i].indexOf(event.target) : -1, key = event.key;
+    if (k >= 0 && (key === "ArrowUp" || key === "ArrowDown")) {
+      event.preventDefault();
+      (rows[i][k + (key === "ArrowDown" ? 1 : -1)] ?? heads[i]).focus();
+      return;
+    }
+    if (k >= 0 && key === "Escape") { heads[i].focus(); return; }
+    const next = { ArrowUp: vars[i].parents[0], ArrowDown: children[i][0],
+      ArrowLeft: (i + vars.length - 1) % vars.length, ArrowRight: (i + 1) % vars.length }[key];
+    if (!key.startsWith("Arrow")) return;
+    event.preventDefault();
+    if (next !== undefined) { choose(next); heads[next].focus(); }
+  }
+
+  // ---- beliefs
+  let engines = [], priors = [], pending = 0;
+  function toggle(i, k) {
+    state.seen[i] = state.seen[i] === k ? -1 : k;
+    writeAddress();
+    update();
+  }
+  function clear() {
+    state.seen.fill(-1);
+    writeAddress();
+    update();
+  }
+  function update() {
+    clearTimeout(pending);
+    const answers = engines.map(engine => engine.answer(state.seen, live.most_cells));
+    const hasEvidence = state.seen.some(k => k >= 0);
+    vars.forEach((v, i) => v.states.forEach((_, k) => show(i, k, answers, hasEvidence)));
+    tell(answers, hasEvidence);
+    const work = answers.flatMap((answer, at) => answer.found && live.has_bare[at] ? [hatch(at, answer)] : []);
+    document.documentElement.dataset.hatched = work.length ? "no" : "yes";
+    const go = () => {  // some work at a time, so that clicks are heard
+      const until = performance.now() + 20;
+      while (work.length) {
+        if (performance.now() > until) { pending = setTimeout(go); return; }
+        if (work[0].next().done) work.shift();
+      }
+      document.documentElement.dataset.hatched = "yes";
+    };
+    go();
+  }
+  function* hatch(at, answer) {
+    for (const part of engines[at].unsupported(state.seen, answer)) {
+      for (const [i, shares] of part) shares.forEach((share, k) => fillBar(i, k, at, answer.found[i][k], share));
+      yield;
+    }
+  }
+  const wide = (element, from, to) => Object.assign(element.style, { left: 100 * from + "%", width: 100 * Math.max(to - from, 0) + "%" });
+  function fillBar(i, k, at, p, share) {
+    const [fill, bare] = rows[i][k].querySelectorAll(".track")[at].children;
+    wide(fill, 0, p - share);
+    wide(bare, p - share, p);
+    if (!at) rows[i][k].dataset.unsupported = share;
+  }
+  function show(i, k, answers, hasEvidence) {
+    const row = rows[i][k], isSeen = state.seen[i] === k, numbers = [];
+    row.setAttribute("aria-pressed", isSeen);
+    row.classList.toggle("ruled-out", state.seen[i] >= 0 && !isSeen);
+    row.querySelectorAll(".track").forEach((track, at) => {
+      const p = answers[at].found?.[i]?.[k], prior = priors[at].found?.[i]?.[k], whisker = track.children[2], tick = track.children[3];
+      fillBar(i, k, at, p ?? 0, 0);
+      numbers.push(make("span", { class: p === undefined || prior === undefined || !hasEvidence ? "" : p > prior + 0.0005 ? "more" : p < prior - 0.0005 ? "less" : "" }, fixed(p)));
+      const ends = !at && !hasEvidence && live.intervals?.[i]?.[k];
+      whisker.hidden = !ends;
+      if (ends) wide(whisker, ...ends);
+      tick.hidden = !hasEvidence || prior === undefined;
+      if (!tick.hidden) tick.style.left = 100 * prior + "%";
+      const attribute = at ? "data-other-belief" : "data-belief";
+      p === undefined ? row.removeAttribute(attribute) : row.setAttribute(attribute, p);
+    });
+    row.querySelector(".number").replaceChildren(...numbers);
+    const p = answers[0].found?.[i]?.[k], prior = priors[0].found?.[i]?.[k];
+    const ends = !hasEvidence && live.intervals?.[i]?.[k];
+    row.title = `${vars[i].name} = ${vars[i].states[k]}: ${p === undefined ? "not known" : p.toPrecision(4)}`
+      + (hasEvidence && p !== undefined && prior !== undefined ? `, ${sign(p - prior)} against ${prior.toPrecision(4)} without evidence` : "")
+      + (ends ? `, ${Math.round(1000 * data.level) / 10}% interval ${ends[0].toPrecision(3)} to ${ends[1].toPrecision(3)}` : "");
+    row.setAttribute("aria-label", row.title);
+  }
+  // What is known, how probable that is, and what it moved most.
+  function tell(answers, hasEvidence) {
+    const { log, found, cells } = answers[0], output = byId("evidence-probability");
+    output.dataset.evidenceProbability = log === undefined ? "" : Math.exp(log);
+    const power = log / Math.LN10 + 1e-9;
+    output.textContent = log === undefined ? "too large to work out here" : log === -Infinity ? "0: these states cannot occur together"
+      : power < -4 ? `${(10 ** (power - Math.floor(power))).toFixed(2)} × 10^${Math.floor(power)}` : Math.exp(log).toPrecision(4);
+    byId("evidence").replaceChildren(...state.seen.flatMap((k, i) => k < 0 ? [] : [make("button", { type: "button", class: "chip", title: "take back", on: { click: () => toggle(i, k) } },
+      name(vars[i].name), " = ", name(vars[i].states[k]), make("span", { "aria-hidden": "true" }, " ×"))]));
+    byId("clear").disabled = !hasEvidence;
+    const left = found ? vars.filter((_, i) => !found[i]).length : vars.length;
+    const given = state.seen.flatMap((k, i) => k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`]).join(",");
+    byId("beyond").hidden = log === -Infinity || !left;
+    byId("beyond").textContent = `${left} of ${vars.length} variables would take more than ${(live.most_cells / 1e6).toFixed(0)} million cells here (all of them ${cells.toPrecision(2)}). `
+      + `Ask for one of them with: lacunet query ${live.file} --query "${vars[state.chosen].name}${given ? "|" + given : ""}"`;
+    byId("sure").hidden = !(hasEvidence && live.intervals);
+    byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} DATA --intervals --query "${vars[state.chosen].name}|${given}"`;
+    const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
+      if (state.seen[i] >= 0 || !found[i] || !priors[0].found?.[i]) return [];
+      const gaps = Array.from(found[i], (p, k) => p - priors[0].found[i][k]);
+      const k = gaps.reduce((best, gap, at) => Math.abs(gap) > Math.abs(gaps[best]) ? at : best, 0);
+      return Math.abs(gaps[k]) < 0.0005 ? [] : [{ i, k, gap: gaps[k] }];
+    }).sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap)).slice(0, 5);
+    byId("moved").replaceChildren(...(moved.length ? ["moved most: "] : []), ...moved.flatMap(({ i, k, gap }, at) => [at ? ", " : "",
+      make("a", { href: "#", on: { click: event => { event.preventDefault(); goTo(i); } } }, name(vars[i].name), " = ", name(vars[i].states[k])), ` ${sign(gap)}`]));
+  }
+  function goTo(i) {
+    choose(i);
+    cards[i].scrollIntoView({ block: "center", inline: "center" });
+    heads[i].focus({ preventScroll: true });
+  }
+
+  // ---- the address: what is seen, then the chosen variable
+  function writeAddress() {
+    const parts = state.seen.flatMap((k, i) => k < 0 ? [] : [encodeURIComponent(vars[i].name) + "=" + encodeURIComponent(vars[i].states[k])]);
+    if (state.wasChosen) parts.push(encodeURIComponent(vars[state.chosen].name));
+    try { history.replaceState(null, "", parts.length ? "#" + parts.join("&") : location.pathname + location.search); } catch { /* a page inside another */ }
+  }
+  const decoded = text => { try { return decodeURIComponent(text); } catch { return text; } };
+  function readAddress() {
+    const seen = vars.map(() => -1), unknown = [];
+    let chosen = null;
+    for (const part of location.hash.slice(1).split("&").filter(Boolean)) {
+      const [left, ...right] = part.split("="), i = place.get(decoded(left));
+      if (!right.length) { chosen = i ?? chosen; continue; }
+      const k = i === undefined ? undefined : stateOf[i].get(decoded(right.join("=")));
+      if (k === undefined) unknown.push(decoded(part)); else seen[i] = k;
+    }
+    state.seen = seen;
+    byId("unknown").hidden = !unknown.length;
+    byId("unknown").textContent = `The address asks for ${unknown.join(", ")}, which this network does not have.`;
+    return chosen;
+  }
+
+  // ---- wiring
+  function wire() {
+    const find = byId("find");
+    byId("names").append(...vars.map(v => make("option", { value: v.name })));
+    find.addEventListener("input", () => {
+      const text = find.value.toLowerCase();
+      cards.forEach((card, i) => card.classList.toggle("filtered", !vars[i].name.toLowerCase().includes(text)));
+      onFind.forEach(act => act(text));
+      if (place.has(find.value) && place.get(find.value) !== state.chosen) choose(place.get(find.value));
+    });
+    byId("view").addEventListener("change", event => { state.view = event.target.value; drawNetwork(); });
+    const zoom = by => () => { state.zoom = by ? state.zoom * by : Math.min(1, room() / canvas.offsetWidth, (innerHeight - 120) / canvas.offsetHeight); drawNetwork(); };
+    byId("larger").addEventListener("click", zoom(1.25));
+    byId("smaller").addEventListener("click", zoom(0.8));
+    byId("fit").addEventListener("click", zoom(0));
+    byId("actual").addEventListener("click", () => { state.zoom = 1; drawNetwork(); });
+    byId("whole").hidden = !isLarge;
+    byId("whole").addEventListener("click", () => {
+      state.whole = !state.whole;
+      byId("whole").textContent = state.whole ? "neighbours only" : "whole network";
+      drawNetwork();
+    });
+    if (live) byId("clear").addEventListener("click", clear);
+    document.querySelectorAll("[data-choose]").forEach(element => element.addEventListener("click", event => {
+      event.preventDefault();
+      choose(Number(element.dataset.choose), true);
+    }));
+    addEventListener("hashchange", () => {
+      const chosen = readAddress();
+      if (live) update();
+      if (chosen !== null && chosen !== state.chosen) choose(chosen);
+    });
+    let across = innerWidth;
+    addEventListener("resize", () => { if (innerWidth !== across) { across = innerWidth; drawNetwork(); } });
+  }
+  const onFind = [];
+  async function start() {
+    const chosen = readAddress();
+    wire();
+    if (chosen !== null) Object.assign(state, { chosen, wasChosen: true });
+    drawNetwork();
+    if (live) {
+      const held = await Promise.all([data, data.other].filter(Boolean).map(restore));
+      engines = held.map(({ cpts, bare }, at) => beliefs({ sizes: vars.map(v => v.states.length), cpts, bare,
+        parents: at ? data.other.parents : vars.map(v => v.parents), order: live.orders[at] }));
+      live.has_bare = held.map(one => one.bare.some(rows => rows?.includes(1)));
+      const none = vars.map(() => -1);
+      priors = engines.map(engine => engine.answer(none, live.most_cells));
+      update();
+    }
+  }
+  return { start, state, onChoice, onFind, choose, cards, isList, update };
+})();

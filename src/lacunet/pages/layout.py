@@ -1,0 +1,370 @@
+"""Where the nodes of a graph go: layers from top to bottom, within a given width.
+
+The steps are Sugiyama's. Every node gets a layer below all its parents, as high as there is
+room for it; long edges get a bend in each layer between; the nodes of each layer are ordered
+so that few edges cross (medians of neighbours, down and up); then each layer is laid out from
+left to right so that edges are short and long ones straight: weighted least squares under the
+distances that the boxes need, which is an isotonic regression.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Generic, TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+Point = tuple[float, float]
+
+GAP = 18.0  # between boxes of a layer
+BEND = 12.0  # the room of an edge that passes a layer
+BETWEEN = 34.0  # between layers, and more where many edges meet
+MARGIN = 8.0
+ROOMS = (1.0, 0.86, 0.72)  # shares of the width for boxes; what is left is for bends
+FEW = 120  # nodes: of more, the first layout is taken
+STRAIGHT = (1.0, 2.0, 8.0)  # what an edge weighs by how many of its ends are bends
+ORDERINGS = 12  # sweeps, fewer in large graphs
+SPREADINGS = 24
+EDGES_PER_SWEEP = 20_000
+
+
+@dataclass(frozen=True)
+class Layout(Generic[Node]):
+    """The size of a drawing, the left upper corner of every box, and the path of every edge."""
+
+    width: float
+    height: float
+    corner_of: Mapping[Node, Point]
+    path_of: Mapping[tuple[Node, Node], str]
+
+
+@dataclass(eq=False)
+class _Box:
+    """A node, or the bend of an edge in a layer that it passes (``node`` is None)."""
+
+    node: object
+    width: float
+    height: float
+    layer: int
+    above: list[_Box]
+    below: list[_Box]
+    rank: int = 0
+    x: float = 0.0
+
+
+def layered(
+    size_of: Mapping[Node, tuple[float, float]],
+    edges: Sequence[tuple[Node, Node]],
+    room: float,
+) -> Layout[Node]:
+    """Lay out an acyclic graph.
+
+    Parameters
+    ----------
+    size_of
+        The width and the height of every node's box.
+    edges
+        From parents to children.
+    room
+        The width of the drawing; it is exceeded only where a box or many edges are wider.
+
+    Examples
+    --------
+    >>> box = (100.0, 30.0)
+    >>> layout = layered({"A": box, "B": box, "C": box}, [("A", "B"), ("A", "C")], 400)
+    >>> [layout.corner_of[node][1] for node in "ABC"]
+    [8.0, 72.0, 72.0]
+    """
+    best = None
+    for share in ROOMS:  # bends take room too, so nodes may have to do with less
+        layout = _laid_out(size_of, edges, room - 2 * MARGIN, share)
+        if best is None or layout.width < best.width:
+            best = layout
+        if best.width <= room or len(size_of) > FEW:
+            break
+    assert best is not None
+    return best
+
+
+def _laid_out(
+    size_of: Mapping[Node, tuple[float, float]],
+    edges: Sequence[tuple[Node, Node]],
+    room: float,
+    share: float,
+) -> Layout[Node]:
+    """Lay out with boxes in that share of the room, and bends in all of it."""
+    layer_of = _layers(size_of, edges, share * room)
+    box_of = {node: _Box(node, *size, layer_of[node], [], []) for node, size in size_of.items()}
+    bend_at: dict[tuple[_Box, int], _Box] = {}
+    chains = [_chain(box_of[parent], box_of[child], bend_at) for parent, child in edges]
+    layers: list[list[_Box]] = [[] for _ in range(max(layer_of.values(), default=0) + 1)]
+    for box in (*box_of.values(), *bend_at.values()):
+        layers[box.layer].append(box)
+    layers = _ordered(layers)
+    _spread(layers, room)
+    left = min((box.x - box.width / 2 for layer in layers for box in layer), default=0) - MARGIN
+    for box in (box for layer in layers for box in layer):
+        box.x -= left
+    tops = _tops(layers)
+    width = max((box.x + box.width / 2 for layer in layers for box in layer), default=0) + MARGIN
+    height = tops[-1] + max((box.height for box in layers[-1]), default=0) + MARGIN
+    corner_of = {
+        node: (round(box.x - box.width / 2, 1), round(tops[box.layer], 1))
+        for node, box in box_of.items()
+    }
+    bottoms = [
+        top + max(box.height for box in layer) for top, layer in zip(tops, layers, strict=True)
+    ]
+    path_of = {edge: _path(chain, tops, bottoms) for edge, chain in zip(edges, chains, strict=True)}
+    return Layout(round(width, 1), round(height, 1), corner_of, path_of)
+
+
+def _layers(
+    size_of: Mapping[Node, tuple[float, float]], edges: Sequence[tuple[Node, Node]], room: float
+) -> dict[Node, int]:
+    """A layer for every node: below its parents, where there is room, and near its children."""
+    parents: dict[Node, list[Node]] = {node: [] for node in size_of}
+    children: dict[Node, list[Node]] = {node: [] for node in size_of}
+    for parent, child in edges:
+        parents[child].append(parent)
+        children[parent].append(child)
+    below: dict[Node, int] = {}  # edges on the longest way down: those with most go first
+    order = _sorted(parents, children)
+    for node in reversed(order):
+        below[node] = max((below[child] + 1 for child in children[node]), default=0)
+    shelf = _Shelf({node: size[0] for node, size in size_of.items()}, room)
+    free = [node for node in order if not parents[node]]
+    while free:
+        node = max(free, key=lambda one: below[one])
+        free.remove(node)
+        layer = max((shelf.layer_of[parent] + 1 for parent in parents[node]), default=0)
+        while not shelf.fits(node, layer):
+            layer += 1
+        shelf.put(node, layer)
+        free += [c for c in children[node] if all(p in shelf.layer_of for p in parents[c])]
+    for _ in range(4):  # towards the children, where that shortens edges
+        for node in sorted(shelf.layer_of, key=lambda one: -shelf.layer_of[one]):
+            if len(children[node]) > len(parents[node]):
+                lowest = min(shelf.layer_of[child] for child in children[node]) - 1
+                shelf.lower(node, lowest)
+    used = {layer: at for at, layer in enumerate(sorted(set(shelf.layer_of.values())))}
+    return {node: used[layer] for node, layer in shelf.layer_of.items()}
+
+
+class _Shelf(Generic[Node]):
+    """The layers as they fill up: the one mutable thing here, private to one layout."""
+
+    def __init__(self, width_of: Mapping[Node, float], room: float) -> None:
+        self.width_of, self.room = width_of, room
+        self.layer_of: dict[Node, int] = {}
+        self.taken: dict[int, float] = {}
+
+    def fits(self, node: Node, layer: int) -> bool:
+        """Whether there is room; an empty layer takes any node."""
+        used = self.taken.get(layer, 0.0)
+        return not used or used + self.width_of[node] <= self.room
+
+    def put(self, node: Node, layer: int) -> None:
+        """Put a node there, away from where it was."""
+        if node in self.layer_of:
+            self.taken[self.layer_of[node]] -= self.width_of[node] + GAP
+        self.layer_of[node] = layer
+        self.taken[layer] = self.taken.get(layer, 0.0) + self.width_of[node] + GAP
+
+    def lower(self, node: Node, lowest: int) -> None:
+        """Put a node as low as there is room, down to ``lowest``."""
+        for layer in range(lowest, self.layer_of[node], -1):
+            if self.fits(node, layer):
+                self.put(node, layer)
+                return
+
+
+def _sorted(
+    parents: Mapping[Node, Sequence[Node]], children: Mapping[Node, Sequence[Node]]
+) -> list[Node]:
+    waiting = {node: len(own) for node, own in parents.items()}
+    order = [node for node, number in waiting.items() if not number]
+    for node in order:  # grows as it is walked along
+        for child in children[node]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                order.append(child)
+    return order
+
+
+def _chain(parent: _Box, child: _Box, bend_at: dict[tuple[_Box, int], _Box]) -> list[_Box]:
+    """The boxes that an edge touches: its ends, and a bend in every layer between.
+
+    The edges of a parent share their bends, so that they run together as far as they can.
+    """
+    chain = [parent]
+    for layer in range(parent.layer + 1, child.layer):
+        bend = bend_at.setdefault((parent, layer), _Box(None, BEND, 0.0, layer, [], []))
+        chain.append(bend)
+    chain.append(child)
+    for upper, lower in pairwise(chain):
+        if lower not in upper.below:
+            upper.below.append(lower)
+            lower.above.append(upper)
+    return chain
+
+
+def _ordered(layers: list[list[_Box]]) -> list[list[_Box]]:
+    """The layers in an order with few crossings: medians of neighbours, down and up in turn."""
+    number = sum(len(box.below) for layer in layers for box in layer)
+    sweeps = max(2, min(ORDERINGS, EDGES_PER_SWEEP // max(number, 1)))
+    _rank(layers)
+    best, fewest = [list(layer) for layer in layers], _crossings(layers)
+    for sweep in range(2 * sweeps):
+        downwards = sweep % 2 == 0
+        for layer in layers[1:] if downwards else layers[-2::-1]:
+            _sort_by_medians(layer, downwards)
+        _swap_neighbours(layers)
+        crossings = _crossings(layers)
+        if crossings < fewest:
+            best, fewest = [list(layer) for layer in layers], crossings
+        if not fewest:
+            break
+    _rank(best)
+    return best
+
+
+def _rank(layers: list[list[_Box]]) -> None:
+    for layer in layers:
+        for rank, box in enumerate(layer):
+            box.rank = rank
+
+
+def _sort_by_medians(layer: list[_Box], downwards: bool) -> None:
+    """Boxes by the median rank of their neighbours; those without any keep their place."""
+    key_of = {}
+    for box in layer:
+        beside = box.above if downwards else box.below
+        ranks = sorted(other.rank for other in beside)
+        # The mean breaks ties between medians.
+        key_of[box] = (
+            (median(ranks), sum(ranks) / len(ranks)) if ranks else (float(box.rank), box.rank)
+        )
+    layer.sort(key=key_of.__getitem__)
+    for rank, box in enumerate(layer):
+        box.rank = rank
+
+
+def _swap_neighbours(layers: list[list[_Box]]) -> None:
+    """Exchange boxes that stand side by side as long as that saves crossings."""
+    for layer in layers:
+        for at in range(len(layer) - 1):
+            one, two = layer[at], layer[at + 1]
+            if _cost(two, one) < _cost(one, two):
+                layer[at], layer[at + 1] = two, one
+                one.rank, two.rank = two.rank, one.rank
+
+
+def _cost(left: _Box, right: _Box) -> int:
+    """The crossings between the edges of two neighbours, in this order."""
+    return sum(
+        a.rank > b.rank
+        for mine, theirs in ((left.above, right.above), (left.below, right.below))
+        for a in mine
+        for b in theirs
+    )
+
+
+def _crossings(layers: list[list[_Box]]) -> int:
+    found = 0
+    for layer in layers:
+        seen: list[int] = []
+        for box in layer:
+            ranks = [other.rank for other in box.below]
+            found += sum(len(seen) - bisect_right(seen, rank) for rank in ranks)
+            for rank in ranks:
+                insort(seen, rank)
+    return found
+
+
+def _spread(layers: list[list[_Box]], room: float) -> None:
+    """The middle of every box: near its neighbours, in order, apart, within the room."""
+    for layer in layers:
+        x = 0.0
+        for box in layer:
+            box.x = x + box.width / 2
+            x += box.width + GAP
+        for box in layer:
+            box.x += (room - x) / 2
+    for sweep in range(SPREADINGS):
+        downwards, both = sweep % 2 == 0, sweep >= SPREADINGS / 2
+        for layer in layers if downwards else reversed(layers):
+            wishes = [_wish(box, downwards, both) for box in layer]
+            _place(layer, wishes, room)
+
+
+def _wish(box: _Box, downwards: bool, both: bool) -> tuple[float, float]:
+    """Where a box would best be, and how much it matters: bends most, long edges are straight."""
+    beside = [*box.above, *box.below] if both else box.above if downwards else box.below
+    if not beside:
+        return box.x, 0.1
+    bends = [(box.node is None) + (other.node is None) for other in beside]
+    weights = [STRAIGHT[number] for number in bends]
+    mean = sum(w * other.x for w, other in zip(weights, beside, strict=True)) / sum(weights)
+    return mean, sum(weights)
+
+
+def _place(layer: list[_Box], wishes: Sequence[tuple[float, float]], room: float) -> None:
+    """Nearest to the wishes, in order and at a distance: pool adjacent violators."""
+    offsets = [0.0]
+    for left, right in pairwise(layer):
+        gap = BEND / 2 if left.node is None and right.node is None else GAP
+        offsets.append(offsets[-1] + left.width / 2 + gap + right.width / 2)
+    blocks: list[list[float]] = []  # sum of weighted wishes, weight, boxes
+    for (wish, weight), offset in zip(wishes, offsets, strict=True):
+        blocks.append([weight * (wish - offset), weight, 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
+            last = blocks.pop()
+            blocks[-1] = [a + b for a, b in zip(blocks[-1], last, strict=True)]
+    lowest = layer[0].width / 2
+    highest = max(room - offsets[-1] - layer[-1].width / 2, lowest)
+    at = 0
+    for total, weight, number in blocks:
+        for box, offset in zip(layer[at : at + int(number)], offsets[at:], strict=False):
+            box.x = min(max(total / weight, lowest), highest) + offset
+        at += int(number)
+
+
+def _tops(layers: list[list[_Box]]) -> list[float]:
+    tops = [MARGIN]
+    for layer in layers[:-1]:
+        edges = sum(len(box.below) for box in layer)
+        tops.append(
+            tops[-1] + max(box.height for box in layer) + BETWEEN + min(2.0 * max(edges - 2, 0), 30)
+        )
+    return tops
+
+
+def _path(chain: Sequence[_Box], tops: Sequence[float], bottoms: Sequence[float]) -> str:
+    """A smooth line from below the parent, straight through the layers between, to the child."""
+    parent, child = chain[0], chain[-1]
+    start = parent.x + _port(parent, chain[1])
+    x, y = start, tops[parent.layer] + parent.height
+    path = f"M{x:.1f},{y:.1f}"
+    if y < bottoms[parent.layer] - 1:  # past taller boxes of its layer
+        y = bottoms[parent.layer]
+        path += f"V{y:.1f}"
+    for bend in chain[1:-1]:
+        path += _curve(x, y, bend.x, tops[bend.layer])
+        x, y = bend.x, bottoms[bend.layer]
+        path += f"V{y:.1f}"
+    return path + _curve(x, y, child.x + _port(child, chain[-2]), tops[child.layer])
+
+
+def _port(box: _Box, toward: _Box) -> float:
+    """How far from the middle of a box an edge ends."""
+    most = box.width / 3
+    return max(-most, min(most, (toward.x - box.x) / 6))
+
+
+def _curve(x: float, y: float, to_x: float, to_y: float) -> str:
+    middle = (y + to_y) / 2
+    return f"C{x:.1f},{middle:.1f} {to_x:.1f},{middle:.1f} {to_x:.1f},{to_y:.1f}"

@@ -1,0 +1,348 @@
+"""The network of a page: laid out, and carried so that the browser can answer questions.
+
+A card for every variable, with a bar for each state where the page is live: then the CPTs are
+carried in full, with the order in which to sum variables out. What runs is in
+``assets/beliefs.js`` (exact beliefs) and ``assets/network.js`` (cards, drawing, evidence).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lacunet.inference.elimination.order import (
+    best_order,
+    cells_of,
+    joined,
+    light_order,
+    numbered,
+)
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import FloatArray, Network
+from lacunet.model.nodes import Mechanism, Node
+from lacunet.pages.kit import section
+from lacunet.pages.layout import Layout, layered
+from lacunet.pages.numbers import Withheld, pack
+from lacunet.wording import counted
+
+CARD, PAIR_CARD, BETWEEN, HEAD = 188, 216, 18, 36
+ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
+MECHANISM = 28
+DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
+ROOMS = (1240, 720)  # a drawing for each of these widths, a list below
+MOST_CELLS = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
+MOST_CARRIED = 1_000_000  # cells of CPTs, in full
+PATIENCE = 100  # cells per node: a page is asked often, so a good order is worth a search
+
+SCRIPTS = ("sorting.js", "page.js", "beliefs.js", "network.js", "cpts.js")
+
+
+@dataclass(frozen=True)
+class Behind:
+    """What is behind the CPTs of a page.
+
+    ``rows`` has the number of rows behind each parent configuration of each variable,
+    ``withheld`` the CPT rows that are not to be told. ``intervals`` are those of the CPTs (their
+    axes, then low and high), ``marginals`` those of each variable alone (state, low and high).
+    """
+
+    rows: Mapping[str, FloatArray] | None = None
+    withheld: Withheld | None = None
+    intervals: Mapping[str, FloatArray] | None = None
+    marginals: Mapping[str, FloatArray] | None = None
+
+
+NOTHING = Behind()
+
+
+def carried(
+    network: Network,
+    behind: Behind = NOTHING,
+    *,
+    graph: MissingnessGraph | None = None,
+    other: Network | None = None,
+    behind_other: Behind = NOTHING,
+    file: str = "NETWORK",
+    digits: int | None = None,
+) -> dict[str, Any]:
+    """What a page carries of a network: drawing, CPTs and, where it is live, how to ask it.
+
+    Parameters
+    ----------
+    graph
+        How values go missing; its mechanisms are drawn.
+    other, behind_other
+        A network with the same variables and states, to be shown beside.
+    file
+        What the command line would call the network.
+    digits
+        The decimals to carry; None carries everything, and makes the page live.
+    """
+    is_live = digits is None and is_carried_in_full(network)
+    if not is_live:
+        digits = digits or 4
+    packed = pack(network, digits, behind.rows, behind.withheld, behind.intervals)
+    data: dict[str, Any] = {
+        **drawing(network, graph, other=other, with_states=is_live),
+        "packed": packed,
+        "digits": digits,
+        "has_support": network.support is not None,
+        "has_rows": behind.rows is not None,
+        "has_intervals": behind.intervals is not None,
+        "live": None,
+    }
+    if other is not None:
+        place = {name: number for number, name in enumerate(network.variables)}
+        data["other"] = {
+            "packed": pack(_reordered(other, network), digits, behind_other.rows),
+            "digits": digits,
+            "has_support": other.support is not None,
+            "has_rows": behind_other.rows is not None,
+            "has_intervals": False,
+            "parents": [[place[p] for p in other.parents(v)] for v in network.variables],
+        }
+    if is_live:
+        data["live"] = {
+            "orders": [_order(one, network.variables) for one in (network, other) if one],
+            "most_cells": MOST_CELLS,
+            "file": file,
+            "intervals": None
+            if behind.marginals is None
+            else [np.round(behind.marginals[v], 6).tolist() for v in network.variables],
+        }
+    return data
+
+
+def is_carried_in_full(network: Network) -> bool:
+    """Whether a page can be live: the network has CPTs, and they are not too large to carry."""
+    cells = sum(math.prod(network.shape(family)) for family in network.families)
+    return network.has_cpts and cells <= MOST_CARRIED
+
+
+def _reordered(other: Network, network: Network) -> Network:
+    """The other network, with its variables in the order of the first."""
+    names = network.variables
+    same = Network(
+        {name: network.states(name) for name in names},
+        {name: other.parents(name) for name in names},
+        {name: other.cpt(name).table for name in names},
+    )
+    return same.with_support(other.support)
+
+
+def _order(network: Network, names: Sequence[str]) -> list[int]:
+    """An order to sum variables out in; numbers stand for their places among ``names``."""
+    place = {name: number for number, name in enumerate(names)}
+    neighbours = joined(network.families)
+    return [place[name] for name in best_order(neighbours, _weights(network), patience=PATIENCE)]
+
+
+def cliques_size(network: Network) -> float:
+    """The cells of the cliques that summing out makes, roughly: in a quickly found order."""
+    graph = numbered(joined(network.families), _weights(network))
+    return cells_of(graph, light_order(graph))
+
+
+def _weights(network: Network) -> dict[str, float]:
+    return {name: math.log(network.cardinality(name)) for name in network.variables}
+
+
+def drawing(
+    network: Network,
+    graph: MissingnessGraph | None = None,
+    *,
+    other: Network | None = None,
+    with_states: bool = False,
+) -> dict[str, Any]:
+    """Where cards and arrows go, for each width that there is a drawing for."""
+    place = {name: number for number, name in enumerate(network.variables)}
+    mechanisms = mechanism_data(graph, place)
+    row = 0 if not with_states else ROW if other is None else PAIR_ROW
+    width = CARD if other is None else PAIR_CARD
+    is_large = len(network.variables) > DRAWN_WHOLE
+    size_of = {
+        f"v{number}": (
+            float(width),
+            float(HEAD + (0 if is_large else row * min(network.cardinality(name), MOST_STATES))),
+        )
+        for name, number in place.items()
+    }
+    for mechanism in mechanisms["mechanisms"]:
+        text = 7.2 * len(network.variables[mechanism["variable"]]) + 44
+        size_of[f"r{mechanism['variable']}"] = (min(text, width), float(MECHANISM))
+    edges = {(f"v{place[p]}", f"v{place[c]}"): "" for p, c in network.edges}
+    if other is not None:
+        for parent, child in other.edges:  # only those that keep the union acyclic can be drawn
+            edges.setdefault((f"v{place[parent]}", f"v{place[child]}"), "extra")
+        edges = _acyclic(edges, list(size_of))
+    for mechanism in mechanisms["mechanisms"]:
+        target = f"r{mechanism['variable']}"
+        edges |= {(cause, target): "cause" for cause in mechanism["causes"]}
+    rooms = (max(ROOMS[0], 160 * math.sqrt(len(size_of))),) if is_large else ROOMS
+    layouts = [layered(size_of, list(edges), room) for room in rooms]
+    card = {"width": width, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
+    return {
+        **mechanisms,
+        "drawn": {
+            "card": card,
+            "most": DRAWN_WHOLE,
+            "narrowest": ROOMS[-1],
+            "layouts": [
+                _layout_data(layout, size_of, edges, mechanisms, len(place)) for layout in layouts
+            ],
+        },
+    }
+
+
+def _acyclic(
+    edges: Mapping[tuple[str, str], str], nodes: Sequence[str]
+) -> dict[tuple[str, str], str]:
+    """The edges, without those of the second network that would close a circle."""
+    reached: dict[str, set[str]] = {node: {node} for node in nodes}
+    kept = {}
+    for (tail, head), kind in edges.items():
+        if kind and tail in reached[head]:
+            continue
+        kept[tail, head] = kind
+        for node in nodes:
+            if tail in reached[node]:
+                reached[node] |= reached[head]
+    return kept
+
+
+def _layout_data(
+    layout: Layout[str],
+    size_of: Mapping[str, tuple[float, float]],
+    kind_of: Mapping[tuple[str, str], str],
+    mechanisms: Mapping[str, Any],
+    variables: int,
+) -> dict[str, Any]:
+    hidden = [
+        {"path": _arc(layout, size_of, *pair), "kind": "hidden", "ends": _ends(pair)}
+        for pair in mechanisms["hidden_causes"]
+    ]
+    return {
+        "width": layout.width,
+        "height": layout.height,
+        "corners": [layout.corner_of[f"v{number}"] for number in range(variables)],
+        "boxes": [
+            [*layout.corner_of[f"r{one['variable']}"], size_of[f"r{one['variable']}"][0]]
+            for one in mechanisms["mechanisms"]
+        ],
+        "edges": [
+            {"path": path, "kind": kind_of[edge], "ends": _ends(edge)}
+            for edge, path in layout.path_of.items()
+        ]
+        + hidden,
+    }
+
+
+def _ends(edge: Sequence[str]) -> str:
+    return " ".join(end.removeprefix("v") for end in edge)
+
+
+def _arc(
+    layout: Layout[str], size_of: Mapping[str, tuple[float, float]], one: str, two: str
+) -> str:
+    """A bow between the sides of two boxes that face each other."""
+    (x, y), (to_x, to_y) = (
+        (layout.corner_of[end][0], layout.corner_of[end][1] + size_of[end][1] / 2)
+        for end in (one, two)
+    )
+    if x <= to_x:
+        x += size_of[one][0]
+    else:
+        to_x += size_of[two][0]
+    bow_x, bow_y = (x + to_x) / 2 + (30 if abs(y - to_y) > 20 else 0), (y + to_y) / 2 + 18
+    return f"M{x:.1f},{y:.1f}Q{bow_x:.1f},{bow_y:.1f} {to_x:.1f},{to_y:.1f}"
+
+
+def mechanism_data(graph: MissingnessGraph | None, place: Mapping[str, int]) -> dict[str, Any]:
+    """The mechanisms and the hidden causes of a graph, as the drawing wants them."""
+
+    def key(node: Node) -> str:
+        return f"r{place[node.variable]}" if isinstance(node, Mechanism) else f"v{place[node]}"
+
+    if graph is None:
+        return {"mechanisms": [], "hidden_causes": []}
+    return {
+        "mechanisms": [
+            {"variable": place[name], "causes": sorted(map(key, causes))}
+            for name, causes in graph.causes.items()
+        ],
+        "hidden_causes": sorted(sorted(map(key, pair)) for pair in graph.hidden),
+    }
+
+
+def network_section(
+    network: Network,
+    data: Mapping[str, Any],
+    title: str = "The network",
+    *,
+    why_not_live: str = "",
+    after: str = "",
+) -> str:
+    """The markup of the network: what finds, what asks, the drawing, and room for a CPT.
+
+    ``data`` is what `carried` or `drawing` gave; ``why_not_live`` says why there are no beliefs,
+    if there are none; ``after`` is markup to follow.
+    """
+    live, has_missing = data["live"], data["has_rows"]
+    has_support = data.get("has_support", False)
+    edges = counted(sum(map(len, network.parents_of.values())), "edge")
+    legend = [
+        '<span class="swatch missing"></span> share of values missing' if has_missing else "",
+        "! marks a warning" if has_missing else "",
+        '<span class="swatch dashed"></span> mechanisms of missing values'
+        if data["mechanisms"]
+        else "",
+        '<span class="swatch hatched"></span> rests on CPT rows without data'
+        if has_missing
+        else "",
+        '<span class="swatch whisker"></span> interval without evidence'
+        if live and live["intervals"]
+        else "",
+        '<span class="swatch prior"></span> belief without evidence' if live else "",
+    ]
+    ask = (
+        '<div id="asked"><div class="bar"><span>P(evidence) = <output id="evidence-probability" '
+        'data-evidence-probability="1">1</output></span><span id="evidence" class="chips"></span>'
+        '<button type="button" id="clear" disabled>clear</button></div>'
+        '<p class="soft" id="moved" role="status"></p></div>'
+    )
+    keys = (
+        "Click a state, or press Enter on it, to set evidence; again to take it back. "
+        if live
+        else ""
+    )
+    return section(
+        "network",
+        title,
+        '<noscript><p class="scriptless">Drawings, beliefs and CPTs need scripts; the tables '
+        "below do not.</p></noscript>",
+        f'<p class="soft" id="why-not-live">{why_not_live}</p>' if why_not_live else "",
+        '<div class="scripted" hidden><div class="bar"><label>find a variable '
+        '<input id="find" list="names" autocomplete="off"></label><datalist id="names"></datalist>'
+        '<label>as <select id="view"><option value="graph">graph</option>'
+        '<option value="list">list</option></select></label>'
+        '<span class="graph-only bar"><button type="button" id="larger" aria-label="larger">+'
+        '</button><button type="button" id="smaller" aria-label="smaller">−</button>'
+        '<button type="button" id="fit">fit</button><button type="button" id="actual">100%</button>'
+        '<button type="button" id="whole" hidden>whole network</button></span></div>',
+        ask if live else "",
+        '<p class="warning" id="unknown" hidden></p><p class="soft" id="beyond" hidden></p>'
+        '<p class="soft" id="sure" hidden></p><p class="soft name" id="shown" role="status"></p>'
+        '<div id="drawing" tabindex="-1"></div>',
+        f'<p class="soft legend">{" · ".join(filter(None, legend))}</p>',
+        f'<p class="soft">{keys}Arrow keys walk along the network, from a state to the next one; '
+        f"{counted(len(network.variables), 'variable')}, {edges}.</p>",
+        '<h3 id="others-title" hidden>All other variables</h3><div id="others"></div>',
+        '<div id="panel-place"><div id="panel" tabindex="-1"></div></div></div>'
+        if "packed" in data
+        else "</div>",
+        after,
+    )

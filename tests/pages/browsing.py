@@ -1,0 +1,118 @@
+"""Pages in a real browser: Debian's chromium, driven by Playwright; ``make browser`` brings it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+needs_browser = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: run `make browser`"),
+    # A driver that is shut down late says so on its pipe.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+def address(evidence: Mapping[str, str]) -> str:
+    """Evidence as the end of a page's address."""
+    pairs = [f"{quote(name, safe='')}={quote(state, safe='')}" for name, state in evidence.items()]
+    return "#" + "&".join(pairs) if pairs else ""
+
+
+class Opened:
+    """A page in the browser, with everything that it should not do written down."""
+
+    def __init__(
+        self,
+        browser: Any,
+        path: Path,
+        width: int = 1280,
+        scheme: str = "light",
+        waits: bool = True,
+        after: str = "",
+        **more: Any,
+    ) -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            accept_downloads=True,
+            **more,
+        )
+        self.page = self.context.new_page()
+        self.faults: list[str] = []
+        self.page.on("console", lambda message: self.faults.append(message.text))
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("request", lambda request: self.requested(request.url))
+        self.page.on("dialog", lambda dialog: self.faults.append(dialog.message))
+        self.page.goto(path.as_uri() + after)
+        if waits:
+            self.page.wait_for_selector("html[data-ready=yes]")
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+    def requested(self, address: str) -> None:
+        if not re.match(r"file:.*\.html|data:,$|blob:|about:srcdoc", address):
+            self.faults.append(address)
+
+    def choose(self, variable: str) -> None:
+        self.page.fill("#find", variable)
+
+    def shown_cpt(self) -> np.ndarray:
+        """The probabilities of all rows of the CPT, page by page, as printed."""
+        rows: list[list[float]] = []
+        while True:
+            rows += self.page.eval_on_selector_all(
+                "#cpt tbody tr:not(.folded)",
+                "rows => rows.map(r => [...r.querySelectorAll('.cell')]"
+                ".map(c => +c.firstChild.textContent))",
+            )
+            following = self.page.locator("#pages button", has_text="next rows")
+            if not following.count() or following.is_disabled():
+                return np.array(rows)
+            following.click()
+
+    def ask(self, evidence: Mapping[str, str]) -> None:
+        """Set evidence by the address, and wait until all is worked out."""
+        self.page.evaluate(
+            "hash => { location.hash === hash || (delete document.documentElement.dataset.hatched, "
+            "location.hash = hash) }",
+            address(evidence),
+        )
+        self.page.wait_for_selector("html[data-hatched=yes]")
+
+    def numbers(self, attribute: str = "belief") -> dict[str, dict[str, float]]:
+        """What each bar says: its belief, or another of its data."""
+        found: dict[str, dict[str, float]] = {}
+        bars = self.page.eval_on_selector_all(
+            "[data-variable][data-state]",
+            "(bars, key) => bars.map(b => [b.dataset.variable, b.dataset.state, b.dataset[key]])",
+            attribute,
+        )
+        for variable, state, value in bars:
+            assert state not in found.setdefault(variable, {}), "one element for each state"
+            if value is not None:
+                found[variable][state] = float(value)
+        return found
+
+    @property
+    def evidence_probability(self) -> float:
+        (value,) = self.page.eval_on_selector_all(
+            "[data-evidence-probability]", "all => all.map(o => o.dataset.evidenceProbability)"
+        )
+        return float(value)
+
+    def bar(self, variable: str, state: str) -> Any:
+        """The bar of a state."""
+        return self.page.locator(f'[data-variable="{variable}"][data-state="{state}"]')

@@ -1,0 +1,284 @@
+"""Beliefs in the browser against the library's own inference, brute force and d-separation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from browsing import Opened, needs_browser
+from standins import SOURCE
+
+import lacunet as lc
+from lacunet.model.network import Network
+from lacunet.pages.kit import write_page
+from lacunet.pages.learned import page as learned_page
+from lacunet.pages.shown import page
+
+pytestmark = needs_browser
+BNREP = Path(__file__).parents[1] / "cases" / "bnrep"
+PATHS = {path.name.removesuffix(".json.gz"): path for path in sorted(BNREP.glob("*.gz"))}
+SMALL = ("asia", "cancer", "child", "earthquake", "fire-alarm", "sachs", "survey")
+MIDDLE = ("alarm", "hailfinder", "hepar2", "insurance", "win95pts")
+LARGE = ("barley", "munin1", "water")
+
+
+def network_named(name: str) -> Network:
+    return lc.read_network(PATHS[name]) if name in PATHS else lc.example(name)
+
+
+def some_evidence(network: Network, rng: np.random.Generator, number: int) -> dict[str, str]:
+    """States of some variables that occur together: those of one sampled row."""
+    row = lc.simulate(network, 1, rng=rng).table
+    names = rng.choice(network.variables, min(number, len(network.variables)), replace=False)
+    return {str(name): network.states(name)[int(row.columns[name][0])] for name in names}
+
+
+def probability_of(network: Network, evidence: dict[str, str]) -> float:
+    row = {name: [evidence.get(name)] for name in network.variables}
+    return float(np.exp(lc.log_likelihood(network, row)))
+
+
+def compared(opened: Opened, network: Network, evidence: dict[str, str]) -> int:
+    """How many variables the page has beliefs of, after all of them were held against ours."""
+    opened.ask(evidence)
+    shown = {name: states for name, states in opened.numbers().items() if states}
+    answers = lc.marginals(network, evidence, variables=list(shown))
+    for name, states in shown.items():
+        assert list(states) == list(network.states(name))
+        np.testing.assert_allclose(list(states.values()), answers[name], rtol=0, atol=1e-9)
+    expected = probability_of(network, evidence)
+    np.testing.assert_allclose(opened.evidence_probability, expected, rtol=1e-9)
+    return len(shown)
+
+
+@pytest.mark.parametrize("name", [*SMALL[:2], "alarm", "dioxins", "softwarelogs1"])
+def test_beliefs_equal_those_of_query(browser: Any, tmp_path: Path, name: str) -> None:
+    check_beliefs(browser, tmp_path, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SMALL[2:], *MIDDLE[1:], "GDIpathway2", "cng", "propellant"])
+def test_beliefs_equal_those_of_query_on_all_networks(
+    browser: Any, tmp_path: Path, name: str
+) -> None:
+    check_beliefs(browser, tmp_path, name)
+
+
+def check_beliefs(browser: Any, tmp_path: Path, name: str) -> None:
+    network, rng = network_named(name), np.random.default_rng(25)
+    write_page(tmp_path / "net.html", page(network))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        for number in (0, 1, 3, len(network.variables) // 2):
+            evidence = some_evidence(network, rng, number)
+            assert compared(opened, network, evidence) == len(network.variables)
+        assert opened.faults == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_network_answers_what_it_can_and_names_the_command_for_the_rest(
+    browser: Any, tmp_path: Path, name: str
+) -> None:
+    network, rng = network_named(name), np.random.default_rng(3)
+    write_page(tmp_path / "net.html", page(network, SOURCE))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        shown = [compared(opened, network, some_evidence(network, rng, k)) for k in (0, 2)]
+        assert 0 < min(shown)
+        all_fit = min(shown) == len(network.variables)
+        assert opened.page.is_visible("#beyond") == (shown[-1] < len(network.variables))
+        if not all_fit:
+            assert "lacunet query a.bif --query" in opened.page.inner_text("#beyond")
+        assert opened.faults == []
+
+
+@pytest.fixture(scope="module")
+def asia(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("live") / "asia.html"
+    write_page(path, page(lc.example("asia")))
+    return path
+
+
+def test_a_click_sets_evidence_and_a_second_one_takes_it_back(browser: Any, asia: Path) -> None:
+    network = lc.example("asia")
+    with Opened(browser, asia) as opened:
+        before = opened.numbers()
+        opened.bar("dysp", "yes").click()
+        assert opened.numbers()["dysp"] == {"yes": 1.0, "no": 0.0}
+        np.testing.assert_allclose(
+            opened.numbers()["bronc"]["yes"],
+            lc.query(network, "bronc", {"dysp": "yes"})[0],
+            rtol=1e-12,
+        )
+        assert opened.bar("dysp", "yes").get_attribute("aria-pressed") == "true"
+        assert opened.page.evaluate("location.hash") == "#dysp=yes"
+        opened.bar("dysp", "no").click()  # another state of the same variable
+        assert opened.numbers()["dysp"] == {"yes": 0.0, "no": 1.0}
+        opened.bar("dysp", "no").click()
+        assert opened.numbers() == before
+        assert opened.evidence_probability == 1
+        opened.bar("xray", "yes").click()
+        opened.page.click("#clear")
+        assert opened.numbers() == before
+        assert opened.faults == []
+
+
+def test_the_keyboard_sets_evidence(browser: Any, asia: Path) -> None:
+    with Opened(browser, asia) as opened:
+        opened.bar("smoke", "yes").focus()
+        opened.page.keyboard.press("Enter")
+        assert opened.numbers()["smoke"]["yes"] == 1
+        opened.page.keyboard.press("ArrowDown")
+        assert opened.page.evaluate("document.activeElement.dataset.state") == "no"
+        opened.page.keyboard.press("Space")
+        assert opened.numbers()["smoke"]["no"] == 1
+        opened.page.keyboard.press("Escape")
+        assert opened.page.evaluate("document.activeElement.className") == "head"
+
+
+def test_the_tab_key_reaches_the_states_of_the_chosen_variable(browser: Any, asia: Path) -> None:
+    with Opened(browser, asia, after="#tub") as opened:
+        opened.page.focus(".card.chosen .head")
+        opened.page.keyboard.press("Tab")
+        focused = opened.page.evaluate("Object.values({...document.activeElement.dataset})")
+        assert focused[:2] == ["tub", "yes"]
+
+
+def test_the_address_carries_a_question_and_says_what_it_does_not_know(
+    browser: Any, asia: Path
+) -> None:
+    network = lc.example("asia")
+    with Opened(browser, asia, after="#smoke=yes&xray=no&either") as opened:
+        expected = lc.query(network, "lung", {"smoke": "yes", "xray": "no"})
+        np.testing.assert_allclose(list(opened.numbers()["lung"].values()), expected, atol=1e-12)
+        assert "P(either" in opened.page.inner_text("#panel-title")
+        opened.page.evaluate("location.hash = '#smoke=never&cough=yes'")
+        opened.page.wait_for_selector("#unknown:visible")
+        assert "smoke=never, cough=yes" in opened.page.inner_text("#unknown")
+        assert opened.evidence_probability == 1
+        assert opened.faults == []
+
+
+def test_impossible_evidence_is_said_to_be_impossible(browser: Any, asia: Path) -> None:
+    with Opened(browser, asia, after="#lung=yes&either=no") as opened:
+        assert opened.evidence_probability == 0
+        assert "cannot occur" in opened.page.inner_text("#evidence-probability")
+        assert opened.numbers()["xray"] == {}
+        opened.bar("either", "no").click()
+        assert opened.evidence_probability == pytest.approx(0.055)
+        assert opened.numbers()["either"]["yes"] == 1
+        assert opened.faults == []
+
+
+def test_what_moved_is_told_against_the_beliefs_without_evidence(browser: Any, asia: Path) -> None:
+    network = lc.example("asia")
+    move = lc.query(network, "tub", {"asia": "yes"})[0] - lc.query(network, "tub")[0]
+    with Opened(browser, asia, after="#asia=yes") as opened:
+        assert opened.page.inner_text("#moved").startswith(f"moved most: tub = yes +{move:.3f}")
+        prior = opened.bar("tub", "yes").locator(".prior")
+        assert float(prior.evaluate("e => parseFloat(e.style.left)")) == pytest.approx(1.04)
+
+
+def test_a_long_improbable_question_does_not_underflow(browser: Any, tmp_path: Path) -> None:
+    names = [f"X{k}" for k in range(60)]
+    rare = Network({v: ["a", "b"] for v in names}, {}, {v: [1e-9, 1 - 1e-9] for v in names})
+    write_page(tmp_path / "rare.html", page(rare))
+    with Opened(browser, tmp_path / "rare.html") as opened:
+        opened.ask(dict.fromkeys(names, "a"))
+        assert "× 10^-540" in opened.page.inner_text("#evidence-probability")
+        assert opened.numbers()["X0"] == {"a": 1.0, "b": 0.0}
+
+
+def random_network(rng: np.random.Generator, size: int) -> Network:
+    names = [f"V{k}" for k in range(size)]
+    parents = {
+        name: [str(p) for p in rng.choice(names[:at], min(at, int(rng.integers(0, 3))), False)]
+        for at, name in enumerate(names)
+    }
+    states = {name: [f"s{k}" for k in range(int(rng.integers(2, 4)))] for name in names}
+    shapes = {n: [len(states[v]) for v in (*parents[n], n)] for n in names}
+    tables = {n: rng.dirichlet(np.ones(s[-1]), s[:-1]) for n, s in shapes.items()}
+    return Network(states, parents, tables)
+
+
+def unsupported_share(
+    network: Network, bare: dict[str, np.ndarray], target: str, evidence: dict[str, str]
+) -> np.ndarray:
+    """By enumeration: P(target, a CPT row without data among those it depends on | evidence).
+
+    The answer depends on the CPT of a variable if a further parent of it would not be
+    d-separated from the target.
+    """
+    graph = nx.DiGraph(list(network.edges))
+    graph.add_nodes_from(network.variables)
+    needed = []
+    for name in network.variables:
+        more = graph.copy()
+        more.add_edge("further", name)
+        if not nx.is_d_separator(more, {"further"}, {target}, set(evidence)):
+            needed.append(name)
+    whole, passing = np.zeros(network.cardinality(target)), np.zeros(network.cardinality(target))
+    for cell in np.ndindex(*network.shape(network.variables)):
+        state = dict(zip(network.variables, cell, strict=True))
+        if any(network.states(v).index(s) != state[v] for v, s in evidence.items()):
+            continue
+        p = np.prod([
+            network.cpt(v).table[tuple(state[u] for u in network.family(v))]
+            for v in network.variables
+        ])  # fmt: skip
+        whole[state[target]] += p
+        if any(bare[v][tuple(state[u] for u in network.parents(v))] for v in needed):
+            passing[state[target]] += p
+    return passing / whole.sum()
+
+
+def test_the_hatched_share_passes_through_cpt_rows_without_data(
+    browser: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(8)
+    hatched = 0
+    for number in range(4):
+        network = random_network(rng, 6)
+        rows = {
+            v: rng.integers(0, 3, network.shape(network.parents(v))).astype(float)
+            for v in network.variables
+        }
+        write_page(tmp_path / "net.html", page(network.with_support(rows)))
+        with Opened(browser, tmp_path / "net.html") as opened:
+            evidence = some_evidence(network, rng, number % 3)
+            opened.ask(evidence)
+            bare = {v: own == 0 for v, own in rows.items()}
+            for target in set(network.variables) - set(evidence):
+                expected = unsupported_share(network, bare, target, evidence)
+                shown = opened.numbers("unsupported")[target]
+                np.testing.assert_allclose(list(shown.values()), expected, rtol=0, atol=1e-9)
+                hatched += expected.sum() > 0.01
+            widths = opened.page.eval_on_selector_all(
+                ".track .bare", "all => all.map(e => parseFloat(e.style.width))"
+            )
+            shares = [s for v in opened.numbers("unsupported").values() for s in v.values()]
+            np.testing.assert_allclose(widths, [100 * share for share in shares], atol=1e-3)
+            assert opened.faults == []
+    assert hatched > 10
+
+
+@pytest.mark.slow
+def test_the_example_of_children_who_were_never_asked(browser: Any, tmp_path: Path) -> None:
+    network = Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
+    rows = {
+        "Age": ["kid"] * 400 + ["adult"] * 600,
+        "MI": [None] * 400 + ["no"] * 570 + ["yes"] * 30,
+    }
+    result = lc.learn(network, rows, prior=1, method="direct-mcar")
+    write_page(tmp_path / "page.html", learned_page(result))
+    with Opened(browser, tmp_path / "page.html") as opened:
+        opened.ask({})
+        share = opened.numbers("unsupported")
+        assert sum(share["MI"].values()) == pytest.approx(0.4)
+        assert sum(share["Age"].values()) == 0
+        opened.ask({"Age": "adult"})
+        assert sum(opened.numbers("unsupported")["MI"].values()) == 0
+        opened.ask({"Age": "kid"})
+        assert sum(opened.numbers("unsupported")["MI"].values()) == pytest.approx(1)
