@@ -245,7 +245,8 @@ def test_the_hatched_share_passes_through_cpt_rows_without_data(
             v: rng.integers(0, 3, network.shape(network.parents(v))).astype(float)
             for v in network.variables
         }
-        write_page(tmp_path / "net.html", page(network.with_support(rows)))
+        supported = network.with_support(rows)
+        write_page(tmp_path / "net.html", page(supported))
         with Opened(browser, tmp_path / "net.html") as opened:
             evidence = some_evidence(network, rng, number % 3)
             opened.ask(evidence)
@@ -254,6 +255,8 @@ def test_the_hatched_share_passes_through_cpt_rows_without_data(
                 expected = unsupported_share(network, bare, target, evidence)
                 shown = opened.numbers("unsupported")[target]
                 np.testing.assert_allclose(list(shown.values()), expected, rtol=0, atol=1e-9)
+                answer = lc.query(supported, target, evidence, unsupported="ignore")
+                np.testing.assert_allclose(sum(shown.values()), answer.unsupported, atol=1e-9)
                 hatched += expected.sum() > 0.01
             widths = opened.page.eval_on_selector_all(
                 ".track .bare", "all => all.map(e => parseFloat(e.style.width))"
