@@ -19,6 +19,7 @@ from lacunet.progress import Progress
 
 if TYPE_CHECKING:
     from studies.paper.studies import Study
+    from studies.runner.run import Forecast
 
 HELP = "Run one of the paper's experiments and show its numbers beside the published ones."
 NAMES = (
@@ -33,17 +34,21 @@ NAMES = (
     "structure-mechanisms",
     "structure-paper",
     "example-appendix",
+    "all",
 )
 EXAMPLE = """example:
   python -m studies table-mcar --quick
   python -m studies table-mcar --repetitions 8,1000000:2 --processes 2 -o runs/table-mcar
   python -m studies table-large --grid grid-90-20-1.bif.gz --limits 60 --networks water,barley
   python -m studies figure-alarm --networks my-network.bif --sizes 1000,10000
+  python -m studies all --grid grid-90-20-1.bif.gz -o runs
 
+'all' runs everything that the page on the paper shows, each study in a folder of its own.
 A run can be stopped at any time: the same command continues where it stopped. Asking for more
 sizes, repetitions or methods adds to what is there.
 """
 SECONDS_BETWEEN_LINES = 30.0
+RUNS = "build/studies"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,14 +99,17 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--forecast", "say what would be run, and stop", action="store_true")
     add(command, "--report", "run nothing: report what is there", action="store_true")
     add(command, "--retry", "run the cells that crashed again", action="store_true")
+    anew = "methods to run again where another revision of the program ran them"
+    add(command, "--anew A,B", anew, type=names, default=[])
     add_json(command, "print the numbers as JSON")
 
 
 # What takes part in a run; the rest is where the results go and how they are printed.
 OF_A_RUN = (
     *("sizes", "repetitions", "methods", "networks", "settings", "limits", "test_rows", "grid"),
-    *("seed", "processes", "forecast", "retry"),
+    *("seed", "processes", "forecast", "retry", "anew"),
 )
+OF_ALL = ("grid", "processes", "forecast", "retry", "anew")
 
 
 def run(options: Namespace) -> int:
@@ -109,13 +117,14 @@ def run(options: Namespace) -> int:
     _refuse_unused(options)
     if options.name == "example-appendix":
         return _appendix(options)
+    if options.name == "all":
+        return _run_all(options)
     from studies.errors import StudyError
     from studies.paper.studies import study_named, titled
     from studies.report.write import report
-    from studies.runner.journal import keep_to_purpose, kept_study
-    from studies.runner.run import run as run_cells
+    from studies.runner.journal import kept_study
 
-    folder = Path(options.output or f"build/studies/{options.name}{'-quick' * options.quick}")
+    folder = Path(options.output or f"{RUNS}/{options.name}{'-quick' * options.quick}")
     if options.report:
         quick = folder.with_name(f"{folder.name}-quick")
         if not folder.exists() and not options.output and quick.exists():
@@ -123,17 +132,10 @@ def run(options: Namespace) -> int:
         study = titled(kept_study(study_named(options.name, quick=options.quick), folder))
     else:
         study = study_of(options)
-        processes = options.processes or 1
-        _tell_forecast(study, folder, processes, options)
+        if not _run_cells(study, folder, options):
+            return 130
         if options.forecast:
             return 0
-        keep_to_purpose(study, folder)
-        try:
-            with _progress() as progress:
-                run_cells(study.cells, folder, processes, progress, retry=options.retry)
-        except KeyboardInterrupt:
-            say(f"interrupted; the finished cells are in {folder}, the same command continues")
-            return 130
     written = report(study, folder)
     print(json.dumps(written.data) if options.json else written.text)
     for text in written.failures:
@@ -144,14 +146,57 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _run_cells(study: Study, folder: Path, options: Namespace) -> bool:
+    """Say what is to be run, and run it; False if somebody interrupted."""
+    from studies.runner.journal import keep_to_purpose
+    from studies.runner.run import forecast
+    from studies.runner.run import run as run_cells
+
+    processes, choice = options.processes or 1, {"retry": options.retry, "anew": options.anew}
+    _tell_forecast(study, forecast(study.cells, folder, processes, **choice), options)
+    if options.forecast:
+        return True
+    keep_to_purpose(study, folder)
+    try:
+        with _progress() as progress:
+            run_cells(study.cells, folder, processes, progress, **choice)
+    except KeyboardInterrupt:
+        say(f"interrupted; the finished cells are in {folder}, the same command continues")
+        return False
+    return True
+
+
+def _run_all(options: Namespace) -> int:
+    """Run what the schedule says, one command after the other, then report every folder."""
+    from studies.paper.schedule import SCHEDULE
+    from studies.paper.studies import study_named, titled
+    from studies.report.write import report
+    from studies.runner.journal import kept_study
+
+    root = Path(options.output or RUNS)
+    for words in () if options.report else SCHEDULE:
+        part = parser().parse_args(words.split())
+        part.grid = options.grid if part.name == "table-large" else None
+        if not _run_cells(study_of(part), root / part.name, options):
+            return 130
+    for folder in () if options.forecast else sorted(root.iterdir()):
+        report(titled(kept_study(study_named(folder.name), folder)), folder)
+        say(f"the report is in {folder}")
+    return 0
+
+
 def _refuse_unused(options: Namespace) -> None:
     """Refuse options that would have no effect: nobody types them for nothing."""
-    given = [name for name in OF_A_RUN if getattr(options, name) not in (None, False)]
+    given = [name for name in OF_A_RUN if getattr(options, name) not in (None, False, [])]
     if options.name == "example-appendix":
         given += [name for name in ("output", "quick", "report") if getattr(options, name)]
         words = "example-appendix has nothing to choose"
     elif options.report:
         words = "--report runs nothing"
+    elif options.name == "all":
+        given = [name for name in given if name not in OF_ALL]
+        given += [name for name in ("quick", "json") if getattr(options, name)]
+        words = "all runs what its schedule says"
     else:
         given = [] if options.name == "table-large" else [name for name in given if name == "grid"]
         words = f"{options.name} has no grid network"
@@ -191,11 +236,9 @@ def study_of(options: Namespace) -> Study:
     return titled(checked(replace(study, **given)))
 
 
-def _tell_forecast(study: Study, folder: Path, processes: int, options: Namespace) -> None:
+def _tell_forecast(study: Study, ahead: Forecast, options: Namespace) -> None:
     from studies.report.tables import duration
-    from studies.runner.run import forecast
 
-    ahead = forecast(study.cells, folder, processes, retry=options.retry)
     resized = any((options.sizes, options.repetitions, options.networks, options.limits))
     if ahead.likely_seconds is not None:
         time = f"about {duration(ahead.likely_seconds)}, judging by the finished cells"
@@ -207,7 +250,7 @@ def _tell_forecast(study: Study, folder: Path, processes: int, options: Namespac
     say(
         f"{study.name}: {ahead.to_run:,} of {ahead.cells:,} cells are to be run "
         f"({ahead.problems:,} learning problems, {len(study.learners)} methods, "
-        f"{processes} at a time); {time}"
+        f"{options.processes or 1} at a time); {time}"
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from lacunet.errors import LacunetError
 from studies.errors import StudyError
 from studies.problems.cells import Cell, Problem
-from studies.problems.learners import CLOSED_FORMS, NEW, Learner, learners_named
+from studies.problems.learners import CLOSED_FORMS, NEW, TITLES, Learner, learners_named
 from studies.problems.settings import (
     ALARM_MCAR,
     EACH_THE_OTHER,
@@ -32,7 +32,8 @@ from studies.problems.settings import (
 from studies.problems.sources import GRID, RANDOM, Source, source_in_file
 
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
-OF_STRUCTURES = ("shd", "f1", "skeleton_errors", "cpu_seconds")
+FACTORED = ("factored-mcar", "factored-mar")
+OF_STRUCTURES = ("shd", "f1", "skeleton_errors", "seconds")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Study:
     """An experiment.
 
     ``repetitions_at`` overrides ``repetitions`` for single sizes. ``measures`` are what its
-    tables show, in their order; ``anchor`` is where the paper has it.
+    tables show, in their order; ``drawn`` are the methods in its figures, at most seven;
+    ``anchor`` is where the paper has it. ``titles`` are the paper's names for methods that have
+    another one elsewhere.
     """
 
     name: str
@@ -53,9 +56,15 @@ class Study:
     learners: tuple[Learner, ...]
     limits: tuple[float | None, ...]
     measures: tuple[str, ...]
+    drawn: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
     repetitions_at: Mapping[int, int] = field(default_factory=dict)
     test_rows: int = 100_000
     seed: int = 0
+
+    def title_of(self, method: str) -> str:
+        """What a method is called in the tables and figures of this study."""
+        return self.titles.get(method, TITLES[method])
 
     @property
     def finds(self) -> str:
@@ -157,6 +166,7 @@ STUDIES = {
             learners_named(("em-1", "em-10", *CLOSED_FORMS, *NEW)),
             (300.0,),
             ("seconds", "log_likelihood", "divergence"),
+            drawn=("em-1", *CLOSED_FORMS, "auto", "complete"),
         ),
         Study(
             "figure-fire-alarm",
@@ -166,9 +176,10 @@ STUDIES = {
             (FIRST,),
             (100, 316, 1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000),
             64,
-            learners_named(("em-1", "em-10", "em", *CLOSED_FORMS, "one-step", "auto", "complete")),
+            learners_named(("em-1", "em-10", *CLOSED_FORMS, *NEW)),
             (600.0,),
             ("divergence",),
+            drawn=("em-1", "em-10", "em", *CLOSED_FORMS),
             test_rows=10_000,
         ),
         Study(
@@ -188,6 +199,7 @@ STUDIES = {
             ),
             (600.0,),
             ("divergence", "seconds"),
+            drawn=("em-1-80", "em-1-5000", "em-10-80", "em-10-5000", "em-80", "em-5000"),
             test_rows=1_000,
         ),
         Study(
@@ -198,9 +210,10 @@ STUDIES = {
             (SECOND,),
             SIZES,
             32,
-            learners_named(("em-1", "em-10", "em", *CLOSED_FORMS, "one-step", "auto", "complete")),
+            learners_named(("em-1", "em-10", *CLOSED_FORMS, *NEW)),
             (600.0,),
             ("log_likelihood", "divergence", "seconds"),
+            drawn=("em-1", "em-10", "em", *CLOSED_FORMS),
         ),
         Study(
             "table-large",
@@ -210,9 +223,11 @@ STUDIES = {
             (FIRST, SECOND),
             (100, 1_000, 10_000, 100_000),
             1,
-            learners_named(("em-10", "em-bp-10", *CLOSED_FORMS, "em-heldout", *NEW)),
+            learners_named(("em-10", "em-bp-10", *CLOSED_FORMS, "em", "auto", "complete")),
             (60.0, 300.0, 1_500.0),
             ("log_likelihood", "seconds"),
+            drawn=("em-10", "em-bp-10", "direct-mar", *FACTORED, "em", "auto"),
+            titles={"em-10": "EM-JT"},
             test_rows=20_000,
         ),
         Study(
@@ -223,18 +238,10 @@ STUDIES = {
             (INFORMED, INFORMED_SHOWN),
             SIZES,
             32,
-            learners_named(
-                (
-                    "factored-mcar",
-                    "direct-mar",
-                    "factored-mar",
-                    "informed-direct",
-                    "informed-factored",
-                    *NEW,
-                )
-            ),
+            learners_named((*CLOSED_FORMS, "informed-direct", "informed-factored", *NEW)),
             (300.0,),
             ("divergence", "log_likelihood"),
+            drawn=(*FACTORED, "direct-mar", "informed-direct", "informed-factored", "em"),
         ),
         Study(
             "mnar",
@@ -247,6 +254,7 @@ STUDIES = {
             learners_named(("mgraph", "em", "direct-mcar", "factored-mar", "complete")),
             (300.0,),
             ("divergence",),
+            drawn=("mgraph", "em", "direct-mcar", "factored-mar", "complete"),
         ),
         Study(
             "structure-mcar",

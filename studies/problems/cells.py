@@ -125,10 +125,19 @@ def generator(*words: str) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(list(digest)))
 
 
-def by_problem(cells: Sequence[Cell]) -> Iterator[tuple[Cell, ...]]:
-    """The cells of each problem together, in the order of their first; small limits first."""
-    groups: dict[str, list[Cell]] = {}
+Job = tuple[Cell, ...]  # the cells of one run, the shortest limit first
+
+
+def jobs_by_problem(cells: Sequence[Cell]) -> Iterator[tuple[Job, ...]]:
+    """The jobs of each problem together, in the order of their first cells.
+
+    All limits of an anytime method are one job. Otherwise each cell is one, small limits first.
+    """
+    problems: dict[str, list[Cell]] = {}
     for cell in cells:
-        groups.setdefault(cell.problem.key, []).append(cell)
-    for group in groups.values():
-        yield tuple(sorted(group, key=lambda cell: inf if cell.limit is None else cell.limit))
+        problems.setdefault(cell.problem.key, []).append(cell)
+    for found in problems.values():
+        jobs: dict[str, list[Cell]] = {}
+        for cell in sorted(found, key=lambda cell: inf if cell.limit is None else cell.limit):
+            jobs.setdefault(cell.task if cell.learner.is_anytime else cell.key, []).append(cell)
+        yield tuple(map(tuple, jobs.values()))

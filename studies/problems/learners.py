@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lacunet.comparison.compare import timed_method
+from lacunet.estimate.em.fit import Visit
 from lacunet.estimate.method import Method
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Scope
@@ -20,9 +21,9 @@ class Learner:
     ``learns_from`` is "complete" for the yardstick that sees the rows before anything was
     hidden. ``needs`` is "separator" or "missingness" where the method must be told of how
     the values went missing. ``limit_decides`` if the limit not only stops the method but
-    tells it what to do: it must be run under each limit. ``finds`` is "structure" where the
-    network itself is learned, from the states alone; a ``method`` that is empty is known from
-    print only.
+    tells it what to do. ``is_anytime`` if one run keeps what it had at shorter limits.
+    ``finds`` is "structure" where the network itself is learned, from the states alone; a
+    ``method`` that is empty is known from print only. The paper's ``prior`` is 2.
     """
 
     name: str
@@ -32,12 +33,21 @@ class Learner:
     learns_from: str = "shown"
     needs: str = ""
     limit_decides: bool = False
+    is_anytime: bool = False
     finds: str = "cpts"
+    prior: Any = 2.0
 
     def build(
-        self, limit: float | None, separator: Scope | None, graph: MissingnessGraph | None
+        self,
+        limit: float | None,
+        separator: Scope | None,
+        graph: MissingnessGraph | None,
+        visit: Visit | None = None,
     ) -> Method:
-        """The method for one learning problem, told its time limit if it can heed one."""
+        """The method for one learning problem, told its time limit if it can heed one.
+
+        ``visit`` is called at each iteration of an anytime method.
+        """
         options = dict(self.options)
         if self.needs == "separator":
             if separator is None:
@@ -45,7 +55,8 @@ class Learner:
             options["separator"] = separator
         if self.needs == "missingness":
             options["missingness"] = graph
-        return timed_method(self.method, limit, **options)
+        method = timed_method(self.method, limit, **options)
+        return replace(method, visit=visit) if self.is_anytime else method  # type: ignore[type-var]
 
 
 Options = tuple[tuple[str, Any], ...]
@@ -62,13 +73,13 @@ def _random(starts: int) -> Options:
 LEARNERS = {
     one.name: one
     for one in (
-        Learner("em-1", "EM-1", "em", _random(1)),
-        Learner("em-10", "EM-10", "em", _random(10)),
+        Learner("em-1", "EM-1", "em", _random(1), is_anytime=True),
+        Learner("em-10", "EM-10", "em", _random(10), is_anytime=True),
         Learner("em-1-80", "EM-1/80", "em", (*_random(1), *AS_THE_AUTHORS)),
         Learner("em-10-80", "EM-10/80", "em", (*_random(10), *AS_THE_AUTHORS)),
         Learner("em-1-5000", "EM-1/5000", "em", (*_random(1), *TO_THE_END)),
         Learner("em-10-5000", "EM-10/5000", "em", (*_random(10), *TO_THE_END)),
-        Learner("em-bp-10", "EM-BP", "em-bp", _random(10)),
+        Learner("em-bp-10", "EM-BP", "em-bp", _random(10), is_anytime=True),
         Learner("listwise", "listwise", "listwise"),
         Learner("direct-mcar", "D-MCAR", "direct-mcar"),
         Learner("factored-mcar", "F-MCAR", "factored-mcar"),
@@ -83,6 +94,7 @@ LEARNERS = {
         Learner("em-heldout", "F-MAR+EM/held-out", "em", (("stop", "heldout"),)),
         Learner("em-bp", "F-MAR+EM-BP", "em-bp"),
         Learner("auto", "auto", "auto", limit_decides=True),
+        Learner("default", "default", "auto", limit_decides=True, prior="learn"),
         Learner("mgraph", "mgraph", "mgraph", needs="missingness"),
         Learner("complete", "(complete)", "direct-mcar", learns_from="complete"),
     )

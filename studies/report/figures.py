@@ -15,7 +15,7 @@ from studies.paper.published import printed
 from studies.paper.studies import Study
 from studies.problems.learners import TITLES
 from studies.report.summary import by_group, summary
-from studies.report.tables import MEASURES, TIMES, methods_in_order
+from studies.report.tables import MEASURES, methods_in_order
 from studies.runner.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def drawings(study: Study, outcomes: Sequence[Outcome]) -> list[Drawing]:
             for one in outcomes
             if (one.network, one.setting, one.limit) == (network, setting, longest)
         ]
-        for measure in (name for name in study.measures if name not in TIMES):
+        for measure in (name for name in study.measures if name != "seconds"):
             for across in ("rows", "seconds") if "seconds" in study.measures else ("rows",):
                 lines = _lines(study, own, across, measure)
                 if not lines:
@@ -117,7 +117,7 @@ def _lines(
         network, setting, limit, rows, method = group
         height, time = summary(draws, measure), summary(draws, "seconds")
         at = float(rows) if across == "rows" else time.mean if time else nan
-        if height is not None and isfinite(height.mean) and isfinite(at):
+        if height is not None and isfinite(height.mean) and isfinite(at) and at > 0:
             paper = printed(study.name, network, setting, limit, rows, measure).get(method)
             beside = paper.value if paper and across == "rows" else None
             points[method].append((at, height, nan if beside is None else beside))

@@ -15,16 +15,14 @@ from studies.report.summary import Draws, best_method, by_group, difference, sum
 from studies.runner.outcomes import Outcome
 
 MEASURES = {
-    "seconds": "Runtime [s]",
+    "seconds": "Processor time [s]",
     "log_likelihood": "Test set log-likelihood per row",
     "divergence": "Kullback-Leibler divergence",
-    "cpu_seconds": "CPU time [s]",
     "shd": "Structural Hamming distance of the CPDAGs per edge of the truth",
     "f1": "F1 of the CPDAGs",
     "skeleton_errors": "Errors of the skeleton",
 }
 DIGITS = {"log_likelihood": 2, "divergence": 3, "shd": 3, "f1": 3, "skeleton_errors": 1}
-TIMES = ("seconds", "cpu_seconds")
 LEGEND = (
     "n: learning problems; mean ± standard error over them; * the best of ours, in the paper what "
     "is in bold; ~ some were stopped by the time limit; (k/n) only k of n gave a network; - none "
@@ -61,7 +59,7 @@ class _Spot:
     @property
     def best(self) -> str | None:
         """The best of those that compete: the yardstick saw the complete rows."""
-        if self.measure in TIMES:
+        if self.measure == "seconds":
             return None
         found = {name: one for name, one in self.summaries.items() if not is_yardstick(name)}
         return best_method(found, self.measure)
@@ -196,7 +194,7 @@ def cell_text(found: Summary | None, measure: str, is_best: bool = False) -> str
         return "-"
     digits = _digits(found.mean, measure)
     text = f"{found.mean:.{digits}f}"
-    if not isnan(found.standard_error) and measure not in TIMES:
+    if not isnan(found.standard_error) and measure != "seconds":
         text += f" ± {found.standard_error:.{digits}f}"
     marks = ("*" if is_best else "") + ("~" if found.stopped else "")
     return text + marks + ("" if found.is_whole else f" ({found.count}/{found.asked})")
@@ -231,7 +229,7 @@ def difference_text(found: Difference | None, measure: str) -> str:
 
 def _digits(value: float, measure: str) -> int:
     """As the paper prints it; more where nothing would be left of the number."""
-    if measure in TIMES:
+    if measure == "seconds":
         return 0 if value >= 100 else 1 if value >= 10 else 2
     if measure != "divergence" or not isfinite(value) or not 0 < value < 0.01:
         return DIGITS[measure]

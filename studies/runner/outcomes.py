@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 
 Status = Literal["ok", "over the limit", "refused", "died"]
+UNDECIDED = 0.2  # share of a limit up to which it decided nothing: its parts get more each
 KINDS = {"str": (str,), "Status": (str,), "int": (int,), "float": (float, int)}
 
 
@@ -26,14 +29,15 @@ KINDS = {"str": (str,), "Status": (str,), "int": (int,), "float": (float, int)}
 class Outcome:
     """One finished cell: which it was, how it ended, how good the network is.
 
-    ``seconds`` is the time of learning alone, ``whole_seconds`` that of the cell with drawing and
-    judging. ``ended`` is how an iterative method ended.
+    ``seconds`` is the processor time of learning alone, ``whole_seconds`` that of the cell with
+    drawing and judging. ``ended`` is how an iterative method ended.
     ``log_likelihood`` is that of the test rows, per row; ``divergence`` is KL(truth || learned).
     ``message`` is why there is no network or, where the method chose for itself, what it chose.
     ``hidden`` is the share of the cells of the table that were not shown. ``run_under`` is the
-    limit of the cell that was really run, where a method that ended by itself made running it
-    again under another limit needless. For structures, ``shd`` is the distance of the CPDAGs per
-    edge of the truth, ``f1`` and ``skeleton_errors`` as `lacunet.compare_structures` has them.
+    limit of the cell that was really run, where a method that ended by itself, or that keeps what
+    it had, made running it again under another limit needless. For structures, ``shd`` is the
+    distance of the CPDAGs per edge of the truth, ``f1`` and ``skeleton_errors`` as
+    `lacunet.compare_structures` has them.
     """
 
     key: str
@@ -59,7 +63,7 @@ class Outcome:
     version: str = ""
     machine: str = ""
     whole_seconds: float | None = None
-    cpu_seconds: float | None = None
+    revision: str = ""
     shd: float | None = None
     f1: float | None = None
     skeleton_errors: int | None = None
@@ -71,9 +75,13 @@ class Outcome:
 
     def serves(self, cell: Cell) -> bool:
         """Whether the cell, which differs from this one in its limit only, would end the same."""
-        if not self.ended_by_itself or cell.learner.limit_decides:
+        if not self.ended_by_itself:
             return False
-        return cell.limit is None or (self.seconds or 0.0) <= cell.limit
+        limit, seconds = inf if cell.limit is None else cell.limit, self.seconds or 0.0
+        if cell.learner.limit_decides:
+            under = inf if self.run_under is None else self.run_under
+            return seconds <= UNDECIDED * min(limit, under)
+        return seconds <= limit
 
     def under(self, cell: Cell) -> Outcome:
         """The same outcome as that of a cell with another limit."""
@@ -89,11 +97,11 @@ def outcome_of(cell: Cell, status: Status, about: Mapping[str, Any]) -> Outcome:
         method=cell.learner.name,
         limit=cell.limit,
         status=status,
-        run_under=cell.limit,
         version=version(),
         machine=machine(),
+        revision=revision(),
         **labels,
-        **about,
+        **{"run_under": cell.limit, **about},
     )
 
 
@@ -137,7 +145,7 @@ def tidy(outcomes: Iterable[Outcome]) -> pa.Table:
 
 
 def _order(one: Outcome) -> tuple[Any, ...]:
-    limit = float("inf") if one.limit is None else one.limit
+    limit = inf if one.limit is None else one.limit
     return one.network, one.setting, one.rows, one.repetition, one.seed, limit, one.method
 
 
@@ -149,6 +157,22 @@ def version() -> str:
     from lacunet import __version__
 
     return f"lacunet {__version__}, numpy {np.__version__}, python {platform.python_version()}"
+
+
+@cache
+def revision() -> str:
+    """The commit that runs, with a plus sign if files differ from it; empty if there is none."""
+    here = Path(__file__).parent
+
+    def git(*words: str) -> str:
+        told = subprocess.run(["git", *words], cwd=here, capture_output=True, check=False)
+        return told.stdout.decode().strip()
+
+    try:
+        changed = "+" if git("status", "--porcelain", "--untracked-files=no") else ""
+        return git("rev-parse", "--short", "HEAD") + changed
+    except OSError:
+        return ""
 
 
 @cache

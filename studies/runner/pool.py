@@ -1,58 +1,54 @@
-"""Cells handed to child processes, each under a clock that is really enforced.
+"""Jobs handed to child processes, each under a clock that is really enforced.
 
 A method that heeds its time limit stops by itself; the clock is for those that do not. It
-runs while the child is learning, not while it imports, draws the problem or judges. When the
-limit and the grace have passed the child is killed and another takes its place.
+counts the child's processor time while the child is learning, not while it imports, draws the
+problem or judges. When the limit and the grace have passed, the system ends the child (RLIMIT_CPU,
+SIGXCPU) and another takes its place. Linear algebra gets one thread: processor time is then the
+time that an idle core would take.
 
 A child keeps the last problem drawn, so that the methods that meet the same problem do not pay
-for drawing it again. Messages to the parent: "learning" as the clock starts, "judging" as it
-stops, then the outcome.
+for drawing it again.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import ceil
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from threading import Thread
-from time import monotonic, perf_counter, sleep
+from time import process_time, sleep
 
 from lacunet.errors import LacunetError
 from lacunet.simulation.at_random import MAR
-from studies.problems.cells import Cell, Problem
+from studies.problems.cells import Cell, Job, Problem
 from studies.problems.learners import LEARNERS
 from studies.problems.settings import Setting
 from studies.problems.sources import Source
-from studies.runner.outcomes import Outcome, outcome_of
+from studies.runner.outcomes import Outcome, Status, outcome_of
 from studies.runner.solve import solve
 
 GRACE_SECONDS = 5.0  # for what cannot be interrupted at the very end
 GRACE_SHARE = 0.1
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 Serve = Callable[[Cell], Outcome | None]
 
 
 @dataclass
 class _Child:
-    """A child process, what it is at, and until when it may go on."""
+    """A child process and what it is at."""
 
     process: SpawnProcess
     connection: Connection
-    waiting: list[Cell] = field(default_factory=list)
-    cell: Cell | None = None
-    began: float = inf
-
-    @property
-    def deadline(self) -> float:
-        if self.cell is None or self.cell.limit is None:
-            return inf
-        return self.began + self.cell.limit + grace(self.cell.limit)
+    waiting: list[Job] = field(default_factory=list)
+    job: Job = ()
 
 
 def grace(limit: float) -> float:
@@ -61,14 +57,14 @@ def grace(limit: float) -> float:
 
 
 def solve_all(
-    batches: Iterable[Sequence[Cell]], processes: int, serve: Serve = lambda _: None
+    batches: Iterable[Sequence[Job]], processes: int, serve: Serve = lambda _: None
 ) -> Iterator[Outcome]:
-    """Solve all cells, in child processes, and give each outcome as it comes.
+    """Solve all jobs, in child processes, and give each outcome as it comes.
 
     Parameters
     ----------
     batches
-        The cells of one problem together: one child solves them one after the other.
+        The jobs of one problem together: one child solves them one after the other.
     processes
         How many children work at the same time.
     serve
@@ -81,20 +77,20 @@ def solve_all(
         for _ in range(min(processes, len(waiting))):
             child = _start()
             children.append(child)
-            yield from _next_cell(child, queue, serve)
-        while busy := [child for child in children if child.cell]:
-            for child in _ready(busy):
-                if (outcome := _heard(child)) is not None:
-                    yield outcome
-                    yield from _next_cell(child, queue, serve)
+            yield from _next_job(child, queue, serve)
+        while busy := {child.connection: child for child in children if child.job}:
+            for connection in wait(list(busy)):
+                child = busy[connection]  # type: ignore[index]
+                yield from _received(child)
+                yield from _next_job(child, queue, serve)
     finally:
         for child in children:
             _end(child)
 
 
-def _next_cell(child: _Child, queue: Iterator[Sequence[Cell]], serve: Serve) -> Iterator[Outcome]:
-    """Send the child its next cell; outcomes that came without running are given at once."""
-    child.cell, child.began = None, inf
+def _next_job(child: _Child, queue: Iterator[Sequence[Job]], serve: Serve) -> Iterator[Outcome]:
+    """Send the child its next job; outcomes that came without running are given at once."""
+    child.job = ()
     while True:
         if not child.waiting:
             batch = next(queue, None)
@@ -102,59 +98,53 @@ def _next_cell(child: _Child, queue: Iterator[Sequence[Cell]], serve: Serve) -> 
                 return
             child.waiting.extend(batch)
             continue
-        cell = child.waiting.pop(0)
-        served = serve(cell)
-        if served is None:
-            child.cell = cell
+        served = {cell: serve(cell) for cell in child.waiting.pop(0)}
+        yield from (outcome for outcome in served.values() if outcome is not None)
+        child.job = tuple(cell for cell, outcome in served.items() if outcome is None)
+        if child.job:
             with suppress(BrokenPipeError, ConnectionResetError):  # seen at its connection next
-                child.connection.send(cell)
+                child.connection.send(child.job)
             return
-        yield served
 
 
-def _ready(busy: Sequence[_Child]) -> list[_Child]:
-    """The children that have said something, ended, or passed their deadline."""
-    soonest = min(child.deadline for child in busy)
-    timeout = None if soonest == inf else max(0.0, soonest - monotonic())
-    heard = set(wait([child.connection for child in busy], timeout))
-    now = monotonic()
-    return [child for child in busy if child.connection in heard or now >= child.deadline]
-
-
-def _heard(child: _Child) -> Outcome | None:
-    """The outcome, if there is one now; a child that is overdue or gone is replaced."""
-    cell = child.cell
-    assert cell is not None
-    if not child.connection.poll():
-        seconds = monotonic() - child.began
-        _replace(child)
-        about = {
-            "seconds": cell.limit,
-            "message": f"stopped after {seconds:.3g} s: it did not keep its time limit",
-            "whole_seconds": seconds,
-        }
-        return outcome_of(cell, "over the limit", about)
+def _received(child: _Child) -> list[Outcome]:
+    """What came of the child's job; of a child that ended, how."""
     try:
-        message = child.connection.recv()
+        found: list[Outcome] = child.connection.recv()
     except (EOFError, ConnectionResetError):
         child.process.join()
         code = child.process.exitcode
         _replace(child)
-        return outcome_of(cell, "died", {"message": f"the process ended with code {code}"})
-    if isinstance(message, Outcome):
-        return message
-    child.began = monotonic() if message == "learning" else inf
-    return None
+        if code == -signal.SIGXCPU:
+            return _all(child.job, "over the limit", "stopped: it did not keep its time limit")
+        return _all(child.job, "died", f"the process ended with code {code}")
+    return found
+
+
+def _all(job: Job, status: Status, message: str) -> list[Outcome]:
+    return [outcome_of(cell, status, {"message": message}) for cell in job]
 
 
 def _start() -> _Child:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=work, args=(theirs, os.getpid()), daemon=True)
-    with _plain_main():
+    with _plain_main(), _environment(ONE_THREAD):
         process.start()
     theirs.close()
     return _Child(process, ours)
+
+
+@contextmanager
+def _environment(more: dict[str, str]) -> Iterator[None]:
+    """Let a child that is started within have some variables more in its environment."""
+    kept = dict(os.environ)
+    os.environ.update(more)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
 
 
 @contextmanager
@@ -183,37 +173,53 @@ def _end(child: _Child) -> None:
 
 
 def work(connection: Connection, parent: int) -> None:
-    """Solve the cells that come in until the parent is gone or says so (None)."""
+    """Solve the jobs that come in until the parent is gone or says so (None)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     Thread(target=_die_with, args=(parent,), daemon=True).start()
     warm_up()
     key, drawn = "", None
     try:
-        while (cell := connection.recv()) is not None:
-            began = perf_counter()
+        while (job := connection.recv()) is not None:
+            began = process_time()
+
+            def tell(stage: str, limit: float | None = job[-1].limit) -> None:
+                keep_to(limit if stage == "learning" else None)
+
             try:
-                if drawn is None or cell.problem.key != key:
-                    key, drawn = cell.problem.key, cell.problem.draw()
-                outcome = solve(cell, drawn, connection.send)
+                if drawn is None or job[0].problem.key != key:
+                    drawn, key = None, job[0].problem.key  # the old one goes first
+                    drawn = job[0].problem.draw()
+                outcomes = solve(job, drawn, tell)
             except LacunetError as error:
-                outcome = outcome_of(cell, "refused", {"message": error.message})
+                outcomes = _all(job, "refused", error.message)
             except Exception as error:
-                outcome = outcome_of(cell, "died", {"message": f"{type(error).__name__}: {error}"})
-            connection.send(replace(outcome, whole_seconds=perf_counter() - began))
+                outcomes = _all(job, "died", f"{type(error).__name__}: {error}")
+            keep_to(None)
+            share = (process_time() - began) / len(outcomes)
+            connection.send([replace(one, whole_seconds=share) for one in outcomes])
     except (EOFError, BrokenPipeError):
         return
+
+
+def keep_to(limit: float | None) -> None:
+    """Let the system end this process a grace after so many more seconds of processor time."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = most if limit is None else ceil(process_time() + limit + grace(limit))
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, most))
 
 
 def warm_up() -> None:
     """Import what learning and judging import when first called: no clock may count that."""
     problem = Problem(Source("pair"), Setting("tiny", MAR(0.5, 1)), 20, 0, test_rows=2)
     drawn = problem.draw()
-    for learner in {one.method: one for one in LEARNERS.values()}.values():
-        solve(Cell(problem, learner, 1.0), drawn)
+    for learner in {(one.method, one.prior): one for one in LEARNERS.values()}.values():
+        with suppress(LacunetError):
+            solve([Cell(problem, learner, 1.0)], drawn)
 
 
 def _die_with(parent: int) -> None:
-    """End this process soon after its parent, even in the middle of a long cell."""
+    """End this process soon after its parent, even in the middle of a long job."""
     while os.getppid() == parent:
         sleep(0.5)
     os._exit(1)

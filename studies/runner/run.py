@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
 from lacunet.progress import Progress, silent
-from studies.problems.cells import Cell, by_problem
+from studies.problems.cells import Cell, jobs_by_problem
 from studies.runner.journal import journal_in, read_journal
-from studies.runner.outcomes import Outcome
+from studies.runner.outcomes import Outcome, revision
 from studies.runner.pool import solve_all
 
 Kind = tuple[str | int, ...]  # network, setting, rows, method
@@ -20,8 +20,8 @@ Kind = tuple[str | int, ...]  # network, setting, rows, method
 class Forecast:
     """What a run has before it: all its cells, those to be run, and how long these will take.
 
-    ``likely_seconds`` is judged by the finished cells of the same kind, and unknown (None) as
-    long as there is a kind of which none is finished.
+    ``likely_seconds`` of processor time are judged by the finished cells of the same kind, and
+    unknown (None) as long as there is a kind of which none is finished.
     """
 
     cells: int
@@ -31,11 +31,17 @@ class Forecast:
 
 
 def forecast(
-    cells: Sequence[Cell], folder: Path, processes: int, *, retry: bool = False
+    cells: Sequence[Cell],
+    folder: Path,
+    processes: int,
+    *,
+    retry: bool = False,
+    anew: Collection[str] = (),
 ) -> Forecast:
     """What running these cells in this folder means; nothing is run."""
     kept = read_journal(folder)
-    missing = _missing(cells, kept, retry)
+    there = {key for key, one in kept.items() if _holds(one, retry, anew)}
+    missing = [cell for cell in cells if cell.key not in there]
     seconds_of: dict[Kind, list[float]] = {}
     for one in kept.values():
         if one.whole_seconds is not None:
@@ -59,26 +65,29 @@ def run(
     progress: Progress = silent,
     *,
     retry: bool = False,
+    anew: Collection[str] = (),
 ) -> dict[str, Outcome]:
     """Run the cells that the folder does not have yet, and give all that it has then.
 
     Every outcome is on disk before the next is taken. However often a run is killed and
     started again, a finished cell is neither lost nor run again; with ``retry``, those whose
-    process died are.
+    process died are, and those of the methods that are to be run ``anew`` if another revision
+    ran them.
     """
     with journal_in(folder) as journal:
         by_task: dict[str, list[Outcome]] = {}
-        for outcome in journal.finished.values():
+        kept = {key: one for key, one in journal.finished.items() if _holds(one, retry, anew)}
+        for outcome in kept.values():
             by_task.setdefault(outcome.task, []).append(outcome)
 
         def serve(cell: Cell) -> Outcome | None:
             known = by_task.get(cell.task, [])
             return next((one.under(cell) for one in known if one.serves(cell)), None)
 
-        todo = _missing(cells, journal.finished, retry)
+        todo = [cell for cell in cells if cell.key not in kept]
         done = len(cells) - len(todo)
         progress("cells", done, len(cells))
-        for outcome in solve_all(by_problem(todo), processes, serve):
+        for outcome in solve_all(jobs_by_problem(todo), processes, serve):
             journal.append(outcome)
             by_task.setdefault(outcome.task, []).append(outcome)
             done += 1
@@ -86,6 +95,7 @@ def run(
         return dict(journal.finished)
 
 
-def _missing(cells: Sequence[Cell], finished: Mapping[str, Outcome], retry: bool) -> list[Cell]:
-    there = {key for key, one in finished.items() if not (retry and one.status == "died")}
-    return [cell for cell in cells if cell.key not in there]
+def _holds(one: Outcome, retry: bool, anew: Collection[str]) -> bool:
+    """Whether an outcome need not be made again."""
+    is_old = one.method in anew and one.revision != revision()
+    return not (is_old or (retry and one.status == "died"))

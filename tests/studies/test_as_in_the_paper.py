@@ -25,7 +25,7 @@ def divergences(
     for problem in small.problems:
         drawn = problem.draw()
         for learner in learners_named(methods):
-            outcome = solve(Cell(problem, learner, None), drawn)
+            (outcome,) = solve([Cell(problem, learner, None)], drawn)
             assert outcome.divergence is not None, outcome.message
             found[learner.name].append(outcome.divergence)
     return {method: np.array(values) for method, values in found.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from lacunet.data.table import EncodedTable
 from studies.command import parser, study_of
 from studies.errors import StudyError
 from studies.paper.studies import STUDIES, Study, study_named, with_settings
-from studies.problems.cells import Cell, Problem, by_problem, generator
+from studies.problems.cells import Cell, Problem, generator, jobs_by_problem
 from studies.problems.learners import LEARNERS, learners_named
 from studies.problems.settings import ALARM_MCAR, FIRST, INFORMED, Setting
 from studies.problems.sources import Source
@@ -100,13 +101,25 @@ def test_a_setting_made_for_one_network_meets_no_other() -> None:
     }
 
 
-def test_the_cells_of_a_problem_come_together_small_limits_first() -> None:
+def test_the_jobs_of_a_problem_come_together_small_limits_first() -> None:
     study = replace(study_named("table-large", quick=True), limits=(None, 5.0, 1.0))
-    for batch in by_problem(study.cells):
-        assert len({cell.problem.key for cell in batch}) == 1
-        limits = [cell.limit for cell in batch]
-        assert [limit for limit in limits if limit] == sorted(limit for limit in limits if limit)
-        assert limits[-1] is None
+    for jobs in jobs_by_problem(study.cells):
+        assert len({cell.problem.key for job in jobs for cell in job}) == 1
+        longest = [job[-1].limit or inf for job in jobs if not job[0].learner.is_anytime]
+        assert longest == sorted(longest)
+        assert max(longest) == inf
+
+
+def test_all_limits_of_an_anytime_method_are_one_job() -> None:
+    study = replace(study_named("table-large", quick=True), limits=(None, 5.0, 1.0))
+    for jobs in jobs_by_problem(study.cells):
+        for job in jobs:
+            assert len({(cell.problem, cell.learner) for cell in job}) == 1
+            limits = [1.0, 5.0, None] if job[0].learner.is_anytime else [job[0].limit]
+            assert [cell.limit for cell in job] == limits
+    assert sum(map(len, [job for jobs in jobs_by_problem(study.cells) for job in jobs])) == len(
+        study.cells
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,13 +134,17 @@ def test_the_settings_hide_values_of_as_many_variables_as_the_paper_says(
     assert len(problem.draw().graph.partially_observed) == count  # type: ignore[union-attr]
 
 
-def test_a_method_that_the_limit_decides_for_is_run_under_every_limit() -> None:
-    cell = Cell(ASIA, LEARNERS["auto"], 10.0)
-    closed_form = outcome_of(cell, "ok", {"seconds": 0.1})
-    assert not closed_form.serves(Cell(ASIA, LEARNERS["auto"], 100.0))
-    em = outcome_of(replace(cell, learner=LEARNERS["em"]), "ok", {"seconds": 0.1})
-    assert em.serves(Cell(ASIA, LEARNERS["em"], 100.0))
-    assert not em.serves(Cell(ASIA, LEARNERS["em"], 0.05))
+def test_an_outcome_serves_other_limits_unless_they_could_have_decided() -> None:
+    auto, em = (Cell(ASIA, LEARNERS[name], 10.0) for name in ("auto", "em"))
+    quick, slow = (outcome_of(auto, "ok", {"seconds": seconds}) for seconds in (0.1, 2.1))
+    assert quick.serves(replace(auto, limit=100.0))
+    assert quick.serves(replace(auto, limit=0.5))
+    assert not quick.serves(replace(auto, limit=0.4))
+    assert not slow.serves(replace(auto, limit=100.0))  # more than a fifth of its own limit
+    ended = outcome_of(em, "ok", {"seconds": 2.1})
+    assert ended.serves(replace(em, limit=100.0))
+    assert not ended.serves(replace(em, limit=2.0))
+    assert not replace(ended, ended="time limit").serves(replace(em, limit=100.0))
 
 
 def test_an_unknown_study_setting_or_method_lists_the_known() -> None:

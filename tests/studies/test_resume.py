@@ -21,12 +21,13 @@ COMMAND = (
     *("table-mcar", "--networks", "asia", "--sizes", "50,200", "--repetitions", "20"),
     *("--methods", "direct-mcar,factored-mar,em-1,em", "--test-rows", "50", "--processes", "2"),
 )
+ROOT = Path(__file__).parents[2]
 CELLS = 20 * 2 * 4  # far more than are finished between two kills
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", *COMMAND, "-o", str(folder)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def status(pid: int) -> tuple[str, int]:
