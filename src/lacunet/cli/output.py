@@ -163,9 +163,11 @@ def page_source(options: Namespace, read: Sequence[str]) -> Provenance:
 def without_password(address: str | None) -> list[str]:
     """The arguments as typed, with the database's address as it is told."""
     from lacunet.data.databases import database_label
+    from lacunet.data.select import without_secrets
 
     told = database_label(address)
-    return [word.replace(address, told) if address else word for word in sys.argv[1:]]
+    words = [word.replace(address, told) if address else word for word in sys.argv[1:]]
+    return [without_secrets(word) for word in words]
 
 
 def keep_page(path: str, text: str) -> None:

@@ -8,6 +8,7 @@ opened here is opened for reading only, or never committed.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,13 +19,16 @@ from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from lacunet.data.errors import DataError
+from lacunet.data.select import check_select, secrets_in, without_secrets
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
 
 POSTGRESQL = ("postgresql", "postgres")
+POSTGRESQL_WORDS = {"host", "hostaddr", "dbname", "user", "password", "passfile", "service"}
+_KEYWORD = re.compile(r"""(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']*))""")
 DRIVERS = ("duckdb", "_duckdb", "adbc_driver_manager")  # the packages whose errors are told
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SQL:
     """A query as data: what it selects is read as rows, one column for each variable.
 
@@ -33,9 +37,9 @@ class SQL:
     query
         One SELECT statement.
     database
-        A DuckDB or SQLite file, an address such as ``postgresql://user@host/name``, an open
-        connection of DuckDB or of an ADBC driver, or None: then DuckDB reads the files that the
-        query names.
+        A DuckDB or SQLite file, an address such as ``postgresql://user@host/name`` or
+        ``"host=db dbname=clinic"``, an open connection of DuckDB or of an ADBC driver, or None:
+        then DuckDB reads the files that the query names.
 
     Examples
     --------
@@ -46,18 +50,23 @@ class SQL:
     query: str
     database: Any = field(default=None, repr=False)  # an address may hold a password
 
+    def __repr__(self) -> str:
+        return f"SQL(query={without_secrets(self.query)!r})"
+
 
 def query_part(asked: SQL) -> Part:
     """The part of a query; each reading runs it again, on a connection of its own."""
     label = "the query" + (f" on {name}" if (name := database_label(asked.database)) else "")
+    query = check_select(asked.query, label)
     with _in_words(label, asked.database), _opened(asked.database, label) as connection:
-        columns = tuple(_result(connection, asked.query, label).columns)
+        columns = tuple(_result(connection, query, label).columns)
     return Part(label, columns, partial(_query_pieces, asked, label), None)
 
 
 def _query_pieces(asked: SQL, label: str, wanted: Sequence[str]) -> Iterator[Piece]:
     with _in_words(label, asked.database), _opened(asked.database, label) as connection:
-        batches = _result(connection, asked.query, label).batches(wanted)
+        query = check_select(asked.query, label)
+        batches = _result(connection, query, label).batches(wanted)
         yield from pieces_of(batches, wanted)
 
 
@@ -79,20 +88,36 @@ def cursor_reader(cursor: Any) -> Any:
 
 
 def database_label(database: Any) -> str:
-    """A database in words, without user and password.
+    """A database in words, without user, password or token.
 
     Examples
     --------
     >>> database_label("postgresql://ann:secret@db.example/clinic?sslmode=require")
     'postgresql://db.example/clinic'
+    >>> database_label("host=db.example dbname=clinic user=ann password='a secret'")
+    'postgresql://db.example/clinic'
+    >>> database_label("md:clinic?motherduck_token=xyzzy")
+    'md:clinic'
     """
     if not isinstance(database, str | os.PathLike):
         return "" if database is None else "the open database"
     address = os.fspath(database)
-    if "://" not in address:
+    if os.path.exists(address):
         return address
+    if (words := _keywords(address)) is not None:
+        return f"postgresql://{words.get('host', '')}/{words.get('dbname', '')}"
+    if "://" not in address:
+        return without_secrets(address.partition("?")[0] if ":" in address else address)
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _keywords(address: str) -> dict[str, str] | None:
+    """The words and values of ``host=db password='a secret'``; None if it is not of this form."""
+    found = _KEYWORD.findall(address)
+    words = {name.lower(): quoted or plain for name, quoted, plain in found}
+    is_all = not _KEYWORD.sub("", address).strip()
+    return words if is_all and not POSTGRESQL_WORDS.isdisjoint(words) else None
 
 
 @contextmanager
@@ -106,13 +131,15 @@ def _in_words(label: str, database: Any) -> Iterator[None]:
         reason = str(error).strip().partition("\n")[0]  # then comes the statement
         for secret in _secrets(database):
             reason = reason.replace(secret, "***")
-        raise DataError.unreadable(label, reason.rstrip(".!")) from None
+        raise DataError.unreadable(label, without_secrets(reason).rstrip(".!")) from None
 
 
 def _secrets(database: Any) -> list[str]:
-    """The password in an address, as written and as meant."""
-    parts = urlsplit(database if isinstance(database, str) and "://" in database else "")
+    """The passwords and tokens in an address, as written and as meant."""
+    address = database if isinstance(database, str) else ""
+    parts = urlsplit(address if "://" in address else "")
     written = [parts.password or "", *parse_qs(parts.query).get("password", [])]
+    written += [(_keywords(address) or {}).get("password", ""), *secrets_in(address)]
     return [secret for own in written for secret in (own, unquote(own)) if secret]
 
 
@@ -135,10 +162,15 @@ def _connected(database: str | None, label: str) -> Any:
     if database is None:
         return _driver("duckdb").connect(config=config)
     scheme, _, rest = database.partition(":")
-    if scheme in POSTGRESQL:
-        _refuse_unreadable(database)
-        return _driver("adbc_driver_postgresql").connect(database)
-    if "://" in database:
+    is_file = os.path.exists(database)
+    if not is_file and (scheme in POSTGRESQL or _keywords(database) is not None):
+        if scheme in POSTGRESQL:
+            _refuse_unreadable(database)
+        connection = _driver("adbc_driver_postgresql").connect(database)
+        with connection.cursor() as cursor:
+            cursor.execute("set transaction read only")
+        return connection
+    if "://" in database or (not is_file and scheme == "md"):
         raise DataError(
             f"{label}: addresses that begin with {scheme!r} are not supported.",
             "open an ADBC connection to it, and give lacunet.SQL(query, connection) as data.",
@@ -194,13 +226,16 @@ def _driver(package: str) -> Any:
 def _result(connection: Any, query: str, label: str) -> _Relation | _Statement:
     """What a query gives on a connection of DuckDB or of an ADBC driver."""
     if type(connection).__name__ == "DuckDBPyConnection":
+        kinds = [str(own.type).rpartition(".")[2] for own in connection.extract_statements(query)]
+        if kinds != ["SELECT"]:
+            raise DataError(f"{label} is not one SELECT statement.", "give one.")
         relation = connection.sql(query)
         if relation is None:
             raise DataError(f"{label} gives no rows.", "give one SELECT statement.")
         return _Relation(relation)
     if hasattr(connection, "adbc_get_info"):
         vendor = connection.adbc_get_info().get("vendor_name", "")
-        return _Statement(connection, query.strip().rstrip(";"), str(vendor))
+        return _Statement(connection, query, str(vendor))
     raise DataError(
         f"connections of the type {type(connection).__module__}.{type(connection).__qualname__} "
         "do not give Arrow record batches.",

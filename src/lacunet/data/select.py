@@ -1,0 +1,89 @@
+"""What may be asked of a database: one SELECT; and what may be said of it: no secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lacunet.data.errors import DataError
+
+READING = ("select", "values", "table", "from")  # the first word of a query that only reads
+WRITING = ("insert", "update", "delete", "replace", "merge")  # what may follow WITH beside them
+
+# Strings, names in quotes, comments: nothing in them is a word of the statement.
+_QUOTED = re.compile(
+    r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*`
+      | (\$\w*\$).*?\1 | --[^\n]* | /\*(?:[^*]|\*(?!/))*\*/""",
+    re.VERBOSE | re.DOTALL,
+)
+_SECRET = re.compile(
+    r"""(?P<name>[\w.]*(?:pass(?:word|wd|phrase|file)?|pwd|token|secret|api_?key|access_?key)\w*)
+        (?P<sign>\s*(?:=>|=|:)\s*|\s+(?='))
+        (?P<value>'(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s&;,)'"]+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LOGIN = re.compile(r"(?<=://)[^/\s'\"@]*(?:@[^/\s'\"@]*)*@")
+
+
+def check_select(query: str, label: str) -> str:
+    """The query without what ends it, if it is one statement that reads.
+
+    Raises
+    ------
+    DataError
+        It is empty, several statements, or one that may change something.
+
+    Examples
+    --------
+    >>> check_select("select * from visits; -- all", "the query")
+    'select * from visits'
+    """
+    bare = _QUOTED.sub(lambda found: " " * len(found.group()), query)
+    end = len(bare.rstrip().rstrip(";").rstrip())
+    words = list(_top_words(bare[:end]))
+    if not words:
+        raise DataError(f"{label} is empty.", "give one SELECT statement.")
+    if ";" in bare[:end]:
+        raise DataError(f"{label} is more than one statement.", "give one SELECT statement.")
+    first = words[0]
+    if first == "with":
+        first = next((word for word in words if word in (*READING[:3], *WRITING)), first)
+    if first not in READING:
+        raise DataError(
+            f"{label} begins with {first.upper()}, and only what a SELECT gives is read.",
+            "give one SELECT statement.",
+        )
+    return query[:end]
+
+
+def _top_words(bare: str) -> Iterator[str]:
+    """The words of a statement that are not in parentheses, unless all of it is."""
+    depth, begun = 0, False
+    for found in re.finditer(r"[()]|\w+|[^\s\w]", bare):
+        token = found.group()
+        if token == "(":
+            depth += begun
+        elif token == ")":
+            depth = max(0, depth - 1)
+        elif depth == 0 and (token[0].isalpha() or token[0] == "_"):
+            begun = True
+            yield token.lower()
+
+
+def without_secrets(text: str) -> str:
+    """The text with three stars for each password, token or key in it.
+
+    Examples
+    --------
+    >>> without_secrets("host=db user=ann password=xyzzy")
+    'host=db user=ann password=***'
+    >>> without_secrets("select * from 's3://ann:xyzzy@bucket/rows.csv?token=abc'")
+    "select * from 's3://***@bucket/rows.csv?token=***'"
+    """
+    masked = _SECRET.sub(lambda found: f"{found['name']}{found['sign']}***", text)
+    return _LOGIN.sub("***@", masked)
+
+
+def secrets_in(text: str) -> list[str]:
+    """The passwords, tokens and keys in a text."""
+    return [found["value"].strip("'\"") for found in _SECRET.finditer(text)]
