@@ -27,6 +27,10 @@ def killed(number: int) -> int:
     return number
 
 
+def holds_back_interrupts(_: int) -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
 def refusing(number: int) -> int:
     if number == 3:
         raise LacunetError("three is not taken.", "give another.")

@@ -12,7 +12,7 @@ import pytest
 
 from lacunet.errors import LacunetError
 from lacunet.statistics.side_by_side import side_by_side
-from pieces import killed, refusing, squared
+from pieces import holds_back_interrupts, killed, refusing, squared
 
 A_LONG_TIME = 120.0  # seconds after which a test hangs
 
@@ -31,6 +31,11 @@ def test_an_error_of_the_work_is_raised_here() -> None:
 def test_a_process_that_iskilled_is_reported() -> None:
     with pytest.raises(LacunetError, match="was stopped"):
         list(side_by_side(killed, range(6), 2))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_ctrl_c_never_reaches_the_processes() -> None:
+    assert all(side_by_side(holds_back_interrupts, range(4), 2))
 
 
 def _run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
