@@ -16,7 +16,9 @@ from sphinx.writers.html5 import HTML5Translator
 
 import lacunet
 from lacunet.cli import COMMANDS
-from lacunet.pages.mathml import mathml
+
+sys.path.insert(0, os.path.dirname(__file__))
+from mathml import mathml
 
 project = "lacunet"
 author = copyright = "The lacunet maintainers"  # noqa: A001

@@ -15,37 +15,61 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism, Node
 
 
 @dataclass(frozen=True)
 class Model:
-    """The joint of a missingness graph's variables and mechanisms, hidden causes summed out."""
+    """The CPTs of a missingness graph's variables, mechanisms and hidden causes."""
 
     graph: MissingnessGraph
-    nodes: tuple[Node, ...]
-    joint: np.ndarray
+    parents: Mapping[Any, Sequence[Any]]
+    tables: Mapping[Any, np.ndarray]
 
-    def truth(self, target: Sequence[str], given: Sequence[str] = ()) -> np.ndarray:
-        """P(target | given), axes given... then target..."""
-        axes = [self.nodes.index(name) for name in (*given, *target)]
-        gone = tuple(at for at in range(self.joint.ndim) if at not in axes)
-        kept = sorted(axes)
-        table = self.joint.sum(axis=gone).transpose([kept.index(axis) for axis in axes])
-        return table / table.sum(axis=tuple(range(len(given), table.ndim)), keepdims=True)
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The variables and the mechanisms."""
+        return tuple(node for node in self.parents if not _is_hidden(node))
+
+    @property
+    def joint(self) -> np.ndarray:
+        """The law of variables and mechanisms, hidden causes summed out."""
+        whole = joint_of(self.parents, self.tables)
+        return whole.sum(axis=tuple(range(len(self.parents) - len(self.nodes))))
+
+    def truth(
+        self, target: Sequence[str], given: Sequence[str] = (), do: Sequence[str] = ()
+    ) -> np.ndarray:
+        """P(target | given, do(do)), axes do..., given..., target...
+
+        What is intervened on has no parents, and each of its values its own world.
+        """
+        nodes = list(self.parents)
+        operands: list[object] = []
+        for node, above in self.parents.items():
+            if node in do:
+                operands += [np.ones(len(self.graph.network.states(node))), [nodes.index(node)]]
+            else:
+                operands += [self.tables[node], [nodes.index(other) for other in [*above, node]]]
+        axes = [nodes.index(name) for name in (*do, *given, *target)]
+        table = np.einsum(*operands, axes, optimize=True)
+        seen = tuple(range(len(do) + len(given), table.ndim))
+        return table / table.sum(axis=seen, keepdims=True)
 
     def manifest(self) -> EncodedTable:
         """Every row that can be observed, weighted by its probability."""
         law: dict[tuple[int, ...], float] = {}
-        sizes = dict(zip(self.nodes, self.joint.shape, strict=True))
-        for values in product(*map(range, self.joint.shape)):
-            at = dict(zip(self.nodes, values, strict=True))
+        joint, nodes = self.joint, self.nodes
+        sizes = dict(zip(nodes, joint.shape, strict=True))
+        for values in product(*map(range, joint.shape)):
+            at = dict(zip(nodes, values, strict=True))
             row = tuple(
                 at[name] if at.get(Mechanism(name), 1) == 1 else sizes[name]
                 for name in self.graph.network.variables
             )
-            law[row] = law.get(row, 0.0) + float(self.joint[values])
+            law[row] = law.get(row, 0.0) + float(joint[values])
         codes = np.array(list(law), dtype=np.uint8)
         columns = {name: codes[:, k] for k, name in enumerate(self.graph.network.variables)}
         sizes_of = {name: sizes[name] for name in self.graph.network.variables}
@@ -71,9 +95,11 @@ def random_model(
         node: random_cpt(rng, [states(graph, other) for other in [*above, node]])
         for node, above in parents.items()
     } | dict(known or {})
-    joint = joint_of(parents, tables)
-    nodes = tuple(node for node in parents if node not in hidden)
-    return Model(graph, nodes, joint.sum(axis=tuple(range(len(hidden)))))
+    return Model(graph, parents, tables)
+
+
+def _is_hidden(node: object) -> bool:
+    return not isinstance(node, str | Mechanism)
 
 
 def states(graph: MissingnessGraph, node: object) -> int:
@@ -149,3 +175,62 @@ def all_queries(names: Sequence[str]) -> list[tuple[tuple[str, ...], tuple[str, 
         if target:
             found.append((target, given))
     return found
+
+
+def assert_two_models_look_the_same(verdict: Verdict) -> None:
+    """Both models of a witness are models of the graph, with one manifest law and two answers.
+
+    By enumeration, without the code that made them.
+    """
+    witness = verdict.witness
+    assert witness is not None
+    model, whole = witness.submodel, verdict.graph.mixed
+    assert {*model.graph.order} <= {*whole.order, *verdict.graph.latent}
+    for node in model.graph.order:
+        assert model.graph.parents[node] <= whole.parents.get(node, frozenset())
+    assert {*model.graph.hidden} <= {*whole.hidden}
+    parents: dict[Any, Sequence[Any]] = {node: model.parents(node) for node in model.nodes}
+    laws, answers = [], []
+    for tables in (witness.one, witness.two):
+        for table in tables.values():
+            assert (table > 0).all()
+            np.testing.assert_allclose(table.sum(axis=-1), 1, atol=1e-12)
+        laws.append(_manifest(verdict, parents, joint_of(parents, tables)))
+        answers.append(_answer(verdict, parents, tables))
+    np.testing.assert_allclose(laws[0], laws[1], rtol=0, atol=1e-12)
+    assert np.abs(answers[0] - answers[1]).max() > 1e-7
+
+
+def _manifest(verdict: Verdict, parents: Mapping[Any, Any], joint: np.ndarray) -> np.ndarray:
+    latent = {*verdict.graph.latent}
+    law: dict[tuple[object, ...], float] = {}
+    for values in np.ndindex(*joint.shape):
+        at = dict(zip(parents, values, strict=True))
+        seen = [
+            at[node] if at.get(Mechanism(node), 1) == 1 and node not in latent else None
+            for node in at
+            if isinstance(node, str)
+        ]
+        key = (*seen, *(value for node, value in at.items() if isinstance(node, Mechanism)))
+        law[key] = law.get(key, 0.0) + float(joint[values])
+    return np.array(list(law.values()))
+
+
+def _answer(
+    verdict: Verdict, parents: Mapping[Any, Sequence[Any]], tables: Mapping[Any, np.ndarray]
+) -> np.ndarray:
+    """The query as it was asked; variables outside the models are independent of them."""
+    nodes = list(parents)
+    do, given, target = (
+        [name for name in names if name in nodes]
+        for names in (verdict.do, verdict.given, verdict.target)
+    )
+    operands: list[object] = []
+    for node, above in parents.items():
+        if node in do:
+            operands += [np.ones(tables[node].shape[-1]), [nodes.index(node)]]
+        else:
+            operands += [tables[node], [nodes.index(other) for other in [*above, node]]]
+    table = np.einsum(*operands, [nodes.index(name) for name in (*do, *given, *target)])
+    axes = tuple(range(len(do) + len(given), table.ndim))
+    return table / table.sum(axis=axes, keepdims=True)

@@ -9,5 +9,5 @@ def test_a_verdict_shows_itself_with_its_names_escaped() -> None:
     graph = MissingnessGraph(network, {"Y": ["<b>"]})
     shown = graph.recover(["Y"], given=["<b>"])._repr_html_()
     assert "<b>recoverable</b>" in shown
-    assert "P(Y | &lt;b&gt;)" in shown
+    assert "P(Y | &quot;&lt;b&gt;&quot;)" in shown
     assert shown.count("<b>") == 1

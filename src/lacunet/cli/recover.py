@@ -17,7 +17,7 @@ from lacunet.cli.options import (
     noted_table,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
-from lacunet.cli.queries import refuse_do, split_query
+from lacunet.cli.queries import split_query
 from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
@@ -28,7 +28,7 @@ EXAMPLE = """example:
 
 A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
 "X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random.
-A query is "X,Y|Z" or "P(X,Y|Z)".
+A query is "X,Y|Z" or "P(X,Y|Z)"; "Y | do(X), Z" asks for the effect of an intervention.
 """
 
 READ = ("network", "graph", "data")  # the files that the result rests on
@@ -89,8 +89,8 @@ def run(options: Namespace) -> int:
             )
         print(json.dumps(data) if options.json else implications_as_text(*found))
         return 0
-    typed = [refuse_do(split_query(text)) for text in options.query or ()]
-    queries = [graph.recover(query.target, query.given, options.effort) for query in typed]
+    typed = [split_query(text) for text in options.query or ()]
+    queries = [graph.recover(*query, effort=options.effort) for query in typed]
     verdicts = queries or list(graph.recover_families(options.effort).values())
     reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
     data = verdicts_as_data(*reported)

@@ -61,22 +61,24 @@ class Estimand:
     @property
     def text(self) -> str:
         """The estimand in plain text."""
-        return self._written(TEXT)
+        return self.written(TEXT)
 
     @property
     def latex(self) -> str:
         """The estimand in LaTeX."""
-        return self._written(LATEX)
+        return self.written(LATEX)
 
-    def _written(self, notation: Notation) -> str:
-        writer = Writer(notation)
+    def written(self, notation: Notation) -> str:
+        """The estimand in some notation."""
+        writer = Writer(notation, visible={*self.left})
         left = notation.probability(map(notation.name, self.left))
-        product = notation.times.join(factor.written(writer) for factor in self.orders[0])
+        with writer.summing(self.summed) as sign:
+            product = notation.times.join(factor.written(writer) for factor in self.orders[0])
         merged = ""
         if self.order_count > 1:
             words = f" (one of {self.order_count:,} orders of the chain rule, merged)"
             merged = notation.words(words)
-        return f"{left} = {notation.summed(self.summed)}{product}{merged}"
+        return notation.block([notation.line(left, notation.equal, f"{sign}{product}{merged}")])
 
 
 def _factor(target: Scope, given: Scope, shown: Sequence[str]) -> Factor:

@@ -1,13 +1,18 @@
-"""The symbols that estimands are written with: plain text, or LaTeX."""
+"""The symbols that estimands are written with: plain text, LaTeX or MathML.
+
+A formula is written once, by the terms themselves, in the words of a `Notation`; `TEXT`, `LATEX`
+and `MATHML` turn these words into what people type, typeset, or see in a page.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from html import escape
 
 from lacunet.model.nodes import Mechanism, quoted
 
 LONG_LIST = 6  # variables after the bar or under a sum; of more only the number is told
+LONG_IN_PAGES, KEPT_IN_PAGES = 8, 3  # of a longer list a page shows so many
 _GREEK = {"pi": "π", "theta": "θ"}
 _SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "#$%&_{}"}
@@ -15,83 +20,281 @@ _SPECIAL = str.maketrans(
 )
 
 
-@dataclass(frozen=True)
 class Notation:
-    """The symbols of plain text, or of LaTeX."""
+    """Plain text, and what the notations have in common."""
 
-    is_latex: bool
+    times = " "
+    equal = " = "
+    proportional = " ∝ "
 
-    def name(self, variable: str) -> str:
-        """A variable."""
-        return rf"\text{{{variable.translate(_SPECIAL)}}}" if self.is_latex else quoted(variable)
+    def name(self, variable: str, primes: int = 0) -> str:
+        """A variable; primes tell one that a sum runs over from its namesake outside."""
+        return quoted(variable) + "'" * primes
 
-    def names(self, variables: Sequence[str]) -> list[str]:
-        """Variables after the bar or under a sum; of a long list their number."""
-        if len(variables) <= LONG_LIST:
-            return [*map(self.name, variables)]
-        words = f"{len(variables)} variables"
-        return [rf"\text{{{words}}}" if self.is_latex else words]
+    def words(self, text: str) -> str:
+        """Words inside a formula."""
+        return text
+
+    def listed(self, parts: Iterable[str]) -> str:
+        """Parts with commas between them."""
+        return ", ".join(parts)
 
     def shown(self, mechanism: Mechanism, value: str = "=1") -> str:
         """A mechanism, at 1 if nothing else is said."""
-        if self.is_latex:
-            return f"R_{{{self.name(mechanism.variable)}}}{value}"
         return f"{mechanism}{value}"
 
     def labelled(self, letter: str, inside: str, dashes: int = 0) -> str:
         """A named part of a formula, such as a propensity; dashes tell namesakes apart."""
-        primes = "'" * dashes
-        if self.is_latex:
-            return rf"\{letter}{primes}_{{{inside}}}"
-        return f"{_GREEK[letter]}{primes}[{inside}]"
+        return f"{_GREEK[letter]}{chr(39) * dashes}[{inside}]"
+
+    def done(self, names: Sequence[str]) -> str:
+        """An intervention, after the bar."""
+        return f"do({self.listed(names)})"
 
     def probability(self, left: Iterable[str], right: Iterable[str] = ()) -> str:
         """P(left | right)."""
-        bar = r" \mid " if self.is_latex else " | "
-        above, below = ", ".join(left), ", ".join(right)
-        return f"P({above}{bar}{below})" if below else f"P({above})"
+        above, below = self.listed(left), self.listed(right)
+        return f"P({above} | {below})" if below else f"P({above})"
 
-    def summed(self, names: Sequence[str], free: Sequence[Mechanism] = ()) -> str:
-        """The sum over some variables and free mechanisms."""
-        if not names and not free:
-            return ""
-        listed = ", ".join([*self.names(names), *(self.shown(m, "") for m in free)])
-        return rf"\sum_{{{listed}}} " if self.is_latex else f"sum over {listed} of "
+    def summed(self, listed: Sequence[str]) -> str:
+        """The sum over what is listed, before what is summed; nothing if there is nothing."""
+        return f"sum over {self.listed(listed)} of " if listed else ""
+
+    def bracketed(self, inside: str) -> str:
+        """A part of a formula in brackets."""
+        return f"[{inside}]"
 
     def divided(self, above: str, below: Sequence[str]) -> str:
         """A quotient by a product."""
         if not below:
             return above
-        if self.is_latex:
-            return rf"\frac{{{above}}}{{{' '.join(below)}}}"
         return f"{above} / ({' '.join(below)})" if len(below) > 1 else f"{above} / {below[0]}"
 
-    def words(self, text: str) -> str:
-        """Words inside a formula."""
-        return rf"\text{{{text}}}" if self.is_latex else text
+    def ratio(self, above: str, below: str) -> str:
+        """A quotient of two parts."""
+        return f"{above} / {below}"
 
-    @property
-    def proportional(self) -> str:
-        """The symbol for "proportional to"."""
-        return r" \propto " if self.is_latex else " ∝ "
+    def for_any(self, written: str, names: Sequence[str]) -> str:
+        """A formula that holds for any value of some variables."""
+        return f"{written} for any value of {self.listed(names)}"
 
-    @property
-    def times(self) -> str:
-        """The symbol between factors."""
-        return r" \, " if self.is_latex else " "
+    def weighted_by(self, share: str, weights: Sequence[str]) -> str:
+        """A share of rows that are weighted by the inverse of a product."""
+        return f"{share} in rows weighted by {self.divided('1', weights)}"
+
+    def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
+        """One over one plus the odds, whose denominator has some factors at R = 0."""
+        return f"1 / (1 + {above} / [{total} · ({others} at {hidden})])"
+
+    def pattern_label(self, dashes: int = 0, smaller: bool = False) -> str:
+        """The odds of a pattern T, or of a smaller one inside it."""
+        return self.labelled("theta", "U" if smaller else "T", dashes)
+
+    def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
+        """The definition of the odds of a missingness pattern T."""
+        return (
+            f"P(({scope}) without T, R[T]=0, R[not T]=1) / (the sum over the values of T of "
+            f"{complete} · product of {smaller} over the nonempty U inside T), for the nonempty "
+            f"subsets T of ({free}), the smallest first"
+        )
+
+    def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
+        """What complete rows say, times the odds of all patterns."""
+        return (
+            f"{complete} · (sum over the subsets S of ({free}) of the product of {label} over the "
+            "nonempty T within S)"
+        )
+
+    def highest_posterior(self, probability: str) -> str:
+        """What EM estimates."""
+        return f"{probability} of highest posterior given all rows (EM)"
+
+    def line(self, left: str, relation: str, right: str) -> str:
+        """An equation."""
+        return f"{left}{relation}{right}"
 
     def block(self, lines: Sequence[str]) -> str:
         """A formula and, below it, the lines that define its parts."""
+        return "\n  ".join([f"{lines[0]}, where", *lines[1:]]) if len(lines) > 1 else lines[0]
+
+
+class _Latex(Notation):
+    times = r" \, "
+    proportional = r" \propto "
+
+    def name(self, variable: str, primes: int = 0) -> str:
+        return rf"\text{{{variable.translate(_SPECIAL)}}}" + "'" * primes
+
+    def words(self, text: str) -> str:
+        return rf"\text{{{text}}}"
+
+    def shown(self, mechanism: Mechanism, value: str = "=1") -> str:
+        return f"R_{{{self.name(mechanism.variable)}}}{value}"
+
+    def labelled(self, letter: str, inside: str, dashes: int = 0) -> str:
+        return rf"\{letter}{chr(39) * dashes}_{{{inside}}}"
+
+    def done(self, names: Sequence[str]) -> str:
+        return rf"\mathrm{{do}}({self.listed(names)})"
+
+    def probability(self, left: Iterable[str], right: Iterable[str] = ()) -> str:
+        above, below = self.listed(left), self.listed(right)
+        return rf"P({above} \mid {below})" if below else f"P({above})"
+
+    def summed(self, listed: Sequence[str]) -> str:
+        return rf"\sum_{{{self.listed(listed)}}} " if listed else ""
+
+    def divided(self, above: str, below: Sequence[str]) -> str:
+        return rf"\frac{{{above}}}{{{' '.join(below)}}}" if below else above
+
+    def ratio(self, above: str, below: str) -> str:
+        return rf"\frac{{{above}}}{{{below}}}"
+
+    def for_any(self, written: str, names: Sequence[str]) -> str:
+        return rf"{written} \quad \text{{for any value of }} {self.listed(names)}"
+
+    def weighted_by(self, share: str, weights: Sequence[str]) -> str:
+        return share + self.words(" in rows weighted by ") + self.divided("1", weights)
+
+    def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
+        below = rf"{total} {others}\big|_{{{hidden}}}"
+        return rf"1 / \left(1 + \frac{{{above}}}{{{below}}}\right)"
+
+    def pattern_label(self, dashes: int = 0, smaller: bool = False) -> str:
+        return self.labelled("theta", "T'" if smaller else "T", dashes)
+
+    def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
+        return (
+            rf"\frac{{P(({scope}) \setminus T, R_T=0, R_{{-T}}=1)}}{{\sum_T "
+            rf"{complete} \prod_{{\emptyset \ne T' \subsetneq T}} {smaller}}}"
+            rf" \quad\text{{for the nonempty }} T \subseteq \{{{free}\}}"
+        )
+
+    def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
+        return rf"{complete} \sum_T \prod_{{\emptyset \ne T' \subseteq T}} {smaller}"
+
+    def highest_posterior(self, probability: str) -> str:
+        return rf"\arg\max_\theta P(\theta \mid D_\mathrm{{observed}}), \ {probability}"
+
+    def block(self, lines: Sequence[str]) -> str:
         if len(lines) == 1:
             return lines[0]
-        if not self.is_latex:
-            return "\n  ".join([f"{lines[0]}, where", *lines[1:]])
         body = " \\\\\n".join(f"& {line}" for line in lines)
         return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
 
 
-TEXT = Notation(is_latex=False)
-LATEX = Notation(is_latex=True)
+class _MathMl(Notation):
+    times = '<mspace width="0.17em"/>'
+    equal = "<mo>=</mo>"
+    proportional = "<mo>∝</mo>"
+
+    def name(self, variable: str, primes: int = 0) -> str:
+        text = f"<mtext>{_kept(variable)}</mtext>"
+        return f"<msup>{text}<mo>{'′' * primes}</mo></msup>" if primes else text
+
+    def words(self, text: str) -> str:
+        return f"<mtext>{_kept(text)}</mtext>"
+
+    def listed(self, parts: Iterable[str]) -> str:
+        every = list(parts)
+        if len(every) > LONG_IN_PAGES:
+            rest = len(every) - KEPT_IN_PAGES
+            every = [*every[:KEPT_IN_PAGES], self.words(f"and {rest} more")]
+        return "<mo>,</mo>".join(every)
+
+    def shown(self, mechanism: Mechanism, value: str = "=1") -> str:
+        sign = f"<mo>=</mo><mn>{value[1:]}</mn>" if value else ""
+        return f"<msub><mi>R</mi>{self.name(mechanism.variable)}</msub>{sign}"
+
+    def labelled(self, letter: str, inside: str, dashes: int = 0) -> str:
+        base = f"<mi>{_GREEK[letter]}</mi>"
+        if dashes:
+            base = f"<msup>{base}<mo>{'′' * dashes}</mo></msup>"
+        return f"<msub>{base}<mrow>{inside}</mrow></msub>"
+
+    def done(self, names: Sequence[str]) -> str:
+        return f"<mi>do</mi>{_parens(self.listed(names))}"
+
+    def probability(self, left: Iterable[str], right: Iterable[str] = ()) -> str:
+        above, below = self.listed(left), self.listed(right)
+        return f"<mi>P</mi>{_parens(f'{above}<mo>∣</mo>{below}' if below else above)}"
+
+    def summed(self, listed: Sequence[str]) -> str:
+        return _under("∑", self.listed(listed)) if listed else ""
+
+    def bracketed(self, inside: str) -> str:
+        return f'<mo stretchy="false">[</mo>{inside}<mo stretchy="false">]</mo>'
+
+    def divided(self, above: str, below: Sequence[str]) -> str:
+        above = f"<mn>{above}</mn>" if above == "1" else above
+        return self.ratio(above, "".join(below)) if below else above
+
+    def ratio(self, above: str, below: str) -> str:
+        return f"<mfrac><mrow>{above}</mrow><mrow>{below}</mrow></mfrac>"
+
+    def for_any(self, written: str, names: Sequence[str]) -> str:
+        return f"{written}{self.words('  for any value of ')}{self.listed(names)}"
+
+    def weighted_by(self, share: str, weights: Sequence[str]) -> str:
+        return share + self.words(" in rows weighted by ") + self.divided("1", weights)
+
+    def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
+        at = f"<msub><mo>|</mo><mrow>{hidden}</mrow></msub>"
+        odds = self.ratio(above, f"{total}{others}{at}")
+        return self.ratio("<mn>1</mn>", f"<mn>1</mn><mo>+</mo>{odds}")
+
+    def pattern_label(self, dashes: int = 0, smaller: bool = False) -> str:
+        inside = "<msup><mi>T</mi><mo>′</mo></msup>" if smaller else "<mi>T</mi>"
+        return self.labelled("theta", inside, dashes)
+
+    def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
+        shown = "<mo>,</mo><msub><mi>R</mi><mi>T</mi></msub><mo>=</mo><mn>0</mn><mo>,</mo>"
+        shown += "<msub><mi>R</mi><mrow><mo>−</mo><mi>T</mi></mrow></msub><mo>=</mo><mn>1</mn>"
+        above = f"<mi>P</mi>{_parens(f'{_parens(scope)}<mo>∖</mo><mi>T</mi>{shown}')}"
+        below = f"{_under('∑', '<mi>T</mi>')}{complete}{_under('∏', _inside('⊊'))}{smaller}"
+        where = (
+            f"{self.words('  for the nonempty ')}<mi>T</mi><mo>⊆</mo><mo>{{</mo>{free}<mo>}}</mo>"
+        )
+        return self.ratio(above, below) + where
+
+    def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
+        return f"{complete}{_under('∑', '<mi>T</mi>')}{_under('∏', _inside('⊆'))}{smaller}"
+
+    def highest_posterior(self, probability: str) -> str:
+        given = "<mi>θ</mi><mo>∣</mo><msub><mi>D</mi><mi>observed</mi></msub>"
+        most = f"<munder><mi>arg max</mi><mi>θ</mi></munder><mi>P</mi>{_parens(given)}"
+        return f"{most}<mo>,</mo><mspace width='0.33em'/>{probability}"
+
+    def block(self, lines: Sequence[str]) -> str:
+        rows = "".join(f"<mtr><mtd>{line}</mtd></mtr>" for line in lines)
+        inside = f'<mtable columnalign="left">{rows}</mtable>' if len(lines) > 1 else lines[0]
+        return f'<math display="block">{inside}</math>'
+
+
+def _parens(inside: str) -> str:
+    return f'<mo stretchy="false">(</mo>{inside}<mo stretchy="false">)</mo>'
+
+
+def _under(sign: str, below: str) -> str:
+    return f'<munder><mo movablelimits="false">{sign}</mo><mrow>{below}</mrow></munder>'
+
+
+def _inside(sign: str) -> str:
+    smaller = "<msup><mi>T</mi><mo>′</mo></msup>"
+    return f"<mi>∅</mi><mo>≠</mo>{smaller}<mo>{sign}</mo><mi>T</mi>"
+
+
+def _kept(text: str) -> str:
+    """MathML drops spaces at the ends of a text; these stay."""
+    inner = text.strip(" ")
+    before = len(text) - len(text.lstrip(" "))
+    after = len(text) - len(text.rstrip(" ")) if inner else 0
+    return "\u00a0" * before + escape(inner) + "\u00a0" * after
+
+
+TEXT = Notation()
+LATEX: Notation = _Latex()
+MATHML: Notation = _MathMl()
 
 
 def latex_name(name: str) -> str:

@@ -13,7 +13,6 @@ from math import prod
 
 import numpy as np
 
-from lacunet.estimands.notation import Notation
 from lacunet.estimands.samples import (
     LARGE_SHARE,
     Mechanisms,
@@ -50,32 +49,29 @@ class PatternOdds:
         """The variables of the largest table that is filled."""
         return self.scope
 
-    def complete(self, writer: Writer) -> str:
-        """D, written."""
-        shown = Sample(
-            tuple(dict.fromkeys((*self.free, *self.sample.selected))), self.sample.weights
-        )
-        extra, free, share = shown.written(writer, self.scope)
-        return writer.notation.summed(extra, free) + share
+    def complete(self, writer: Writer, summed: Sequence[str] = ()) -> str:
+        """D, written, and summed over a part of the scope."""
+        shown = tuple(dict.fromkeys((*self.free, *self.sample.selected)))
+        return Sample(shown, self.sample.weights).written(writer, self.scope, summed)
+
+    def label(self, writer: Writer, smaller: bool = False) -> str:
+        """The odds of one pattern T, or of a smaller one, named."""
+        label = writer.named(self, writer.notation.pattern_label)
+        dashes = 0
+        while writer.notation.pattern_label(dashes) != label:
+            dashes += 1
+        return writer.notation.pattern_label(dashes, smaller)
+
+    def hidden(self, writer: Writer) -> str:
+        """The variables that may be missing, listed."""
+        return writer.notation.listed(writer.notation.name(m.variable) for m in self.free)
 
     def written(self, writer: Writer) -> str:
         """The definition of the odds of one pattern T."""
-        scope = ", ".join(map(writer.notation.name, self.scope))
-        free = ", ".join(writer.notation.name(mechanism.variable) for mechanism in self.free)
-        label = writer.labels[self]
-        if writer.notation.is_latex:
-            smaller = label.replace("_{T}", "_{T'}")
-            return (
-                rf"\frac{{P(({scope}) \setminus T, R_T=0, R_{{-T}}=1)}}{{\sum_T "
-                rf"{self.complete(writer)} \prod_{{\emptyset \ne T' \subsetneq T}} {smaller}}}"
-                rf" \quad\text{{for the nonempty }} T \subseteq \{{{free}\}}"
-            )
-        smaller = label.replace("[T]", "[U]")
-        return (
-            f"P(({scope}) without T, R[T]=0, R[not T]=1) / (the sum over the values of T of "
-            f"{self.complete(writer)} · product of {smaller} over the nonempty U inside T), "
-            f"for the nonempty subsets T of ({free}), the smallest first"
-        )
+        scope = writer.notation.listed(map(writer.name, self.scope))
+        smaller = self.label(writer, smaller=True)
+        complete = self.complete(writer)
+        return writer.notation.pattern_odds(scope, self.hidden(writer), complete, smaller)
 
     def table(self, sample: Weighted, hidden: Mechanisms) -> Table:
         """P(x_{S-T}, R_T = 0, R_{I-T} = 1) in the sample."""
@@ -153,24 +149,26 @@ class NoSelfCensoring(Term):
         yield f"every pattern of {free} has positive probability, whatever the values"
         yield from self.odds.sample.assumptions()
 
-    def relation(self, notation: Notation) -> str:
-        """Equal; proportional where something is given or selected on."""
-        return notation.proportional if self.given or self.odds.sample.selected else " = "
+    @property
+    def is_exact(self) -> bool:
+        """Only proportional where something is given or selected on."""
+        return not self.given and not self.odds.sample.selected
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the scope has more than is asked for."""
+        odds = self.odds
+        return bool(
+            {*odds.scope} - {*self.target, *self.given} or any(odds.sample.unseen(odds.scope))
+        )
 
     def written(self, writer: Writer) -> str:
         """The complete rows, times the odds of all patterns."""
-        notation, odds = writer.notation, self.odds
-        label = writer.named(odds, "theta", "T")
+        odds = self.odds
         gone = [name for name in odds.scope if name not in (*self.target, *self.given)]
-        start = notation.summed(gone) + odds.complete(writer)
-        if notation.is_latex:
-            smaller = label.replace("_{T}", "_{T'}")
-            return rf"{start} \sum_T \prod_{{\emptyset \ne T' \subseteq T}} {smaller}"
-        free = ", ".join(quoted(mechanism.variable) for mechanism in odds.free)
-        return (
-            f"{start} · (sum over the subsets S of ({free}) of the product of {label} over the "
-            "nonempty T within S)"
-        )
+        label, smaller = odds.label(writer), odds.label(writer, smaller=True)
+        complete = odds.complete(writer, gone)
+        return writer.notation.pattern_sum(complete, odds.hidden(writer), label, smaller)
 
     def compute(self, run: Run) -> Conditional:
         """The complete rows times the odds, summed over the rest of the scope."""

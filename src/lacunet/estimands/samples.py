@@ -13,14 +13,15 @@ have nobody to stand for them: their weight is lost, and that is said too.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.estimands.notation import Notation
+from lacunet.estimands.notation import LONG_LIST, Notation
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism, quoted
 from lacunet.model.table import Table
@@ -60,24 +61,64 @@ class Run:
 
 @dataclass
 class Writer:
-    """Writes one estimand; gathers the parts it names, to define each below it."""
+    """Writes one estimand; gathers the parts it names, to define each below it.
+
+    ``visible`` are the names in use around what is being written: a sum over one of them gives
+    it a prime, ``primes`` counts these.
+    """
 
     notation: Notation
     labels: dict[Hashable, str] = field(default_factory=dict)
+    visible: set[str] = field(default_factory=set)
+    primes: dict[str, int] = field(default_factory=dict)
 
     def label(self, propensity: Propensity) -> str:
         """The name of a propensity."""
-        return self.named(propensity, "pi", self.notation.name(propensity.mechanism.variable))
+        inside = self.notation.name(propensity.mechanism.variable)
+        return self.named(propensity, lambda dashes: self.notation.labelled("pi", inside, dashes))
 
-    def named(self, part: Hashable, letter: str, inside: str) -> str:
+    def named(self, part: Hashable, labelled: Callable[[int], str]) -> str:
         """The name of a part of the formula; dashes tell namesakes apart."""
         dashes = 0
         while part not in self.labels:
-            label = self.notation.labelled(letter, inside, dashes)
+            label = labelled(dashes)
             if label not in self.labels.values():
                 self.labels[part] = label
             dashes += 1
         return self.labels[part]
+
+    def name(self, variable: str) -> str:
+        """A variable, as it is called here."""
+        return self.notation.name(variable, self.primes.get(variable, 0))
+
+    def names(self, variables: Sequence[str]) -> list[str]:
+        """Variables after the bar or under a sum; of a long list their number."""
+        if len(variables) <= LONG_LIST:
+            return [*map(self.name, variables)]
+        return [self.notation.words(f"{len(variables)} variables")]
+
+    @contextmanager
+    def summing(self, variables: Sequence[str], free: Mechanisms = ()) -> Iterator[str]:
+        """Within it, names stand for what a sum runs over; gives the sign of the sum."""
+        before = set(self.visible), dict(self.primes)
+        for name in variables:
+            if name in self.visible:
+                self.primes[name] = self.primes.get(name, 0) + 1
+        self.visible.update(variables)
+        listed = self.names(variables) if variables else []
+        listed += [self.notation.shown(mechanism, "") for mechanism in free]
+        yield self.notation.summed(listed)
+        self.visible, self.primes = before
+
+    def definitions(self) -> Iterator[str]:
+        """One line for each part that was named, and for those that these name."""
+        defined = 0
+        while defined < len(self.labels):
+            part, label = list(self.labels.items())[defined]
+            self.visible, self.primes = {*part.filled}, {}  # type: ignore[attr-defined]
+            written = part.written(self)  # type: ignore[attr-defined]
+            yield self.notation.line(label, self.notation.equal, written)
+            defined += 1
 
 
 @dataclass(frozen=True)
@@ -104,15 +145,21 @@ class Sample:
         """What the rows show."""
         return [notation.shown(mechanism) for mechanism in self.selected]
 
-    def written(self, writer: Writer, scope: Sequence[str]) -> tuple[list[str], Mechanisms, str]:
-        """What the weights need beside ``scope``, to be summed over, and the weighted share."""
-        notation = writer.notation
+    def unseen(self, scope: Sequence[str]) -> tuple[Scope, Mechanisms]:
+        """What the weights need beside ``scope``, to be summed over."""
         extra = dict.fromkeys(n for w in self.weights for n in w.parents if n not in scope)
         free = dict.fromkeys(m for w in self.weights for m in w.free if m not in self.selected)
-        inside = [*map(notation.name, (*scope, *extra)), *self.conditions(notation)]
-        inside += [notation.shown(mechanism, "") for mechanism in free]
-        share = notation.divided(notation.probability(inside), [*map(writer.label, self.weights)])
-        return [*extra], tuple(free), share
+        return tuple(extra), tuple(free)
+
+    def written(self, writer: Writer, scope: Sequence[str], summed: Sequence[str] = ()) -> str:
+        """The weighted share of ``scope``, summed over a part of it and what the weights need."""
+        notation = writer.notation
+        extra, free = self.unseen(scope)
+        with writer.summing((*summed, *extra), free) as sign:
+            inside = [*map(writer.name, (*scope, *extra)), *self.conditions(notation)]
+            inside += [notation.shown(mechanism, "") for mechanism in free]
+            below = [*map(writer.label, self.weights)]
+            return sign + notation.divided(notation.probability(inside), below)
 
     def weigh(self, run: Run) -> Weighted:
         r"""The rows with :math:`R_H = 1` and the factors :math:`\prod_{j \in F} 1 / \pi_j`."""
@@ -259,12 +306,10 @@ class Share(Propensity):
         """The share, and by what the rows are weighted."""
         notation = writer.notation
         free = [notation.shown(mechanism, "") for mechanism in self.free]
-        given = [*notation.names(self.parents), *free, *self.sample.conditions(notation)]
+        given = [*writer.names(self.parents), *free, *self.sample.conditions(notation)]
         share = notation.probability([notation.shown(self.mechanism)], given)
         weights = [*map(writer.label, self.sample.weights)]
-        if not weights:
-            return share
-        return share + notation.words(" in rows weighted by ") + notation.divided("1", weights)
+        return notation.weighted_by(share, weights) if weights else share
 
     def computed(self, run: Run) -> PropensityTable:
         r""":math:`\Pr_w(R_i = 1 \mid pa_i)` in the sample."""
@@ -312,15 +357,11 @@ class Odds(Propensity):
         notation = writer.notation
         hidden = notation.shown(self.mechanism, "=0")
         known = [notation.shown(other.mechanism) for other in self.others]
-        above = notation.probability([*map(notation.name, self.parents), *known, hidden])
-        extra, free, base = self.sample.written(writer, self.scope)
+        above = notation.probability([*map(writer.name, self.parents), *known, hidden])
         gone = [name for name in self.scope if name not in self.parents]
-        total = notation.summed([*gone, *extra], free) + base
+        total = self.sample.written(writer, self.scope, gone)
         others = notation.times.join(map(writer.label, self.others))
-        if notation.is_latex:
-            at_zero = rf"{others}\big|_{{{hidden}}}"
-            return rf"1 / \left(1 + \frac{{{above}}}{{{total} {at_zero}}}\right)"
-        return f"1 / (1 + {above} / [{total} · ({others} at {hidden})])"
+        return notation.from_odds(above, total, others, hidden)
 
     def computed(self, run: Run) -> PropensityTable:
         """One over one plus the odds; refused where rows lack what the odds need."""

@@ -1,18 +1,18 @@
 r"""Estimands as values: what is to be computed from the data, before any data are read.
 
-Every term is a table of P(target | given). It says which columns it reads (``columns``),
+Every term is a table of P(target | given, do(do)). It says which columns it reads (``columns``),
 which tables it fills (``scopes``), how it is written (``equation``: made when asked for), and
 what it comes to on some rows (``compute``). Execution decides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from lacunet.estimands.notation import LATEX, TEXT, Notation
+from lacunet.estimands.notation import TEXT, Notation
 from lacunet.estimands.samples import Run, Sample, Weighted, Writer, nested
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import quoted
@@ -48,8 +48,8 @@ class Basis:
 class Conditional:
     """A table of P(target | given), axes given... then target, and what it rests on.
 
-    Where ``mass``, the share of each configuration of ``given``, is zero the data say
-    nothing and the table holds NaN.
+    ``given`` has what is done first, then what is seen. Where ``mass``, the share of each
+    configuration of ``given``, is zero the data say nothing and the table holds NaN.
     """
 
     target: Scope
@@ -87,45 +87,62 @@ class Conditional:
 
 @dataclass(frozen=True)
 class Term:
-    """P(target | given); what follows is what kinds of terms share."""
+    """P(target | given, do(do)); what follows is what kinds of terms share."""
 
     target: Scope
     given: Scope
 
     @property
-    def text(self) -> str:
-        """The right side alone, in plain text."""
-        return self.written(Writer(TEXT))
+    def do(self) -> Scope:
+        """What is intervened on: what its parts intervene on, if nothing else is said."""
+        return self.parts[0].do if self.parts else ()
 
     @property
-    def latex(self) -> str:
-        """The right side alone, in LaTeX."""
-        return self.written(Writer(LATEX))
+    def conditions(self) -> Scope:
+        """What is done, then what is seen: the first axes of the table."""
+        return (*self.do, *self.given)
+
+    @property
+    def text(self) -> str:
+        """The right side alone, in plain text."""
+        return self.written(self._writer(TEXT))
 
     def equation(self, notation: Notation = TEXT) -> str:
         """The whole estimand, what it names defined below it."""
-        writer = Writer(notation)
-        lines = [f"{self._left(notation)}{self.relation(notation)}{self.written(writer)}"]
-        defined = 0
-        while defined < len(writer.labels):
-            part, label = list(writer.labels.items())[defined]
-            lines.append(f"{label} = {part.written(writer)}")  # type: ignore[attr-defined]
-            defined += 1
-        return notation.block(lines)
+        writer = self._writer(notation)
+        first = notation.line(self._left(writer), self._sign(notation), self.written(writer))
+        return notation.block([first, *writer.definitions()])
 
-    def _left(self, notation: Notation) -> str:
-        return notation.probability(map(notation.name, self.target), notation.names(self.given))
+    def _writer(self, notation: Notation) -> Writer:
+        return Writer(notation, visible={*self.target, *self.conditions})
 
-    def relation(self, notation: Notation) -> str:  # noqa: ARG002
-        """Equal, or only proportional."""
-        return " = "
+    def _left(self, writer: Writer) -> str:
+        notation = writer.notation
+        done = [notation.done(writer.names(self.do))] if self.do else []
+        return notation.probability(
+            map(writer.name, self.target), [*done, *writer.names(self.given)]
+        )
+
+    def _sign(self, notation: Notation) -> str:
+        return notation.equal if self.is_exact else notation.proportional
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the right side is equal; else it is only proportional."""
+        return True
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the right side begins with the sign of a sum."""
+        return False
 
     def inner(self, writer: Writer) -> str:
         """The term inside another: in brackets, with what it is, if it is only proportional."""
-        notation = writer.notation
-        relation = self.relation(notation)
-        written = self.written(writer)
-        return written if relation == " = " else f"[{self._left(notation)}{relation}{written}]"
+        written, notation = self.written(writer), writer.notation
+        if self.is_exact:
+            return written
+        line = notation.line(self._left(writer), notation.proportional, written)
+        return notation.bracketed(line)
 
     @property
     def parts(self) -> tuple[Term, ...]:
@@ -141,7 +158,7 @@ class Term:
     @property
     def filled(self) -> Scope:
         """The variables of the largest table that is filled, apart from those of its parts."""
-        return (*self.given, *self.target)
+        return (*self.conditions, *self.target)
 
     def scopes(self) -> Iterator[Scope]:
         """The variables of every table that is filled."""
@@ -185,20 +202,24 @@ class Factor(Term):
         """What the sample assumes."""
         return self.sample.assumptions()
 
-    def relation(self, notation: Notation) -> str:
+    @property
+    def is_exact(self) -> bool:
         """Equal if nothing is weighted, or everything and nothing given."""
         weighted = len(self.sample.weights)
-        exact = weighted == len(self.sample.selected) and not self.given
-        return " = " if exact or not weighted else notation.proportional
+        return not weighted or (weighted == len(self.sample.selected) and not self.given)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the weights need more than is mentioned."""
+        return bool(self.sample.weights) and any(self.sample.unseen(self.mentions))
 
     def written(self, writer: Writer) -> str:
         """A conditional, or a weighted share of the rows."""
         notation = writer.notation
-        if not self.sample.weights:
-            given = [*notation.names(self.given), *self.sample.conditions(notation)]
-            return notation.probability(notation.names(self.target), given)
-        extra, free, share = self.sample.written(writer, self.mentions)
-        return notation.summed(extra, free) + share
+        if self.sample.weights:
+            return self.sample.written(writer, self.mentions)
+        given = [*writer.names(self.given), *self.sample.conditions(notation)]
+        return notation.probability(writer.names(self.target), given)
 
     def compute(self, run: Run) -> Conditional:
         """The weighted share of the rows."""
@@ -221,28 +242,87 @@ class Product(Term):
 
     def written(self, writer: Writer) -> str:
         """One factor times the other."""
-        inner = [part.inner(writer) for part in self.parts]
-        is_sum = [text.startswith(("sum over", r"\sum")) for text in inner]
-        bracketed = [
-            f"[{text}]" if sums else text for text, sums in zip(inner, is_sum, strict=True)
-        ]
-        return writer.notation.times.join(bracketed)
+        return _side_by_side(self.parts, writer)
 
     def compute(self, run: Run) -> Conditional:
-        """The product; an empty row of the first factor backs off to P(A1)."""
+        """The product; an empty row of the first factor backs off to fewer conditions."""
         first, second = (part.compute(run) for part in self.parts)
-        scope = (*self.given, *self.target)
+        scope = (*self.conditions, *self.target)
         left, right = first.table.aligned(scope), second.table.aligned(scope)
         if (np.isnan(left) & (right > 0)).any():
-            run.notes[
-                f"positivity: P({', '.join(first.target)} | {', '.join(first.given)}) has cells "
-                "without data, which backed off to the average over the others"
-            ] = None
-            average = first.joint.marginal(first.target).aligned(scope)
-            left = np.where(np.isnan(left), average, left)
-        table = np.where(right == 0, 0.0, np.nan_to_num(left) * right)
+            left = self._backed_off(run, first, left, scope)
+        table = np.where(right == 0, 0.0, left * right)
         basis = first.standardised(second.joint).joined(second.basis)
-        return Conditional(self.target, self.given, Table(scope, table), second.mass, basis)
+        return Conditional(self.target, self.conditions, Table(scope, table), second.mass, basis)
+
+    def _backed_off(
+        self, run: Run, first: Conditional, left: FloatArray, scope: Scope
+    ) -> FloatArray:
+        """P(A1 | B) where the data say nothing about P(A1 | A2, B); P(A1) if nothing is done."""
+        run.notes[
+            f"positivity: P({', '.join(first.target)} | {', '.join(first.given)}) has cells "
+            "without data, which backed off to the average over the others"
+        ] = None
+        kept = tuple(name for name in first.given if name in self.conditions)
+        for names in (kept, ()) if not self.do else (kept,):
+            average = first.joint.marginal((*names, *first.target)).given(names)
+            left = np.where(np.isnan(left), average.aligned(scope), left)
+        return left
+
+
+def _side_by_side(parts: Sequence[Term], writer: Writer) -> str:
+    """The factors of a product; sums among them in brackets."""
+    notation = writer.notation
+    return notation.times.join(
+        notation.bracketed(part.inner(writer))
+        if part.is_sum and part.is_exact
+        else part.inner(writer)
+        for part in parts
+    )
+
+
+@dataclass(frozen=True)
+class Kernels(Term):
+    r"""The product of kernels, each of one district: :math:`\prod_i Q[D_i]`.
+
+    Each factor is :math:`Q[D] = P(d \mid do(pa(D)))`; a target of one may be a condition of
+    another. J. Tian and J. Pearl, "A general identification condition for causal effects",
+    2002.
+    """
+
+    done: Scope
+    factors: tuple[Term, ...]
+
+    @property
+    def do(self) -> Scope:
+        """What no factor has as its target."""
+        return self.done
+
+    @property
+    def parts(self) -> tuple[Term, ...]:
+        """The factors."""
+        return self.factors
+
+    def written(self, writer: Writer) -> str:
+        """One factor after the other."""
+        return _side_by_side(self.factors, writer)
+
+    def compute(self, run: Run) -> Conditional:
+        """The product; zero where a factor is zero, whatever the others are."""
+        found = [factor.compute(run) for factor in self.factors]
+        scope = (*self.conditions, *self.target)
+        product = np.ones(run.rows.shape(scope))
+        is_zero = np.zeros(product.shape, dtype=bool)
+        for one in found:
+            factor = one.table.aligned(scope)
+            is_zero |= factor == 0
+            product = product * factor
+        basis = found[0].basis
+        for one in found[1:]:
+            basis = basis.joined(one.basis)
+        table = Table(scope, np.where(is_zero, 0.0, product))
+        mass = shown_share(run, self.conditions)
+        return Conditional(self.target, self.conditions, table, mass, basis)
 
 
 @dataclass(frozen=True)
@@ -251,10 +331,15 @@ class SumOut(Term):
 
     term: Term
 
+    @property
+    def is_sum(self) -> bool:
+        """It is."""
+        return True
+
     def written(self, writer: Writer) -> str:
         """The sum."""
-        gone = [name for name in self.term.target if name not in self.target]
-        return writer.notation.summed(gone) + self.term.inner(writer)
+        with writer.summing([name for name in self.term.target if name not in self.target]) as sign:
+            return sign + self.term.inner(writer)
 
     def compute(self, run: Run) -> Conditional:
         """The sum over what is not in the target."""
@@ -269,9 +354,10 @@ class Conditioned(Term):
 
     term: Term
 
-    def relation(self, notation: Notation) -> str:
-        """Proportional: B1 is divided out."""
-        return notation.proportional
+    @property
+    def is_exact(self) -> bool:
+        """Only proportional: B1 is divided out."""
+        return False
 
     def written(self, writer: Writer) -> str:
         """The joint."""
@@ -280,26 +366,101 @@ class Conditioned(Term):
     def compute(self, run: Run) -> Conditional:
         """The joint with B2, divided by its marginal."""
         term = self.term.compute(run)
-        return Conditional.normalised(term.joint, self.target, self.given, term.basis)
+        table = term.table.marginal((*self.conditions, *self.target))
+        shares = table.marginal(self.conditions)  # P(B1 | B2)
+        mass = Table(shares.scope, np.nan_to_num(shares.array)) * term.mass
+        return Conditional(
+            self.target,
+            self.conditions,
+            table.given(self.conditions),
+            mass.marginal(self.conditions).shares(),
+            term.basis,
+        )
 
 
 @dataclass(frozen=True)
 class Widened(Term):
-    """P(A | B) = P(A | B') where A does not depend on the rest of B given B'."""
+    """P(A | B, do(C)) = P(A | B', do(C')), whose conditions are among those of the first.
 
+    A does not depend on the rest of B and C; what is in C and B' has the same effect when it
+    is only seen.
+    """
+
+    done: Scope
     term: Term
+
+    @property
+    def do(self) -> Scope:
+        """C."""
+        return self.done
+
+    @property
+    def is_exact(self) -> bool:
+        """As the term; proportional to it for every value of its conditions."""
+        return self.term.is_exact
+
+    @property
+    def is_sum(self) -> bool:
+        """As the term."""
+        return self.term.is_sum
 
     def written(self, writer: Writer) -> str:
         """The same with fewer conditions."""
-        return self.term.inner(writer)
+        return self.term.written(writer)
 
     def compute(self, run: Run) -> Conditional:
         """The same for every value that was left out."""
         term = self.term.compute(run)
-        scope = (*self.given, *self.target)
+        scope = (*self.conditions, *self.target)
         table = np.broadcast_to(term.table.aligned(scope), run.rows.shape(scope)).copy()
-        mass = _shown_share(run, self.given)
-        return Conditional(self.target, self.given, Table(scope, table), mass, term.basis)
+        mass = shown_share(run, self.conditions)
+        return Conditional(self.target, self.conditions, Table(scope, table), mass, term.basis)
+
+
+@dataclass(frozen=True)
+class Narrowed(Term):
+    """P(A | B, do(C)) = P(A | B, do(C, w)) for any value w, since w has no effect on A."""
+
+    done: Scope
+    term: Term
+
+    @property
+    def do(self) -> Scope:
+        """C."""
+        return self.done
+
+    @property
+    def anyhow(self) -> Scope:
+        """The variables W whose values do not matter."""
+        kept = {*self.done, *self.given}
+        return tuple(name for name in self.term.conditions if name not in kept)
+
+    @property
+    def is_exact(self) -> bool:
+        """As the term."""
+        return self.term.is_exact
+
+    @property
+    def is_sum(self) -> bool:
+        """As the term."""
+        return self.term.is_sum
+
+    def written(self, writer: Writer) -> str:
+        """The term, for any w."""
+        names = writer.names(self.anyhow)
+        return writer.notation.for_any(self.term.written(writer), names)
+
+    def compute(self, run: Run) -> Conditional:
+        """The average over the values w, weighted by their shares among the rows."""
+        term = self.term.compute(run)
+        scope = (*self.conditions, *self.target)
+        weights = term.mass.aligned(term.table.scope) * np.isfinite(term.table.array)
+        above = Table(term.table.scope, np.nan_to_num(term.table.array) * weights).marginal(scope)
+        below = Table(term.table.scope, weights).marginal(scope)
+        unknown = np.full(above.array.shape, np.nan)
+        table = np.divide(above.array, below.array, out=unknown, where=below.array > 0)
+        mass = term.mass.marginal(self.conditions)
+        return Conditional(self.target, self.conditions, Table(scope, table), mass, term.basis)
 
 
 @dataclass(frozen=True)
@@ -325,13 +486,14 @@ class Inverted(Term):
         yield f"some value of {helpers} goes with every value of the target"
         yield from super().assumptions()
 
-    def relation(self, notation: Notation) -> str:
-        """Proportional."""
-        return notation.proportional
+    @property
+    def is_exact(self) -> bool:
+        """Only proportional."""
+        return False
 
     def written(self, writer: Writer) -> str:
         """The ratio."""
-        return " / ".join(part.inner(writer) for part in self.parts)
+        return writer.notation.ratio(*(part.inner(writer) for part in self.parts))
 
     def compute(self, run: Run) -> Conditional:
         """The average of the ratio over the values z that go with every a, weighted by P(z | b).
@@ -339,7 +501,7 @@ class Inverted(Term):
         Where all do, that is P(a | b, z) averaged over z.
         """
         first, second = (part.compute(run) for part in self.parts)
-        scope = (*self.given, *self.helper, *self.target)
+        scope = (*self.conditions, *self.helper, *self.target)
         above, below = np.broadcast_arrays(first.table.aligned(scope), second.table.aligned(scope))
         axes = tuple(range(len(scope) - len(self.target), len(scope)))
         fits = (below > 0) & np.isfinite(above)
@@ -358,11 +520,11 @@ class Inverted(Term):
             ] = None
         basis = first.basis.joined(second.basis)
         table = Table(scope, average * share)
-        result = Conditional.normalised(table, self.target, self.given, basis)
-        return replace(result, mass=_shown_share(run, self.given))
+        result = Conditional.normalised(table, self.target, self.conditions, basis)
+        return replace(result, mass=shown_share(run, self.conditions))
 
 
-def _shown_share(run: Run, given: Scope) -> Table:
+def shown_share(run: Run, given: Scope) -> Table:
     """The share of each configuration of ``given`` among the rows that show it."""
     shown = run.rows.is_shown(given)
     return run.rows.tabled(given, shown, run.rows.weights[shown]).shares()

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.estimands.deletion import latex_name
+from lacunet.estimands.notation import Notation
 from lacunet.estimate.method import FamilyPlan, FamilyReport, Prior
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
@@ -26,18 +26,12 @@ class HighestPosterior:
     parents: Scope
     given: Scope = ()
 
-    @property
-    def text(self) -> str:
-        """The formula in plain text."""
-        given = f" | {', '.join(self.parents)}" if self.parents else ""
-        return f"P({self.variable}{given}) of highest posterior given all rows (EM)"
-
-    @property
-    def latex(self) -> str:
-        """The formula in LaTeX."""
-        given = rf" \mid {', '.join(map(latex_name, self.parents))}" if self.parents else ""
-        left = latex_name(self.variable) + given
-        return rf"\arg\max_\theta \Pr(\theta \mid D_\mathrm{{observed}}), \ \Pr({left})"
+    def written(self, notation: Notation) -> str:
+        """The formula in some notation."""
+        probability = notation.probability(
+            [notation.name(self.variable)], map(notation.name, self.parents)
+        )
+        return notation.block([notation.highest_posterior(probability)])
 
 
 def posterior_mode(joint: FloatArray, total: float, prior: Prior) -> tuple[FloatArray, int]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
+from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
@@ -30,16 +31,10 @@ class MethodError(LacunetError):
 
 
 class Formula(Protocol):
-    """What is estimated: in words, in LaTeX, and the variables that rows are grouped by."""
+    """What is estimated, in any notation, and the variables that rows are grouped by."""
 
-    @property
-    def text(self) -> str:
-        """In plain text."""
-        ...
-
-    @property
-    def latex(self) -> str:
-        """In LaTeX."""
+    def written(self, notation: Notation) -> str:
+        """In plain text, LaTeX or MathML."""
         ...
 
     @property
@@ -135,12 +130,17 @@ class FamilyReport:
     @property
     def estimand(self) -> str:
         """What was estimated, in plain text."""
-        return self.formula.text
+        return self.formula.written(TEXT)
 
     @property
     def latex(self) -> str:
         """What was estimated, in LaTeX."""
-        return self.formula.latex
+        return self.formula.written(LATEX)
+
+    @property
+    def mathml(self) -> str:
+        """What was estimated, in MathML."""
+        return self.formula.written(MATHML)
 
 
 AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lacunet.estimands.notation import Notation
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
 from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
@@ -54,15 +55,10 @@ class ByVerdict:
     chosen: Estimation | None = None
     given: Scope = ()
 
-    @property
-    def text(self) -> str:
-        """The formula in plain text."""
-        return (self.chosen or self.verdict).estimand or "the prior"
-
-    @property
-    def latex(self) -> str:
-        """The formula in LaTeX."""
-        return (self.chosen or self.verdict).latex
+    def written(self, notation: Notation) -> str:
+        """The formula in some notation."""
+        term = self.verdict.term if self.chosen is None else self.chosen.term
+        return notation.words("the prior") if term is None else term.equation(notation)
 
 
 @dataclass(frozen=True)

@@ -151,13 +151,18 @@ class MissingnessGraph(Drawing):
         return type(self)(self.network, self.causes, self.hidden, {*self.latent, *latent})
 
     def recover(
-        self, target: Iterable[str], given: Iterable[str] = (), effort: float = 1.0
+        self,
+        target: Iterable[str],
+        given: Iterable[str] = (),
+        do: Iterable[str] = (),
+        *,
+        effort: float = 1.0,
     ) -> Verdict:
-        """Decide whether P(target | given) can be recovered, and by which estimand.
+        """Decide whether P(target | given, do(do)) can be recovered, and by which estimand.
 
         ``effort`` is how long to search, relative to the usual.
         """
-        return recover(self, target, given, effort)
+        return recover(self, target, given, do, effort=effort)
 
     def recover_families(self, effort: float = 1.0) -> dict[str, Verdict]:
         """The verdict on the CPT of every variable, P(X | parents)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from math import prod
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.data.read import read_table
-from lacunet.estimands.notation import LATEX
+from lacunet.estimands.notation import LATEX, MATHML
 from lacunet.estimands.samples import Run, Unfounded, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, Term
 from lacunet.missingness.errors import (
@@ -19,6 +20,7 @@ from lacunet.missingness.errors import (
     TooLargeEstimandError,
     without_mechanism,
 )
+from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
@@ -36,11 +38,11 @@ FEW = 0.05  # of the rows that show the query; below it a warning
 
 @dataclass(frozen=True)
 class Estimation:
-    r"""An estimate of P(target | given) and what it rests on.
+    r"""An estimate of P(target | given, do(do)) and what it rests on.
 
-    ``table`` has the axes given... then target...; a configuration of ``given`` about which
-    the data say nothing holds NaN, and ``unseen`` counts these. ``given_share`` is the share
-    of each configuration of ``given`` among the weighted rows. ``effective_size`` is
+    ``table`` has the axes do..., given... then target...; a configuration of the conditions
+    about which the data say nothing holds NaN, and ``unseen`` counts these. ``given_share`` is
+    the share of each configuration of the conditions among the weighted rows. ``effective_size`` is
     :math:`(\sum w)^2 / \sum w^2` over the inverse propensities of the rows used,
     ``largest_weight`` the largest of these, ``share_used`` the rows used among all rows.
     ``term`` is the estimand that was computed: of several, the one with the largest effective
@@ -49,8 +51,7 @@ class Estimation:
     says why.
     """
 
-    target: Scope
-    given: Scope
+    asked: Asked
     table: FloatArray
     given_share: FloatArray
     rows_shown: int
@@ -64,6 +65,16 @@ class Estimation:
     is_founded: bool = True
 
     @property
+    def target(self) -> Scope:
+        """The variables left of the bar: the last axes."""
+        return self.asked.target
+
+    @property
+    def given(self) -> Scope:
+        """The conditions: what is done, then what is seen; the first axes."""
+        return self.asked.conditions
+
+    @property
     def estimand(self) -> str:
         """The estimand that was computed, as plain text."""
         return self.term.equation()
@@ -73,32 +84,58 @@ class Estimation:
         """The estimand that was computed, in LaTeX."""
         return self.term.equation(LATEX)
 
+    @property
+    def mathml(self) -> str:
+        """The estimand that was computed, in MathML."""
+        return self.term.equation(MATHML)
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether P(target | given) can be recovered, why, and by which estimand.
+    """Whether P(target | given, do(do)) can be recovered, why, and by which estimand.
 
     ``status`` is "recoverable", "not recoverable" or "undecided". ``estimand`` and ``latex``
     are empty unless it is recoverable. ``witness`` holds two models that look the same and
     differ in the query, where such a pair is the reason. ``is_computable`` is false where
-    the estimand is too large to compute. ``others`` are estimands of the same query; on data
-    the one with the largest effective size is taken.
+    the estimand is too large to compute. ``find_terms`` gives more estimands of the same query;
+    on data the one with the largest effective size is taken.
     """
 
     graph: Drawing
-    target: Scope
-    given: Scope
+    asked: Asked
     status: str
     why: str
     term: Term | None = None
     witness: Witness | None = None
     is_computable: bool = True
-    others: tuple[Term, ...] = ()
+    find_terms: Callable[[], tuple[Term, ...]] | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The estimand and others of the same query, searched for when they are asked for."""
+        if self.find_terms is not None:
+            return self.find_terms()
+        return () if self.term is None else (self.term,)
+
+    @property
+    def target(self) -> Scope:
+        """The variables left of the bar."""
+        return self.asked.target
+
+    @property
+    def given(self) -> Scope:
+        """The variables seen."""
+        return self.asked.given
+
+    @property
+    def do(self) -> Scope:
+        """The variables intervened on."""
+        return self.asked.do
 
     @property
     def query(self) -> str:
         """The query in words."""
-        return query_words(self.target, self.given)
+        return str(self.asked)
 
     def _repr_html_(self) -> str:
         told = "".join(f"<li>{escape(line)}</li>" for line in (self.why, self.estimand) if line)
@@ -122,8 +159,13 @@ class Verdict:
         """The estimand in LaTeX."""
         return "" if self.term is None else self.term.equation(LATEX)
 
+    @property
+    def mathml(self) -> str:
+        """The estimand in MathML."""
+        return "" if self.term is None else self.term.equation(MATHML)
+
     def estimate(self, data: object, weight: Weight = None) -> FloatArray:
-        """The table of P(target | given), axes given... then target..., without a prior.
+        """The table of P(target | given), axes do..., given..., target..., without a prior.
 
         Raises
         ------
@@ -138,16 +180,9 @@ class Verdict:
         return estimate(self, distinct_rows(table, columns_needed(self)))
 
 
-def query_words(target: Scope, given: Scope) -> str:
-    """``P(target | given)``."""
-    bar = f" | {', '.join(given)}" if given else ""
-    return f"P({', '.join(target)}{bar})"
-
-
 def columns_needed(verdict: Verdict) -> Scope:
     """The columns that a verdict's estimand reads, in the network's order; none without one."""
-    terms = () if verdict.term is None else (verdict.term, *verdict.others)
-    columns = frozenset[str]().union(*(term.columns for term in terms))
+    columns = frozenset[str]().union(*(term.columns for term in verdict.terms))
     return tuple(name for name in verdict.graph.network.variables if name in columns)
 
 
@@ -158,7 +193,7 @@ def estimate(verdict: Verdict, counts: Counts | Rows) -> Estimation:
         raise NotRecoverableError(
             f"{verdict.query} is {verdict.status} under this missingness graph: {verdict.why}"
         )
-    small = [one for one in (term, *verdict.others) if _cells(one, network) <= LARGEST_TABLE]
+    small = [one for one in verdict.terms if _cells(one, network) <= LARGEST_TABLE]
     if not small or not verdict.is_computable:
         cells = _cells(term, network)
         too_large = (
@@ -213,16 +248,15 @@ def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
 
 
 def _shown(verdict: Verdict, rows: Rows) -> int:
-    return int(rows.counts[rows.is_shown((*verdict.given, *verdict.target))].sum())
+    return int(rows.counts[rows.is_shown(verdict.asked.names)].sum())
 
 
 def _unfounded(verdict: Verdict, term: Term, rows: Rows, why: str) -> Estimation:
     """No number where the data contradict what the estimand assumes."""
-    shape = rows.shape((*verdict.given, *verdict.target))
-    share = np.zeros(shape[: len(verdict.given)])
+    shape = rows.shape(verdict.asked.names)
+    share = np.zeros(shape[: len(verdict.asked.conditions)])
     return Estimation(
-        target=verdict.target,
-        given=verdict.given,
+        asked=verdict.asked,
         table=np.full(shape, np.nan),
         given_share=share,
         rows_shown=_shown(verdict, rows),
@@ -234,17 +268,17 @@ def _unfounded(verdict: Verdict, term: Term, rows: Rows, why: str) -> Estimation
 
 
 def _reported(verdict: Verdict, result: Conditional, run: Run, term: Term) -> Estimation:
-    table = result.table.aligned((*verdict.given, *verdict.target))
-    empty = np.isnan(table).any(axis=tuple(range(len(verdict.given), table.ndim)))
+    asked = verdict.asked
+    table = result.table.aligned(asked.names)
+    empty = np.isnan(table).any(axis=tuple(range(len(asked.conditions), table.ndim)))
     shown, used = _shown(verdict, run.rows), int(result.basis.rows_used)
     notes = tuple(run.notes)
     if used < FEW * shown:
         notes += (f"it rests on {used:,} of the {shown:,} rows that show the query",)
     return Estimation(
-        target=verdict.target,
-        given=verdict.given,
+        asked=asked,
         table=np.array(table, order="C"),
-        given_share=np.array(result.mass.aligned(verdict.given), order="C"),
+        given_share=np.array(result.mass.aligned(asked.conditions), order="C"),
         effective_size=result.basis.effective_size,
         largest_weight=result.basis.largest_weight,
         rows_used=used,

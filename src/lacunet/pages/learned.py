@@ -24,7 +24,6 @@ from lacunet.pages.live import (
     is_carried_in_full,
     network_section,
 )
-from lacunet.pages.mathml import mathml
 from lacunet.pages.numbers import pack_texts
 from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
 from lacunet.pages.sections import complete_section, em_section, missing_section
@@ -95,7 +94,7 @@ def page(
         "variables": facts,
         "level": level,
         **drawn,
-        "formulas": pack_texts([mathml(result.families[v].latex) for v in network.variables]),
+        "formulas": pack_texts([result.families[v].mathml for v in network.variables]),
     }
     body = [
         '<a class="skip" href="#panel">to the chosen variable</a><header>',

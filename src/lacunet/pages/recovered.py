@@ -15,7 +15,6 @@ from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import Estimation, Verdict
 from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
 from lacunet.pages.live import drawing, network_section
-from lacunet.pages.mathml import mathml
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.wording import counted
 
@@ -128,7 +127,7 @@ def _verdict(
     chosen = found if isinstance(found, Estimation) else verdict
     parts = [paragraph(verdict.why)] if verdict.why else []
     if verdict.is_recoverable:
-        parts.append(f'<div class="formula" tabindex="0">{mathml(chosen.latex)}</div>')
+        parts.append(f'<div class="formula" tabindex="0">{chosen.mathml}</div>')
     if verdict.witness is not None:
         rows = two_models(verdict.witness)
         words = "Two models that give the same data and different answers"

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lacunet.estimands.deletion import Estimand
+from lacunet.estimands.notation import LATEX, TEXT
 from lacunet.estimate.explain import Explanation, OrderRows, ranges
 from lacunet.memory import gibibytes
 from lacunet.wording import counted, first_of
@@ -22,7 +23,9 @@ def explanation_as_text(told: Explanation) -> str:
         given = f" given {', '.join(family.parents)}" if family.parents else ""
         verdict = plan.families[family.variable].verdict
         lines.append(f"{family.variable}{given}")
-        lines += [f"  {text}" for text in (family.formula.text, verdict, family.note) if text]
+        lines += [
+            f"  {text}" for text in (family.formula.written(TEXT), verdict, family.note) if text
+        ]
         if told.rows:
             number = told.shown[family.variable]
             shows = "show every variable" if plan.needs.complete else "show the whole family"
@@ -70,8 +73,8 @@ def explanation_as_data(told: Explanation) -> dict[str, Any]:
         "families": {
             name: {
                 "parents": list(family.parents),
-                "estimand": family.formula.text,
-                "latex": family.formula.latex,
+                "estimand": family.formula.written(TEXT),
+                "latex": family.formula.written(LATEX),
                 "verdict": plan.families[name].verdict,
                 "note": family.note,
                 "cells": family.cells,

@@ -72,8 +72,8 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
     if witness is None:
         return None
     return {
-        "target": list(witness.target),
-        "given": list(witness.given),
+        "target": list(witness.asked.target),
+        "given": list(witness.asked.given),
         "manifest_difference": witness.manifest_difference,
         "query_difference": witness.query_difference,
         "parents": {str(n): [*map(str, witness.submodel.parents(n))] for n in witness.one},

@@ -8,11 +8,11 @@ be observed and differ in the query. A search that fails leaves the query undeci
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
 
 from lacunet.estimands.patterns import NoSelfCensoring
-from lacunet.estimands.terms import Factor, Inverted, Term, Widened
+from lacunet.estimands.terms import Factor, Inverted, Product, SumOut, Term, Widened
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.recover.chain import (
     Found,
@@ -22,7 +22,10 @@ from lacunet.missingness.recover.chain import (
     with_choices,
 )
 from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT, too_large_term
-from lacunet.missingness.refute.witness import Witness, find_witness
+from lacunet.missingness.recover.queries import Query
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.submodels import Submodel
+from lacunet.missingness.refute.witness import Refutation, Witness, in_submodel
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import Meter, MixedGraph
 from lacunet.missingness.verdict import (
@@ -30,20 +33,23 @@ from lacunet.missingness.verdict import (
     RECOVERABLE,
     UNDECIDED,
     Verdict,
-    query_words,
 )
-from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, named, quoted
 
-QUERY_WORK = 4e6  # for one query, in steps along edges
-FIRST_SHARE = 0.02  # of it, before two models that look the same are searched for
+QUERY_WORK = 8e5  # for one query, in steps along edges
+STAGES = ((0.05, 0.15), (1.0, 0.85))  # of it, then of the search for two models that look the same
 CHOICES_WORK = 4e6  # for the samples that serve as well
 
 
 def recover(
-    graph: Drawing, target: Iterable[str], given: Iterable[str] = (), effort: float = 1.0
+    graph: Drawing,
+    target: Iterable[str],
+    given: Iterable[str] = (),
+    do: Iterable[str] = (),
+    *,
+    effort: float = 1.0,
 ) -> Verdict:
-    """Decide whether P(target | given) can be recovered from incomplete data.
+    """Decide whether P(target | given, do(do)) can be recovered from incomplete data.
 
     Parameters
     ----------
@@ -51,6 +57,8 @@ def recover(
         The missingness graph.
     target, given
         The variables left and right of the bar.
+    do
+        The variables intervened on.
     effort
         How long to search for an estimand, or for two models that look the same, relative to
         the usual.
@@ -62,14 +70,16 @@ def recover(
     >>> graph = Drawing(network, {"Y": ["Y"]})
     >>> recover(graph, ["Y"], ["X"]).status, recover(graph, ["X"], ["Y"]).estimand
     ('not recoverable', 'P(X | Y) = P(X | Y, R[Y]=1)')
+    >>> recover(Drawing(network, {"X": ["X"]}), ["Y"], do=["X"]).estimand
+    'P(Y | do(X)) = P(Y | X, R[X]=1)'
     """
-    left, right = _checked_query(graph, target, given)
-    return _one(graph, left, right, _checked_effort(effort))
+    asked = _checked_query(graph, target, given, do)
+    return _one(graph, asked, _checked_effort(effort))
 
 
 @lru_cache(maxsize=512)
-def _one(graph: Drawing, left: Scope, right: Scope, effort: float) -> Verdict:
-    return _decide(graph, graph.mixed.metered(Meter()), (left, right), effort, effort)
+def _one(graph: Drawing, asked: Asked, effort: float) -> Verdict:
+    return _decide(graph, graph.mixed.metered(Meter()), asked, effort, effort)
 
 
 def recover_families(graph: Drawing, effort: float = 1.0) -> dict[str, Verdict]:
@@ -88,55 +98,70 @@ def _families(graph: Drawing, effort: float) -> tuple[Verdict, ...]:
     mixed = graph.mixed.metered(Meter())
     refuting = effort * min(0.4, 1.5 / max(partial, 1))
     return tuple(
-        _decide(graph, mixed, ((name,), parents), effort, refuting)
+        _decide(graph, mixed, Asked((name,), parents), effort, refuting)
         for name, parents in families.items()
     )
 
 
 def _decide(
-    graph: Drawing,
-    mixed: MixedGraph,
-    query: tuple[Scope, Scope],
-    effort: float,
-    refuting: float,
+    graph: Drawing, mixed: MixedGraph, asked: Asked, effort: float, refuting: float
 ) -> Verdict:
     """Search for an estimand, then for a reason that there is none; ``mixed`` has its meter."""
-    left, right = query
-    latent = [name for name in graph.latent if name in (*left, *right)]
-    if latent:
-        return Verdict(graph, left, right, *_of_latent(latent[0], left))
-    for name in left:
-        if censors_itself(graph.mixed, name):
-            return Verdict(graph, left, right, NOT_RECOVERABLE, _self_censoring(graph.mixed, name))
-    names = frozenset(left), frozenset(right)
-    for share in (FIRST_SHARE, 1.0):  # a proof that there is none often comes cheaper
-        mixed.meter.allow(QUERY_WORK * effort * share)
-        found = find_term(mixed, *names)
+    refused = _refused_at_once(graph, asked)
+    if refused is not None:
+        return refused
+    query = Query(frozenset(asked.target), frozenset(asked.given), frozenset(asked.do))
+    refutation = Refutation(graph.mixed, asked)
+    for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
+        mixed.meter.allow(QUERY_WORK * effort * searching)
+        found = find_term(mixed, query)
         if (term := found.term) is not None:
-            mixed.meter.allow(CHOICES_WORK * effort)
-            why = _why_recoverable(term)
-            chosen, others = with_choices(mixed, term), other_terms(mixed, term)
-            return Verdict(graph, left, right, RECOVERABLE, why, chosen, others=others)
-        witness = find_witness(mixed, left, right, refuting) if share < 1 else None
+            more = partial(_terms, graph, term, effort)
+            return Verdict(graph, asked, RECOVERABLE, _why_recoverable(term), term, find_terms=more)
+        witness = refutation.witness(refuting * refuted)
         if witness is not None:
             why = _two_models(graph.mixed, witness)
-            return Verdict(graph, left, right, NOT_RECOVERABLE, why, witness=witness)
-        if not found.is_cut_short:
-            break
+            return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)
     mixed.meter.allow(inf)
-    large = too_large_term(mixed, *names)
+    large = None if asked.do else too_large_term(mixed, query.target, query.given)
     if large is not None:
         why = f"{_why_recoverable(large)}; {_size_words(large)}"
-        return Verdict(graph, left, right, RECOVERABLE, why, large, is_computable=False)
-    return Verdict(graph, left, right, UNDECIDED, _tried(found))
+        return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False)
+    return Verdict(graph, asked, UNDECIDED, _tried(found))
 
 
-def _of_latent(name: str, left: Scope) -> tuple[str, str]:
-    if name in left:
-        return NOT_RECOVERABLE, (
-            f"{quoted(name)} is latent: no row ever shows it, so its states could change places"
-        )
-    return UNDECIDED, f"{quoted(name)} is latent: no row ever shows it"
+@lru_cache(maxsize=512)
+def _terms(graph: Drawing, term: Term, effort: float) -> tuple[Term, ...]:
+    """The estimand and others of the same query, with the samples that serve as well."""
+    mixed = graph.mixed.metered(Meter())
+    mixed.meter.allow(CHOICES_WORK * effort)
+    return with_choices(mixed, term), *other_terms(mixed, term)
+
+
+def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
+    """Refuse what is about a variable that no row shows, or that decides on its own mechanism.
+
+    The two models are those in which it depends on nothing but that mechanism.
+    """
+    for name in asked.target:
+        if name in graph.latent:
+            alone, why = MixedGraph.of([name], {}, partial=frozenset({name})), _of_latent(name)
+        elif censors_itself(graph.mixed, name):
+            own = (name, Mechanism(name))
+            alone = graph.mixed.without(node for node in graph.mixed.order if node not in own)
+            why = _self_censoring(graph.mixed, name)
+        else:
+            continue
+        witness = in_submodel(Submodel(alone, {name: 2}), asked)
+        return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)
+    for name in (name for name in asked.conditions if name in graph.latent):
+        why = f"{quoted(name)} is latent: no row ever shows it"
+        return Verdict(graph, asked, UNDECIDED, why)
+    return None
+
+
+def _of_latent(name: str) -> str:
+    return f"{quoted(name)} is latent: no row ever shows it, so its states could change places"
 
 
 def _checked_effort(effort: float) -> float:
@@ -146,19 +171,18 @@ def _checked_effort(effort: float) -> float:
 
 
 def _checked_query(
-    graph: Drawing, target: Iterable[str], given: Iterable[str]
-) -> tuple[Scope, Scope]:
-    left = (target,) if isinstance(target, str) else tuple(target)
-    right = (given,) if isinstance(given, str) else tuple(given)
-    if not left:
+    graph: Drawing, target: Iterable[str], given: Iterable[str], do: Iterable[str]
+) -> Asked:
+    asked = Asked(*((one,) if isinstance(one, str) else tuple(one) for one in (target, given, do)))
+    if not asked.target:
         raise MissingnessGraphError("the query has no variable left of the bar.")
-    for name in (*left, *right):
+    for name in asked.names:
         if name not in graph.network.states_of:
             raise MissingnessGraphError.unknown_variable(name, graph.network.variables)
-    twice = {name for name in (*left, *right) if (*left, *right).count(name) > 1}
+    twice = {name for name in asked.names if asked.names.count(name) > 1}
     if twice:
         raise MissingnessGraphError(f"the query names {sorted(twice)} more than once.")
-    return left, right
+    return asked
 
 
 def _why_recoverable(term: Term) -> str:
@@ -170,8 +194,27 @@ def _why_recoverable(term: Term) -> str:
 
 
 def _form(term: Term) -> str:
-    while isinstance(term, Widened):
-        term = term.term
+    plain = term
+    while isinstance(plain, Widened):
+        plain = plain.term
+    if not term.do:
+        return _plain_form(plain)
+    done, left = (", ".join(map(quoted, names)) for names in (term.do, term.target))
+    if not plain.do:
+        return f"seeing {done} is as good as doing it, and {_plain_form(plain)}"
+    if isinstance(plain, SumOut) and isinstance(plain.term, Product):
+        more = ", ".join(map(quoted, plain.term.second.target))
+        return (
+            f"{more} {'block' if ',' in more else 'blocks'} every back-door path from {done} to "
+            f"{left}, and both factors of the adjustment are recoverable"
+        )
+    return (
+        f"the law under do({done}) is a product of kernels of districts, and each factor is "
+        "recoverable"
+    )
+
+
+def _plain_form(term: Term) -> str:
     if isinstance(term, NoSelfCensoring):
         return (
             "given the others, no variable of the estimand's scope has a say in whether it is "
@@ -213,7 +256,7 @@ def _two_models(graph: MixedGraph, witness: Witness) -> str:
     others = "" if is_all else "; the other variables independent of them"
     words = (
         "two models of this graph agree on everything that can be observed and differ in "
-        f"{query_words(witness.target, witness.given)} by {witness.query_difference:.2g} "
+        f"{witness.asked} by {witness.query_difference:.2g} "
         f"(number of states {states}{others})"
     )
     colluders = [

@@ -6,8 +6,10 @@ r"""The chain rule: queries that take several formulas.
     P(A \mid B_1, B_2) \propto P(A, B_1 \mid B_2), \quad
     P(A \mid B) \propto \frac{P(A \mid B, z)}{P(z \mid A, B)}
 
-and a condition that A does not depend on is dropped. The search deepens step by step and
-remembers what it solved; its work is bounded, so that failing means "not found".
+and a condition that A does not depend on is dropped. All of it holds under an intervention
+do(C) as well. A query with an intervention is first written with as few of them as possible
+(`queries`); then `effects` takes it apart into queries without. The search deepens step by step
+and remembers what it solved; its work is bounded, so that failing means "not found".
 """
 
 from __future__ import annotations
@@ -15,15 +17,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from itertools import combinations
+from typing import Any
 
 from lacunet.estimands.patterns import NoSelfCensoring
 from lacunet.estimands.terms import Conditioned, Factor, Inverted, Product, SumOut, Term, Widened
+from lacunet.missingness.recover.effects import adjustment_sets, by_districts, is_identified
 from lacunet.missingness.recover.fix_and_select import (
-    Names,
     fraction,
     in_projections,
     no_self_censoring,
 )
+from lacunet.missingness.recover.queries import Names, Query, needs_no_observation, simplified
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork
 from lacunet.model.nodes import Mechanism, Node
 
@@ -41,8 +45,8 @@ class Search:
     """What one search has solved and how far it has failed; local to `find_term`."""
 
     graph: MixedGraph
-    solved: dict[tuple[Names, Names], Term] = field(default_factory=dict)
-    failed: dict[tuple[Names, Names], int] = field(default_factory=dict)
+    solved: dict[Query, Term] = field(default_factory=dict)
+    failed: dict[Query, int] = field(default_factory=dict)
     steps: int = 0
 
 
@@ -55,12 +59,12 @@ class Found:
     is_cut_short: bool = False
 
 
-def find_term(graph: MixedGraph, target: Names, given: Names) -> Found:
-    """Look for an estimand of P(target | given) as far as the graph's meter allows."""
+def find_term(graph: MixedGraph, query: Query) -> Found:
+    """Look for an estimand of a query as far as the graph's meter allows."""
     search = Search(graph)
     try:
         for depth in range(LEVELS):
-            term = _solve(search, target, given, depth)
+            term = _solve(search, query, depth)
             if term is not None:
                 return Found(term, search.steps)
     except OutOfWork:
@@ -75,10 +79,12 @@ def other_terms(graph: MixedGraph, term: Term) -> tuple[Term, ...]:
     """
     if isinstance(term, Factor) and not term.sample.weights:
         return ()
-    target, given = frozenset(term.target), frozenset(term.given)
+    query = Query(frozenset(term.target), frozenset(term.given), frozenset(term.do))
+    search, simple = Search(graph), simplified(graph, query)
     others: list[Term] = []
     try:
-        for other in _attempts(Search(graph), target, given, 1):
+        for found in _attempts(search, simple, 1):
+            other = _as_asked(graph, query, found)
             if other != term and other not in others:
                 others.append(other)
             if len(others) == TERMS:
@@ -98,12 +104,14 @@ def with_choices(graph: MixedGraph, term: Term) -> Term:
             return next((found for found in wider if found is not None), term)
     except OutOfWork:
         return term
-    parts = {
-        own.name: with_choices(graph, getattr(term, own.name))
-        for own in fields(term)
-        if isinstance(getattr(term, own.name), Term)
-    }
-    return replace(term, **parts)  # type: ignore[arg-type]
+
+    def wider_part(part: Any) -> Any:
+        if isinstance(part, tuple) and part and isinstance(part[0], Term):
+            return tuple(with_choices(graph, inner) for inner in part)
+        return with_choices(graph, part) if isinstance(part, Term) else part
+
+    parts = {own.name: wider_part(getattr(term, own.name)) for own in fields(term)}
+    return replace(term, **parts)
 
 
 def censors_itself(graph: MixedGraph, name: str) -> bool:
@@ -112,101 +120,136 @@ def censors_itself(graph: MixedGraph, name: str) -> bool:
     return own in graph.children[name] or own in graph.siblings[name]
 
 
-def _solve(search: Search, target: Names, given: Names, depth: int) -> Term | None:
-    key = target, given
-    search.graph.meter.charge(1)
-    if key in search.solved:
-        return search.solved[key]
-    if search.failed.get(key, -1) >= depth:
+def _solve(search: Search, query: Query, depth: int) -> Term | None:
+    """An estimand, no deeper than ``depth``; what was solved or has failed is remembered."""
+    graph = search.graph
+    graph.meter.charge(1)
+    if query in search.solved:
+        return search.solved[query]
+    if search.failed.get(query, -1) >= depth:
         return None
-    if any(censors_itself(search.graph, name) for name in target):
+    if any(censors_itself(graph, name) for name in query.target):
         return None
-    search.failed[key] = depth
-    search.steps += 1
-    if search.steps > STEPS:
-        raise OutOfWork
-    for term in _attempts(search, target, given, depth):
-        search.solved[key] = term
+    if query.do and not is_identified(graph, query):
+        return None
+    search.failed[query] = depth
+    simple = simplified(graph, query)
+    if simple != query:
+        term = _solve(search, simple, depth)
+    else:
+        search.steps += 1
+        if search.steps > STEPS:
+            raise OutOfWork
+        term = next(_attempts(search, query, depth), None)
+    if term is not None:
+        search.solved[query] = _as_asked(graph, query, term)
+    return search.solved.get(query)
+
+
+def _as_asked(graph: MixedGraph, query: Query, term: Term) -> Term:
+    """An estimand of the simplified query as one of the query itself."""
+    given, do = graph.named(query.given), graph.named(query.do)
+    if term.given == given and term.do == do:
         return term
-    return None
+    return Widened(term.target, given, do, term)
 
 
-def _attempts(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    rules: tuple[Rule, ...] = RULES if depth >= EVERY_RULE else RULES[:1]
-    for rule in rules:
-        term = rule(search.graph, target, given)
-        if term is not None:
-            yield term
-    yield from _dropped(search, target, given, depth)
+def _attempts(search: Search, query: Query, depth: int) -> Iterator[Term]:
+    if query.do:
+        yield from _effects(search, query, depth)
+    else:
+        rules: tuple[Rule, ...] = RULES if depth >= EVERY_RULE else RULES[:1]
+        for rule in rules:
+            term = rule(search.graph, query.target, query.given)
+            if term is not None:
+                yield term
+    yield from _dropped(search, query, depth)
     if depth:
         below = depth - 1 if depth > EVERY_RULE else 0
-        yield from _split(search, target, given, below)
-        yield from _conditioned(search, target, given, below)
-        yield from _summed(search, target, given, below)
+        yield from _split(search, query, below)
+        yield from _conditioned(search, query, below)
+        yield from _summed(search, query, below)
         if depth >= EVERY_RULE:
-            yield from _inverted(search, target, given, below)
+            yield from _inverted(search, query, below)
 
 
-def _dropped(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    for name in search.graph.named(given):
-        rest = given - {name}
-        if search.graph.separated(target, [name], rest):
-            term = _solve(search, target, rest, depth)
+def _effects(search: Search, query: Query, depth: int) -> Iterator[Term]:
+    """An effect from queries without interventions: by adjustment, then by districts."""
+    graph = search.graph
+    for more in adjustment_sets(graph, query):
+        yield from _standardised(search, query, more, depth)
+    yield from by_districts(graph, query, lambda part: _solve(search, part, depth))
+
+
+def _standardised(search: Search, query: Query, more: Names, depth: int) -> Iterator[Term]:
+    r""":math:`P(a \mid b, do(c)) = \sum_z P(a \mid b, c, z) \, P(z \mid b)`."""
+    for product in _multiplied(search, query, query.target, more, depth):
+        yield SumOut(search.graph.named(query.target), product.given, product)
+
+
+def _dropped(search: Search, query: Query, depth: int) -> Iterator[Term]:
+    graph = search.graph
+    for name in graph.named(query.given):
+        if needs_no_observation(graph, query, name):
+            term = _solve(search, query._replace(given=query.given - {name}), depth)
             if term is not None:
-                yield Widened(search.graph.named(target), search.graph.named(given), term)
+                yield _as_asked(graph, query, term)
 
 
-def _split(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    names = search.graph.named(target)
+def _split(search: Search, query: Query, depth: int) -> Iterator[Term]:
+    names = search.graph.named(query.target)
     for size in range(1, len(names)):
         for chosen in combinations(names, size):
             first = frozenset(chosen)
-            yield from _multiplied(search, first, target - first, given, depth)
+            yield from _multiplied(search, query, first, query.target - first, depth)
 
 
 def _multiplied(
-    search: Search, first: Names, second: Names, given: Names, depth: int
+    search: Search, query: Query, first: Names, second: Names, depth: int
 ) -> Iterator[Term]:
-    for parts in _both(search, (first, second | given), (second, given), depth):
+    one = query._replace(target=first, given=second | query.given)
+    for parts in _both(search, one, query._replace(target=second), depth):
         yield Product.of(*parts)
 
 
-def _both(
-    search: Search, one: tuple[Names, Names], two: tuple[Names, Names], depth: int
-) -> Iterator[tuple[Term, Term]]:
+def _both(search: Search, one: Query, two: Query, depth: int) -> Iterator[tuple[Term, Term]]:
     """The estimands of two queries, if there are both; the second is asked only then."""
-    first = _solve(search, *one, depth)
-    second = None if first is None else _solve(search, *two, depth)
+    first = _solve(search, one, depth)
+    second = None if first is None else _solve(search, two, depth)
     if first is not None and second is not None:
         yield first, second
 
 
-def _conditioned(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    names = search.graph.named(given)
+def _conditioned(search: Search, query: Query, depth: int) -> Iterator[Term]:
+    names = search.graph.named(query.given)
     for size in range(1, len(names) + 1):
         for chosen in combinations(names, size):
             moved = frozenset(chosen)
-            term = _solve(search, target | moved, given - moved, depth)
+            whole = query._replace(target=query.target | moved, given=query.given - moved)
+            term = _solve(search, whole, depth)
             if term is not None:
-                yield Conditioned(search.graph.named(target), names, term)
+                yield Conditioned(search.graph.named(query.target), names, term)
 
 
-def _summed(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    helpers = _helpers(search.graph, target | given)
+def _summed(search: Search, query: Query, depth: int) -> Iterator[Term]:
+    graph = search.graph
     for size in (1, 2):
-        for chosen in combinations(helpers, size):
+        for chosen in combinations(_helpers(graph, query.names), size):
             more = frozenset(chosen)
-            for term in _multiplied(search, target, more, given, depth):
-                yield SumOut(search.graph.named(target), term.given, term)
-            for term in _split(search, target | more, given, depth):
-                yield SumOut(search.graph.named(target), term.given, term)
+            for term in _multiplied(search, query, query.target, more, depth):
+                yield SumOut(graph.named(query.target), term.given, term)
+            for term in _split(search, query._replace(target=query.target | more), depth):
+                yield SumOut(graph.named(query.target), term.given, term)
 
 
-def _inverted(search: Search, target: Names, given: Names, depth: int) -> Iterator[Term]:
-    for helper in _helpers(search.graph, target | given):
+def _inverted(search: Search, query: Query, depth: int) -> Iterator[Term]:
+    graph = search.graph
+    for helper in _helpers(graph, query.names):
         more = frozenset({helper})
-        for parts in _both(search, (target, given | more), (more, target | given), depth):
-            yield Inverted(search.graph.named(target), search.graph.named(given), *parts)
+        one = query._replace(given=query.given | more)
+        two = query._replace(target=more, given=query.target | query.given)
+        for parts in _both(search, one, two, depth):
+            yield Inverted(graph.named(query.target), graph.named(query.given), *parts)
 
 
 def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:

@@ -10,70 +10,29 @@ query: the manifest law does not determine it.
 The ranks are computed exactly, in the integers modulo a prime, at random points. The rank
 there never exceeds the generic one, and falls short of it with a probability below
 (degree / prime) for each point; the largest rank over several points is taken.
-
-Small models of a graph: some variables and edges left out, few states each.
-
-A model in which a variable is constant, or an edge does nothing, is a model of the graph
-too; what does not determine a query there does not determine it in the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, permutations
 from math import prod
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.missingness.separation.mixed import MixedGraph, reached
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.submodels import AnyNode, Submodel
+from lacunet.model.nodes import Mechanism
+from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import pack
 
 Integers = NDArray[np.int64]
 Number = TypeVar("Number", np.int64, np.float64)
 PRIME = 2**31 - 1
 POINTS = 3
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """The hidden cause behind one bidirected edge."""
-
-    at: int
-
-
-AnyNode = Node | Hidden
-
-
-@dataclass(frozen=True, eq=False)
-class Submodel:
-    """A graph with so many states for each variable; hidden causes have ``hidden_states``."""
-
-    graph: MixedGraph
-    cardinality_of: Mapping[str, int]
-    hidden_states: int = 2
-
-    @property
-    def nodes(self) -> tuple[AnyNode, ...]:
-        """Hidden causes first, then the nodes of the graph."""
-        return (*(Hidden(at) for at in range(len(self.graph.hidden))), *self.graph.order)
-
-    def states(self, node: AnyNode) -> int:
-        """The number of states of a node."""
-        if isinstance(node, str):
-            return self.cardinality_of[node]
-        return self.hidden_states if isinstance(node, Hidden) else 2
-
-    def parents(self, node: AnyNode) -> tuple[AnyNode, ...]:
-        """The parents of a node, its hidden causes last."""
-        if isinstance(node, Hidden):
-            return ()
-        causes = (Hidden(at) for at, pair in enumerate(self.graph.hidden) if node in pair)
-        return (*self.graph.sorted(self.graph.parents[node]), *causes)
 
 
 @dataclass(frozen=True)
@@ -126,21 +85,21 @@ def _manifest(submodel: Submodel, values: Mapping[AnyNode, Integers], length: in
     columns = []
     for name in graph.variables:
         states, own = submodel.states(name), Mechanism(name)
-        seen = values[name]
         if own in graph.parents:
-            seen = np.where(values[own] == 1, seen, states)
-        columns.append((seen, states + 1))
+            columns.append((np.where(values[own] == 1, values[name], states), states + 1))
+        elif name not in graph.partial:  # else it is latent
+            columns.append((values[name], states))
     columns += [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
     index, _ = packed(columns, length)
     return np.unique(index, return_inverse=True)[1].astype(np.int64)
 
 
-def moves_unseen(submodel: Submodel, target: Sequence[str], given: Sequence[str]) -> bool:
-    """Whether P(target | given) changes along models that look the same, at a generic model."""
+def moves_unseen(submodel: Submodel, asked: Asked, points: int = POINTS) -> bool:
+    """Whether a query changes along models that look the same, at a generic model."""
     observed = with_query = 0
-    for seed in range(POINTS):
+    for seed in range(points):
         grid, point, basis = _generic(submodel, seed)
-        query = _query_gradients(grid, point, target, given)
+        query = _query_gradients(grid, point, asked)
         observed = max(observed, len(basis))
         with_query = max(with_query, len(_echelon(np.concatenate([basis, query]))))
         if with_query <= observed:
@@ -186,11 +145,23 @@ def _inverse(values: Integers) -> Integers:
     return result
 
 
-def _gradients(grid: Grid, point: _Point, groups: Integers, count: int) -> Integers:
+def _gradients(
+    grid: Grid, point: _Point, groups: Integers, count: int, do: Sequence[str] = ()
+) -> Integers:
+    joint = _without_choice(point, do)
+
     def weights_of(node: AnyNode) -> Integers:
-        return point.joint * point.inverse_at[node] % PRIME
+        return np.zeros_like(joint) if node in do else joint * point.inverse_at[node] % PRIME
 
     return gradients(grid, groups, count, weights_of) % PRIME
+
+
+def _without_choice(point: _Point, do: Sequence[str]) -> Integers:
+    """The joint without the CPTs of what is intervened on: the truncated factorisation."""
+    joint = point.joint
+    for name in do:
+        joint = joint * point.inverse_at[name] % PRIME
+    return joint
 
 
 def gradients(
@@ -204,26 +175,25 @@ def gradients(
     for node in grid.submodel.nodes:
         (rows, states), weights = grid.sizes[node], weights_of(node)
         cell = grid.rows[node] * states + grid.value_of[node]
-        flat = np.zeros((count, rows * states), dtype=weights.dtype)
-        np.add.at(flat, (groups, cell), weights)
-        block = flat.reshape(count, rows, states)
+        # Sums of integers below the prime are exact: there are fewer than 2^22 configurations.
+        place = groups * (rows * states) + cell
+        flat = added_up(place, weights.astype(np.float64), count * rows * states)
+        block = flat.astype(weights.dtype).reshape(count, rows, states)
         blocks.append((block[..., :-1] - block[..., -1:]).reshape(count, rows * (states - 1)))
     return np.concatenate(blocks, axis=1)
 
 
-def _query_gradients(
-    grid: Grid, point: _Point, target: Sequence[str], given: Sequence[str]
-) -> Integers:
-    """The gradients of P(a | b), times P(b) squared, which no row is zero for."""
-    both, cells = grid.groups((*given, *target))
-    below, configs = grid.groups(given)
-    joint, mass = np.zeros(cells, np.int64), np.zeros(configs, np.int64)
-    np.add.at(joint, both, point.joint)
-    np.add.at(mass, below, point.joint)
+def _query_gradients(grid: Grid, point: _Point, asked: Asked) -> Integers:
+    """The gradients of P(a | b, do(c)), times P(b | do(c)) squared, which no row is zero for."""
+    both, cells = grid.groups(asked.names)
+    below, configs = grid.groups(asked.conditions)
+    weights = _without_choice(point, asked.do).astype(np.float64)
+    joint = added_up(both, weights, cells).astype(np.int64)
+    mass = added_up(below, weights, configs).astype(np.int64)
     of = np.arange(cells) // (cells // configs)
-    upper = _gradients(grid, point, both, cells) * (mass[of] % PRIME)[:, None] % PRIME
-    lower = _gradients(grid, point, below, configs)[of] * (joint % PRIME)[:, None] % PRIME
-    return (upper - lower) % PRIME
+    upper = _gradients(grid, point, both, cells, asked.do) * (mass[of] % PRIME)[:, None] % PRIME
+    lower = _gradients(grid, point, below, configs, asked.do)[of] * (joint % PRIME)[:, None]
+    return (upper - lower % PRIME) % PRIME
 
 
 def _echelon(matrix: Integers) -> Integers:
@@ -243,119 +213,3 @@ def _echelon(matrix: Integers) -> Integers:
         if done == len(left):
             break
     return left[:done]
-
-
-LARGEST_WORK = 1e7  # for one submodel, in rough operations
-MOST_VARIABLES = 4
-MOST_WHEN_THINNED = 3
-Names = frozenset[str]
-
-
-def kept_variables(
-    graph: MixedGraph, target: Sequence[str], given: Sequence[str]
-) -> Iterator[Names]:
-    """The sets of variables to keep, small ones first, each with one of the target's."""
-    universe = [*target, *given, *_near(graph, (*target, *given))]
-    for size in range(1, MOST_VARIABLES + 1):
-        for kept in combinations(universe, size):
-            if set(target).isdisjoint(kept) or graph.partial.isdisjoint(kept):
-                graph.meter.charge(1)
-            elif _is_connected(_part(graph, frozenset(kept))):
-                yield frozenset(kept)
-
-
-@lru_cache(maxsize=512)
-def submodels(graph: MixedGraph, kept: Names) -> tuple[Submodel, ...]:
-    """The submodels over some variables with all their edges; first without hidden causes."""
-    part = _part(graph, kept)
-    plain = MixedGraph.of(part.order, part.parents, (), part.partial, part.meter)
-    found = list(_sized(plain)) if part.hidden and _is_connected(plain) else []
-    return (*found, *_sized(part))
-
-
-@lru_cache(maxsize=128)
-def thinned(graph: MixedGraph, kept: Names) -> tuple[Submodel, ...]:
-    """The submodels over some variables with one or two edges left out."""
-    if len(kept) > MOST_WHEN_THINNED:
-        return ()
-    part = _part(graph, kept)
-    found: list[Submodel] = []
-    for count in (1, 2):
-        for thin in _thinned(part, count):
-            found += _sized(thin) if _is_connected(thin) else ()
-    return tuple(found)
-
-
-def _sized(part: MixedGraph) -> Iterator[Submodel]:
-    for hidden_states in (2, 5) if part.hidden else (2,):
-        for cardinality_of in _cardinalities(part):
-            submodel = Submodel(part, cardinality_of, hidden_states)
-            if work(submodel) < LARGEST_WORK:
-                yield submodel
-
-
-@lru_cache(maxsize=2048)
-def _part(graph: MixedGraph, kept: Names) -> MixedGraph:
-    return graph.without(
-        node
-        for node in graph.order
-        if (node.variable if isinstance(node, Mechanism) else node) not in kept
-    )
-
-
-def _is_connected(graph: MixedGraph) -> bool:
-    """Whether every variable and its mechanism hang together; parts apart are smaller models."""
-
-    def joined(node: Node) -> Iterator[Node]:
-        yield from graph.parents[node] | graph.children[node] | graph.siblings[node]
-        own = Mechanism(node) if isinstance(node, str) else node.variable
-        if own in graph.parents:
-            yield own
-
-    start: list[Node] = [graph.variables[0]]
-    return len(reached(start, joined)) == len(graph.order)
-
-
-def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:
-    """The variables that may matter to the query, those that decide its mechanisms first."""
-    mechanisms = graph.closure(graph.mechanisms_of(query))
-    first = {name for m in mechanisms for name in (m.variable, *graph.variable_parents(m))}
-    order = [*graph.named(first), *graph.named(graph.near([*query, *mechanisms]) - first)]
-    return [name for name in order if name not in query][:6]
-
-
-def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
-    edges = [("->", p, n) for n in graph.order for p in graph.sorted(graph.parents[n])]
-    edges += [("<->", one, two) for one, two in graph.hidden]
-    for gone in combinations(edges, count):
-        drop = set(gone)
-        parents = {
-            node: [p for p in graph.parents[node] if ("->", p, node) not in drop]
-            for node in graph.order
-        }
-        hidden = [pair for pair in graph.hidden if ("<->", *pair) not in drop]
-        yield MixedGraph.of(graph.order, parents, hidden, graph.partial, graph.meter)
-
-
-def _cardinalities(graph: MixedGraph) -> Iterator[dict[str, int]]:
-    """Two states each; then more for what is missing, so that nothing else can stand for it."""
-    names = graph.variables
-    partial = [name for name in names if name in graph.partial]
-    yield dict.fromkeys(names, 2)
-    for states in (4, 10):
-        for large in partial:
-            yield {name: states if name == large else 2 for name in names}
-    for one, two in permutations(partial, 2):
-        yield {name: {one: 10, two: 4}.get(name, 2) for name in names}
-
-
-def work(submodel: Submodel) -> float:
-    """About the number of operations that deciding the submodel takes."""
-    graph, states = submodel.graph, submodel.states
-    configurations = np.prod([states(node) for node in submodel.nodes], dtype=float)
-    cells = np.prod([states(n) + (n in graph.partial) for n in graph.variables], dtype=float)
-    free = sum(
-        np.prod([states(p) for p in submodel.parents(node)], dtype=float) * (states(node) - 1)
-        for node in submodel.nodes
-    )
-    return float(configurations * len(submodel.nodes) + cells * free * min(cells, free))

@@ -1,43 +1,37 @@
 """Proof by example that a query is not recoverable: two models that look the same.
 
 Models of a graph with fewer edges, or with some variables constant, are models of the graph
-too; so small submodels are tried. In each, `lacunet.missingness.refute.tangent` decides exactly
-whether the query can move unseen; if it can, a pair of models is made by one step along an
-unseen direction and Newton's method (with a fixed slope) back onto the manifest law, and
-checked.
+too; so small submodels are tried. In each a model is drawn. If the query can move unseen from
+it, the other model is reached by steps along unseen directions, each followed by Gauss and
+Newton's steps back onto the manifest law, and the pair is checked. For people as few CPTs as
+possible differ between the two (`readable`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
-from lacunet.missingness.refute.tangent import (
-    AnyNode,
-    Grid,
-    Submodel,
-    gradients,
-    grid_of,
-    kept_variables,
-    moves_unseen,
-    submodels,
-    thinned,
-    work,
-)
-from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork
-from lacunet.model.network import FloatArray, Scope
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.submodels import AnyNode, Submodel, candidates
+from lacunet.missingness.refute.tangent import Grid, gradients, grid_of
+from lacunet.missingness.separation.mixed import MixedGraph
+from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import added_up
 
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this
-FAR = 0.005  # far enough to stop
-STEPS = 12
-MOST_WORK = 1.5e8  # for one query
+FAR = 0.1  # far enough to stop
+LEAST = 0.02  # of a CPT's entries
+STEPS = 8
+SEEDS = 3
+MOST_WORK = 1e8  # for one query
 FIXED_WORK = 1e5
-MOST_SUBMODELS = 2e6  # steps spent on laying out submodels
+FEW_PARAMETERS = 120  # up to here, pairs with few different CPTs are looked for
+FEW_NODES = 3
 
 
 @dataclass(frozen=True)
@@ -45,70 +39,81 @@ class Witness:
     """Two sets of CPTs with one manifest law, within rounding, and different queries.
 
     The tables have one axis for each parent and the node's own last; hidden causes are nodes.
-    The models differ in P(target | given), which the query that was asked would determine:
-    its target holds ``target``, and the variables left out of the submodel do not matter.
+    The models differ in ``asked``, a query that the one put to the graph would determine: the
+    variables left out of the submodel do not matter. ``answers`` are what the two models say to
+    it, axes as those of the query.
     """
 
     submodel: Submodel
-    target: Scope
-    given: Scope
+    asked: Asked
     one: Mapping[AnyNode, FloatArray]
     two: Mapping[AnyNode, FloatArray]
+    answers: tuple[FloatArray, FloatArray]
     manifest_difference: float
-    query_difference: float
+
+    @property
+    def query_difference(self) -> float:
+        """By how much the answers differ."""
+        return float(np.abs(self.answers[0] - self.answers[1]).max())
+
+    @property
+    def different(self) -> tuple[AnyNode, ...]:
+        """The nodes whose CPTs differ."""
+        return tuple(n for n, table in self.one.items() if not np.array_equal(table, self.two[n]))
 
 
-def find_witness(
-    graph: MixedGraph, target: Sequence[str], given: Sequence[str], effort: float = 1.0
-) -> Witness | None:
-    """Two models that agree on everything observable and not on P(target | given), or None."""
-    graph.meter.allow(MOST_SUBMODELS * effort)
-    try:
-        return _search(graph, target, given, effort)
-    except OutOfWork:
+class Refutation:
+    """A search for two models that agree on everything observable and not on a query.
+
+    It goes on where it was left, as far as it may.
+    """
+
+    def __init__(self, graph: MixedGraph, asked: Asked) -> None:
+        self.asked = asked
+        self.left = candidates(graph, asked)
+
+    def witness(self, effort: float) -> Witness | None:
+        """The first pair found with so much more effort, or None."""
+        allowed = MOST_WORK * effort
+        while allowed > 0 and (submodel := next(self.left, None)) is not None:
+            allowed -= submodel.work + FIXED_WORK
+            found = in_submodel(submodel, self.asked)
+            if found is not None:
+                return found
         return None
 
 
-def _search(
-    graph: MixedGraph, target: Sequence[str], given: Sequence[str], effort: float
-) -> Witness | None:
-    spent = 0.0
-    for family in (submodels, thinned):
-        for kept in kept_variables(graph, target, given):
-            for submodel in family(graph, kept):
-                spent += work(submodel) + FIXED_WORK
-                if spent > MOST_WORK * effort:
-                    return None
-                witness = _in_submodel(submodel, target, given)
-                if witness is not None:
-                    return witness
+def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
+    """Two such models with the graph and the states of a submodel, or None."""
+    queries = list(reduced_queries(submodel.graph, asked))
+    for seed in range(SEEDS):
+        one = _random_model(submodel, seed)
+        slopes = [one.query_gradients(query) for query in queries]
+        moving = _are_outside(one.jacobian(), slopes)
+        if not any(moving):
+            return None  # at most a pair is overlooked
+        for reduced in (query for query, moves in zip(queries, moving, strict=True) if moves):
+            found = _checked(one, _walked(one, submodel.nodes, reduced, 1), reduced)
+            if found is not None:
+                return found
     return None
 
 
-def _in_submodel(submodel: Submodel, target: Sequence[str], given: Sequence[str]) -> Witness | None:
-    for left, right in reduced_queries(submodel.graph, target, given):
-        if moves_unseen(submodel, left, right):
-            witness = _pair(submodel, left, right)
-            if witness is not None:
-                return witness
-    return None
+def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
+    """The queries P(a | C, do(D)) within a part of the graph that the query determines.
 
-
-def reduced_queries(
-    graph: MixedGraph, target: Sequence[str], given: Sequence[str]
-) -> Iterator[tuple[Scope, Scope]]:
-    """The queries P(a | C) within a part of the graph that P(target | given) determines.
-
-    a is of the target and C holds all that is left of ``given``; more of the target may move
-    to the right of the bar. What is left out of the graph is independent of all the rest.
+    a is of the target, C holds all that is left of what is given, and D of what is done; more
+    of the target may move to the right of the bar. What is left out of the graph is
+    independent of all the rest.
     """
-    inside = [name for name in target if name in graph.parents]
-    right = tuple(name for name in given if name in graph.parents)
+    inside = [name for name in asked.target if name in graph.parents]
+    right = tuple(name for name in asked.given if name in graph.parents)
+    do = tuple(name for name in asked.do if name in graph.parents)
     for name in inside:
         others = [other for other in inside if other != name]
         for size in range(len(others) + 1):
             for moved in combinations(others, size):
-                yield (name,), (*right, *moved)
+                yield Asked((name,), (*right, *moved), do)
 
 
 @dataclass(frozen=True)
@@ -118,28 +123,52 @@ class _Model:
     grid: Grid
     tables: Mapping[AnyNode, FloatArray]
 
-    def joint(self) -> FloatArray:
+    def entries(self, node: AnyNode) -> FloatArray:
+        return self.tables[node][self.grid.rows[node], self.grid.value_of[node]]
+
+    def joint(self, do: Sequence[str] = ()) -> FloatArray:
         joint = np.ones(self.grid.length)
-        for node, table in self.tables.items():
-            joint = joint * table[self.grid.rows[node], self.grid.value_of[node]]
+        for node in self.tables:
+            if node not in do:
+                joint = joint * self.entries(node)
         return joint
 
     def manifest(self) -> FloatArray:
         return added_up(self.grid.manifest, self.joint(), int(self.grid.manifest.max()) + 1)
 
-    def query(self, target: Sequence[str], given: Sequence[str]) -> FloatArray:
-        both, cells = self.grid.groups((*given, *target))
-        table = added_up(both, self.joint(), cells).reshape(self.grid.groups(given)[1], -1)
+    def query(self, asked: Asked) -> FloatArray:
+        both, cells = self.grid.groups(asked.names)
+        configurations = self.grid.groups(asked.conditions)[1]
+        table = added_up(both, self.joint(asked.do), cells).reshape(configurations, -1)
         return np.asarray(table / table.sum(axis=1, keepdims=True)).ravel()
 
     def jacobian(self) -> FloatArray:
         """The derivative of the manifest law by the free parameters."""
-        joint, grid = self.joint(), self.grid
+        return self._gradients(self.grid.manifest, int(self.grid.manifest.max()) + 1, ())
+
+    def query_gradients(self, asked: Asked) -> FloatArray:
+        """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""
+        both, cells = self.grid.groups(asked.names)
+        below, configurations = self.grid.groups(asked.conditions)
+        mass = added_up(below, self.joint(asked.do), configurations)
+        of = np.arange(cells) // (cells // configurations)
+        upper = self._gradients(both, cells, asked.do)
+        lower = self._gradients(below, configurations, asked.do)
+        return np.asarray((upper - lower[of] * self.query(asked)[:, None]) / mass[of][:, None])
+
+    def _gradients(self, groups: np.ndarray, count: int, do: Sequence[str]) -> FloatArray:
+        joint = self.joint(do)
 
         def weights_of(node: AnyNode) -> FloatArray:
-            return joint / self.tables[node][grid.rows[node], grid.value_of[node]]
+            return np.zeros_like(joint) if node in do else joint / self.entries(node)
 
-        return gradients(grid, grid.manifest, int(grid.manifest.max()) + 1, weights_of)
+        return gradients(self.grid, groups, count, weights_of)
+
+    def columns(self, nodes: Sequence[AnyNode]) -> np.ndarray:
+        """The places of some nodes' parameters."""
+        sizes = [table.shape[0] * (table.shape[1] - 1) for table in self.tables.values()]
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return np.flatnonzero(np.isin(owner, [[*self.tables].index(node) for node in nodes]))
 
     def moved(self, step: FloatArray) -> _Model:
         tables, start = {}, 0
@@ -148,104 +177,173 @@ class _Model:
             size = rows * (states - 1)
             change = step[start : start + size].reshape(rows, states - 1)
             start += size
-            tables[node] = table + np.hstack([change, -change.sum(axis=1, keepdims=True)])
+            if change.any():
+                table = table + np.hstack([change, -change.sum(axis=1, keepdims=True)])  # noqa: PLW2901
+            tables[node] = table
         return _Model(self.grid, tables)
 
+    def room(self, step: FloatArray) -> float:
+        """How far a step can be taken before an entry falls to `LEAST`."""
+        moved, room = self.moved(step), np.inf
+        for node, table in self.tables.items():
+            down = table - moved.tables[node]
+            if (down > 0).any():
+                room = min(room, float(((table - LEAST)[down > 0] / down[down > 0]).min()))
+        return room
+
     def is_positive(self) -> bool:
-        return all((table > 0.005).all() for table in self.tables.values())
+        return all((table > LEAST / 2).all() for table in self.tables.values())
 
 
-def _pair(submodel: Submodel, target: Sequence[str], given: Sequence[str]) -> Witness | None:
-    """Walk along models that look the same until the query has moved far enough."""
-    grid = grid_of(submodel)
-    best: Witness | None = None
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        tables = {node: _random_rows(rng, grid.sizes[node]) for node in submodel.nodes}
-        one = two = _Model(grid, tables)
-        start = one.query(target, given)
-        for _ in range(STEPS):
-            following = _step(one, two, target, given)
-            if following is None:
-                break
-            two = following
-            if np.abs(two.query(target, given) - start).max() > FAR:
-                break
-        found = _checked(one, two, target, given)
-        if found is not None and (best is None or found.query_difference > best.query_difference):
+def readable(witness: Witness) -> Witness:
+    """A pair for the same submodel that is easier to read: fewer different CPTs, further apart."""
+    submodel, asked = witness.submodel, witness.asked
+    best, one = witness, _random_model(submodel, 0)
+    slopes = one.jacobian(), one.query_gradients(asked)
+    if slopes[0].shape[1] > FEW_PARAMETERS:
+        return witness
+    for nodes in _node_sets(submodel):
+        if _unseen_direction(*slopes, one.columns(nodes)) is None:
+            continue
+        found = _checked(one, _walked(one, nodes, asked, STEPS), asked)
+        if found is not None and found.query_difference > best.query_difference:
             best = found
-        if best is not None and best.query_difference > FAR:
+        if best.query_difference > FAR:
             break
     return best
 
 
-def _step(one: _Model, two: _Model, target: Sequence[str], given: Sequence[str]) -> _Model | None:
-    """A model further along, away from the first in the query, with its manifest law."""
-    direction, back = _unseen_direction(two, target, given)
-    start = one.query(target, given)
-    before = np.abs(two.query(target, given) - start).max()
-    for length in (0.2, 0.05, 0.01):
-        for sign in (1, -1):
-            model = _restored(one, two.moved(np.multiply(sign * length, direction)), back)
-            if model is not None and np.abs(model.query(target, given) - start).max() > before:
-                return model
-    return None
+def _random_model(submodel: Submodel, seed: int) -> _Model:
+    grid, rng = grid_of(submodel), np.random.default_rng(seed)
+    return _Model(grid, {n: _random_rows(rng, grid.sizes[n]) for n in submodel.nodes})
+
+
+def _node_sets(submodel: Submodel) -> Iterator[tuple[AnyNode, ...]]:
+    """The nodes whose CPTs may differ: few, then all."""
+    for size in range(1, min(FEW_NODES, len(submodel.nodes) - 1) + 1):
+        yield from combinations(submodel.nodes, size)
+    yield submodel.nodes
+
+
+def _walked(one: _Model, nodes: Sequence[AnyNode], asked: Asked, steps: int) -> _Model:
+    """Walk along models that look the same until the query has moved far enough."""
+    two, columns = one, one.columns(nodes)
+    start, goal = one.query(asked), one.manifest()
+    for _ in range(steps):
+        direction = _unseen_direction(two.jacobian(), two.query_gradients(asked), columns)
+        if direction is None:
+            return two
+        before = two.query(asked) - start
+        if two.query_gradients(asked) @ direction @ before < 0:
+            direction = -direction
+        length = min(0.6 * two.room(direction), 0.5)
+        for _ in range(4):
+            model = _restored(goal, two.moved(length * direction), columns)
+            if model is not None and _size(model.query(asked) - start) > _size(before):
+                two = model
+                break
+            length /= 4
+        else:
+            return two
+        if _size(two.query(asked) - start) > FAR:
+            return two
+    return two
+
+
+def _size(difference: FloatArray) -> float:
+    return float(np.abs(difference).max())
 
 
 def _random_rows(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
     """Rows far from uniform, so that what is not seen makes a difference; none near zero."""
-    table = rng.uniform(0.0, 1.0, size) ** 2 + 0.06
+    table = rng.uniform(0.0, 1.0, size) ** 2 + 0.1
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
 def _unseen_direction(
-    model: _Model, target: Sequence[str], given: Sequence[str]
-) -> tuple[FloatArray, FloatArray]:
-    """The unseen direction that changes the query most, and the way back to a manifest law.
+    jacobian: FloatArray, slopes: FloatArray, columns: np.ndarray
+) -> FloatArray | None:
+    """The unseen direction among some parameters that changes the query most, if one does."""
+    found = _fastest(slopes[:, columns], _null_space(jacobian[:, columns]))
+    if found is None:
+        return None
+    direction = np.zeros(jacobian.shape[1])
+    direction[columns] = found
+    return direction
 
-    The first is in the null space of the manifest law's Jacobian, the second its
-    pseudo-inverse.
+
+def _are_outside(jacobian: FloatArray, slopes: Sequence[FloatArray]) -> list[bool]:
+    """For each query whether its gradients leave the row space of the manifest law's Jacobian.
+
+    Elimination with full pivoting; a pair that rests on it is checked. (No LAPACK: its threads
+    cost more than such small matrices.)
     """
-    left, sizes, basis = np.linalg.svd(model.jacobian(), full_matrices=True)
-    rank = int((sizes > 1e-9 * sizes[0]).sum())
-    null = basis[rank:]
-    step = 1e-6
-    base = model.query(target, given)
-    slopes = np.array([model.moved(step * row).query(target, given) - base for row in null])
-    _, _, best = np.linalg.svd(slopes.T / step)
-    direction = best[0] @ null
-    back = (basis[:rank].T / sizes[:rank]) @ left[:, :rank].T
-    return np.asarray(direction / np.abs(direction).max()), np.asarray(back)
+    rows = len(jacobian)
+    left = np.concatenate([jacobian, *slopes])
+    smallest = 1e-10 * np.abs(jacobian).max(initial=0.0)
+    for _ in range(min(jacobian.shape)):
+        pivot = int(np.abs(left[:rows]).argmax())
+        row, column = divmod(pivot, left.shape[1])
+        if abs(left[row, column]) <= smallest:
+            break
+        top = left[row] / left[row, column]
+        left -= left[:, column, None] * top
+        left[row] = 0.0
+    ends = np.cumsum([rows, *map(len, slopes)])
+    return [bool(np.abs(left[start:end]).max(initial=0.0) > 1e-7) for start, end in pairwise(ends)]
 
 
-def _restored(one: _Model, moved: _Model, back: FloatArray) -> _Model | None:
-    """Chords back from a moved model to the manifest law of the first, or None."""
-    goal = one.manifest()
-    for _ in range(60):
+def _null_space(jacobian: FloatArray) -> FloatArray:
+    """The directions in which the manifest law does not move, one a row."""
+    rows, columns = jacobian.shape
+    square = np.linalg.qr(jacobian, mode="r") if rows > columns else jacobian
+    _, sizes, basis = np.linalg.svd(square, full_matrices=True)
+    return np.asarray(basis[int((sizes > 1e-9 * sizes[0]).sum()) :])
+
+
+def _fastest(slopes: FloatArray, null: FloatArray) -> FloatArray | None:
+    """The direction in a null space in which the query changes most, if it does."""
+    if not len(null):
+        return None
+    _, changes, ways = np.linalg.svd(slopes @ null.T, full_matrices=False)
+    if changes[0] < 1e-7:
+        return None
+    direction = ways[0] @ null
+    return np.asarray(direction / np.abs(direction).max())
+
+
+def _restored(goal: FloatArray, moved: _Model, columns: np.ndarray) -> _Model | None:
+    """Gauss and Newton's steps from a moved model to a manifest law, or None."""
+    before = np.inf
+    for _ in range(12):
         if not moved.is_positive():
             return None
         gap = goal - moved.manifest()
-        if np.abs(gap).max() < SAME / 1000:
+        if _size(gap) < SAME / 1000:
             return moved
-        moved = moved.moved(back @ gap)
-    return moved
+        if _size(gap) > before:
+            return moved if before < SAME / 10 else None
+        before = _size(gap)
+        jacobian = moved.jacobian()
+        step = np.zeros(jacobian.shape[1])
+        step[columns] = np.linalg.lstsq(jacobian[:, columns], gap, rcond=1e-9)[0]
+        moved = moved.moved(step)
+    return None
 
 
-def _checked(
-    one: _Model, two: _Model, target: Sequence[str], given: Sequence[str]
-) -> Witness | None:
-    same = float(np.abs(one.manifest() - two.manifest()).max())
-    apart = float(np.abs(one.query(target, given) - two.query(target, given)).max())
-    if same > SAME or apart < DIFFERENT:
+def _checked(one: _Model, two: _Model, asked: Asked) -> Witness | None:
+    same = _size(one.manifest() - two.manifest())
+    answers = one.query(asked), two.query(asked)
+    if same > SAME or _size(answers[0] - answers[1]) < DIFFERENT:
         return None
-    shaped = [
+    submodel = one.grid.submodel
+    shape = [submodel.states(name) for name in asked.names]
+    first, second = (
         {
-            node: table.reshape(
-                *(one.grid.submodel.states(p) for p in one.grid.submodel.parents(node)), -1
-            )
+            node: table.reshape(*map(submodel.states, submodel.parents(node)), -1)
             for node, table in model.tables.items()
         }
         for model in (one, two)
-    ]
-    left, right = tuple(target), tuple(given)
-    return Witness(one.grid.submodel, left, right, shaped[0], shaped[1], same, apart)
+    )
+    pair = answers[0].reshape(shape), answers[1].reshape(shape)
+    return Witness(submodel, asked, first, second, pair, same)

@@ -1,6 +1,6 @@
-r"""MathML from the LaTeX that estimands are written in.
+r"""MathML from the LaTeX that docstrings and pages of the book are written in.
 
-Only what our own estimands use is known: names, numbers, ``_{...}``, ``\frac``, ``\text`` and
+Only what our own formulas use is known: names, numbers, ``_{...}``, ``\frac``, ``\text`` and
 ``\mathrm``, large operators, brackets, and ``aligned`` lines. A command that is not known is
 shown as it is written, so that nothing is lost in silence; of a list of more than eight names
 the first three are shown and the others counted.

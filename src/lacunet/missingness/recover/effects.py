@@ -1,0 +1,262 @@
+r"""Effects :math:`P(A \mid B, do(C))` taken apart into queries without interventions.
+
+*Adjustment* comes first, since it is what people read: if Z blocks every back-door path,
+
+.. math:: P(a \mid b, do(c)) = \sum_z P(a \mid b, c, z) \, P(z \mid b).
+
+*Districts* are general. The variables that bidirected edges join form a district D, and its
+kernel is :math:`Q[D] = P(d \mid do(pa(D)))`. The law of the ancestors of A once C is fixed is
+the product of the kernels of their districts, and each kernel is computed from that of the whole
+graph's district T around it,
+
+.. math:: Q[T] = \prod_{v \in T} P(v \mid v_{<}), \qquad
+    Q[A'] = \sum_{T \setminus A'} Q[T] \text{ if } A' \text{ is ancestral in } T, \qquad
+    Q[T'] = \prod_{v \in T'} \frac{Q[A'_{\le v}]}{Q[A'_{< v}]}
+
+for a district T' of A'. This finds every effect that complete data give (J. Tian and J. Pearl
+2002; I. Shpitser and J. Pearl 2006). Here the factors :math:`P(v \mid v_<)` are queries to
+incomplete data, each recovered by rules of its own; and since fewer variables may be easier to
+recover, it is tried in projections of the graph too. What is sound for each factor is sound for
+the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations
+
+from lacunet.estimands.terms import Conditioned, Kernels, Narrowed, SumOut, Term, Widened
+from lacunet.missingness.recover.queries import (
+    NOTHING,
+    Names,
+    Query,
+    is_as_observed,
+    simplified,
+)
+from lacunet.missingness.separation.mixed import (
+    MixedGraph,
+    Nodes,
+    districts,
+    projected,
+    reached,
+    topological,
+)
+from lacunet.model.nodes import Node
+
+Solve = Callable[[Query], Term | None]
+MOST_SETS = 12  # adjustment sets tried
+LARGEST_SET = 3  # apart from the one with all ancestors
+MOST_PROJECTED = 5  # variables outside the query that are tried as hidden
+
+
+def adjustment_sets(graph: MixedGraph, query: Query) -> Iterator[Names]:
+    """The sets that block every back-door path, small and always observed ones first."""
+
+    def blocks(more: Names) -> bool:
+        wider = query._replace(given=query.given | more)
+        if not is_as_observed(graph, wider, query.do):
+            return False
+        return not more or not simplified(graph, query._replace(target=more)).do
+
+    below = reached(frozenset[Node](query.do), graph.children.__getitem__)
+    usable = graph.named(graph.ancestors(query.names) - below - query.names)
+    every = frozenset(usable)
+    if not blocks(every):
+        return
+    usable = tuple(sorted(usable, key=lambda name: name in graph.partial))
+    found = 0
+    for size in range(min(len(usable), LARGEST_SET + 1)):
+        for chosen in combinations(usable, size):
+            if blocks(frozenset(chosen)):
+                yield frozenset(chosen)
+                found += 1
+                if found == MOST_SETS:
+                    return
+    yield every
+
+
+@lru_cache(maxsize=8192)
+def is_identified(graph: MixedGraph, query: Query) -> bool:
+    """Whether complete data would give the query; if not, incomplete data cannot."""
+    local = _above(graph, query)
+    given, do = _as_done(graph, query)
+    inside = frozenset(local.named(local.ancestors(query.target | given, do)))
+    every = frozenset(local.variables)
+    return all(
+        _is_inside(local, frozenset(local.named(district)), _around(local, district, every))
+        for district in districts(local, inside)
+    )
+
+
+def by_districts(graph: MixedGraph, query: Query, solve: Solve) -> Iterator[Term]:
+    """The estimands that districts give, in the graph of the query's ancestors and projections."""
+    for local in _projections(graph, query):
+        term = _Districts(graph, local, solve).estimand(query)
+        if term is not None:
+            yield term
+
+
+def _above(graph: MixedGraph, query: Query) -> MixedGraph:
+    """The graph of the query's variables and their ancestors."""
+    kept = frozenset(graph.named(graph.ancestors(query.names)))
+    return graph.without(node for node in graph.order if node not in kept)
+
+
+@lru_cache(maxsize=8192)
+def _as_done(graph: MixedGraph, query: Query) -> tuple[Names, Names]:
+    """What stays given, and what is done once seeing is replaced by doing wherever it may be."""
+    target, given, do = query
+    for name in graph.named(given):
+        if is_as_observed(graph, Query(target, given, do), frozenset({name})):
+            given, do = given - {name}, do | {name}
+    return given, do
+
+
+def _around(graph: MixedGraph, district: Nodes, within: Nodes) -> Names:
+    """The district of some nodes that holds a smaller one."""
+    start = next(iter(district))
+    return frozenset(graph.named(reached([start], lambda node: graph.siblings[node] & within)))
+
+
+def _projections(graph: MixedGraph, query: Query) -> Iterator[MixedGraph]:
+    whole = _above(graph, query)
+    outside = [name for name in whole.variables if name not in query.names]
+    outside.sort(key=lambda name: name not in graph.partial)
+    yield whole
+    for size in (1, 2):
+        for hidden in combinations(outside[:MOST_PROJECTED], size):
+            local = whole
+            for name in hidden:
+                local = projected(local, name)
+            yield local
+
+
+@dataclass(frozen=True)
+class _Districts:
+    """One attempt: ``local`` has the variables used, ``graph`` all of them and the mechanisms."""
+
+    graph: MixedGraph
+    local: MixedGraph
+    solve: Solve
+
+    def estimand(self, query: Query) -> Term | None:
+        """Kernels of the districts above the target, multiplied; what is given divided out."""
+        local = self.local
+        given, do = _as_done(self.graph, query)
+        inside = frozenset(local.named(local.ancestors(query.target | given, do)))
+        factors = []
+        for district in districts(local, inside):
+            factor = self.kernel(frozenset(local.named(district)))
+            if factor is None:
+                return None
+            factors.append(factor)
+        term = self.conditional(self.multiplied(inside, factors), query.target, given)
+        return self.with_conditions(term, query.given, query.do)
+
+    def kernel(self, district: Names) -> Term | None:
+        """Q[D], from queries that simplify to plain ones, or else from the district around it."""
+        above = frozenset[Node]().union(*(self.local.parents[v] for v in district))
+        do = frozenset(self.local.named(above)) - district
+        term = self.by_chain(district, do) or self.from_around(district)
+        return None if term is None else self.with_conditions(term, NOTHING, do)
+
+    def by_chain(self, district: Names, do: Names) -> Term | None:
+        """The factors P(v | earlier members of D, do(pa(D))), if all are plain conditionals."""
+        order = [name for name in self.order if name in district]
+        queries = [
+            Query(frozenset({name}), frozenset(order[:at]), do) for at, name in enumerate(order)
+        ]
+        if any(simplified(self.graph, query).do for query in queries):
+            return None
+        return self.product(district, queries)
+
+    def from_around(self, district: Names) -> Term | None:
+        """Q[D] from the kernel of the district of the whole graph that D is part of."""
+        local, order = self.local, self.order
+        every = frozenset(order)
+        around = _around(local, district, every)
+        if not _is_inside(local, district, around):
+            return None
+        queries = []
+        for at, name in enumerate(order):
+            if name in around:
+                near = _around(local, frozenset({name}), frozenset(order[: at + 1]))
+                blanket = frozenset[Node](near).union(*(local.parents[v] for v in near)) - {name}
+                queries.append(Query(frozenset({name}), frozenset(local.named(blanket))))
+        term = self.product(around, queries)
+        while term is not None:
+            above = frozenset(local.named(local.ancestors(district, every - around)))
+            if above == district:
+                return self.summed(term, district)
+            around = _around(local, district, above)
+            term = self.of_part(term, [name for name in order if name in above], around)
+        return None
+
+    def of_part(self, term: Term, within: list[str], around: Names) -> Term:
+        """Q[T'] from Q[T], T' a district of the ancestral part of T that is listed."""
+        whole = self.summed(term, frozenset(within))
+        factors = [
+            self.conditional(whole, frozenset({name}), frozenset(within[:at]))
+            for at, name in enumerate(within)
+            if name in around
+        ]
+        return self.multiplied(around, factors)
+
+    @cached_property
+    def order(self) -> list[str]:
+        """The variables used, parents first."""
+        return [name for name in topological(self.local) if isinstance(name, str)]
+
+    def product(self, target: Names, queries: list[Query]) -> Term | None:
+        """The product of the estimands of several queries, if each has one."""
+        factors = []
+        for query in queries:
+            factor = self.solve(query)
+            if factor is None:
+                return None
+            factors.append(factor)
+        return self.multiplied(target, factors)
+
+    def multiplied(self, target: Names, factors: list[Term]) -> Term:
+        """The product of some kernels; what is no target of theirs counts as done."""
+        if len(factors) == 1 and not factors[0].given:
+            return factors[0]
+        done = frozenset(name for factor in factors for name in factor.conditions) - target
+        return Kernels(self.graph.named(target), (), self.graph.named(done), tuple(factors))
+
+    def summed(self, term: Term, target: Names) -> Term:
+        """The sum over the rest of the target."""
+        if target == frozenset(term.target):
+            return term
+        return SumOut(self.graph.named(target), term.given, term)
+
+    def conditional(self, term: Term, target: Names, given: Names) -> Term:
+        """P(target | given) from a term that has no conditions but interventions."""
+        joint = self.summed(term, target | given)
+        named = self.graph.named
+        return Conditioned(named(target), named(given), joint) if given else joint
+
+    def with_conditions(self, term: Term, given: Names, do: Names) -> Term:
+        """The same under the conditions asked for: idle ones added, those without effect gone."""
+        more = frozenset(term.conditions) - given - do
+        if more:
+            inner = tuple(name for name in term.given if name not in more)
+            done = tuple(name for name in term.do if name not in more)
+            term = Narrowed(term.target, inner, done, term)
+        if frozenset(term.given) == given and frozenset(term.do) == do:
+            return term
+        return Widened(term.target, self.graph.named(given), self.graph.named(do), term)
+
+
+def _is_inside(graph: MixedGraph, district: Names, around: Names) -> bool:
+    """Whether the steps from T lead to D: no hedge, no set that stays as it is."""
+    every = frozenset(graph.variables)
+    while True:
+        above = frozenset(graph.named(graph.ancestors(district, every - around)))
+        if above == district:
+            return True
+        if above == around:
+            return False
+        around = _around(graph, district, above)

@@ -1,0 +1,191 @@
+"""Small models of a graph: some variables and edges left out, few states each.
+
+A model in which a variable is constant, or an edge does nothing, is a model of the graph
+too; what does not determine a query there does not determine it in the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations, permutations
+from math import prod
+from typing import NamedTuple
+
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.separation.mixed import MixedGraph, reached
+from lacunet.model.nodes import Mechanism, Node, named
+
+LARGEST_WORK = 1e7  # for one submodel, in rough operations
+MOST_VARIABLES = 4
+Names = frozenset[str]
+
+
+class Kind(NamedTuple):
+    """Submodels of one kind: how many variables, the states of a missing one, edges left out.
+
+    ``states`` are those of one and of another partially observed variable; every other
+    variable has two. Many states keep the other variables from standing in for what is missing.
+    """
+
+    fewest: int
+    most: int
+    states: tuple[int, ...] = ()
+    hidden_states: int = 2
+    left_out: int = 0
+
+
+KINDS = (  # cheap ones first
+    Kind(1, 3),
+    Kind(1, 3, (4,)),
+    Kind(1, 3, (10,)),
+    Kind(1, 3, (), 5),
+    Kind(4, MOST_VARIABLES),
+    Kind(1, 3, (10, 4)),
+    Kind(1, 3, (4,), 5),
+    Kind(1, 3, (), 2, left_out=1),
+    Kind(1, 3, (4,), 2, left_out=1),
+    Kind(1, 3, (10,), 2, left_out=1),
+    Kind(1, 3, (), 2, left_out=2),
+    Kind(1, 3, (10,), 2, left_out=2),
+    Kind(1, 3, (10, 4), 5),
+    Kind(4, MOST_VARIABLES, (10,)),
+    Kind(1, 3, (10, 4), 2, left_out=1),
+)
+
+
+class Hidden(NamedTuple):
+    """The hidden cause behind one bidirected edge."""
+
+    one: Node
+    two: Node
+
+    def __str__(self) -> str:
+        return f"U[{named(self.one)}, {named(self.two)}]"
+
+
+AnyNode = Node | Hidden
+
+
+@dataclass(frozen=True, eq=False)
+class Submodel:
+    """A graph with so many states for each variable; hidden causes have ``hidden_states``."""
+
+    graph: MixedGraph
+    cardinality_of: Mapping[str, int]
+    hidden_states: int = 2
+
+    @property
+    def nodes(self) -> tuple[AnyNode, ...]:
+        """Hidden causes first, then the nodes of the graph."""
+        return (*(Hidden(*pair) for pair in self.graph.hidden), *self.graph.order)
+
+    def states(self, node: AnyNode) -> int:
+        """The number of states of a node."""
+        if isinstance(node, str):
+            return self.cardinality_of[node]
+        return self.hidden_states if isinstance(node, Hidden) else 2
+
+    @cached_property
+    def work(self) -> float:
+        """About the number of operations that deciding the submodel takes."""
+        graph, states = self.graph, self.states
+        configurations = prod(map(states, self.nodes))
+        cells = prod(states(name) + (name in graph.partial) for name in graph.variables)
+        free = sum(
+            prod(map(states, self.parents(node))) * (states(node) - 1) for node in self.nodes
+        )
+        return float(configurations * len(self.nodes) + cells * free * min(cells, free))
+
+    def parents(self, node: AnyNode) -> tuple[AnyNode, ...]:
+        """The parents of a node, its hidden causes last."""
+        if isinstance(node, Hidden):
+            return ()
+        causes = (Hidden(*pair) for pair in self.graph.hidden if node in pair)
+        return (*self.graph.sorted(self.graph.parents[node]), *causes)
+
+
+def candidates(graph: MixedGraph, asked: Asked) -> Iterator[Submodel]:
+    """The submodels to try, kind by kind."""
+    for kind in KINDS:
+        for kept in kept_variables(graph, asked, kind):
+            for part in parts(graph, kept, kind.left_out):
+                if part.hidden or kind.hidden_states == 2:
+                    for cardinality_of in _cardinalities(part, kind.states):
+                        submodel = Submodel(part, cardinality_of, kind.hidden_states)
+                        if submodel.work < LARGEST_WORK:
+                            yield submodel
+
+
+def kept_variables(graph: MixedGraph, asked: Asked, kind: Kind) -> Iterator[Names]:
+    """The sets of variables to keep, small ones first, each with one of the target's."""
+    universe = [*asked.target, *asked.do, *asked.given, *_near(graph, asked.names)]
+    for size in range(kind.fewest, kind.most + 1):
+        for kept in combinations(universe, size):
+            is_plain = graph.partial.isdisjoint(kept) and set(asked.do).isdisjoint(kept)
+            if set(asked.target).isdisjoint(kept) or is_plain:
+                graph.meter.charge(1)
+            elif _is_connected(_part(graph, frozenset(kept))):
+                yield frozenset(kept)
+
+
+@lru_cache(maxsize=4096)
+def parts(graph: MixedGraph, kept: Names, left_out: int) -> tuple[MixedGraph, ...]:
+    """The graph of some variables, without so many of its edges; first without hidden causes."""
+    whole = _part(graph, kept)
+    if left_out:
+        return tuple(filter(_is_connected, _thinned(whole, left_out)))
+    plain = MixedGraph.of(whole.order, whole.parents, (), whole.partial, whole.meter)
+    return (plain, whole) if whole.hidden and _is_connected(plain) else (whole,)
+
+
+@lru_cache(maxsize=2048)
+def _part(graph: MixedGraph, kept: Names) -> MixedGraph:
+    return graph.without(
+        node
+        for node in graph.order
+        if (node.variable if isinstance(node, Mechanism) else node) not in kept
+    )
+
+
+def _is_connected(graph: MixedGraph) -> bool:
+    """Whether every variable and its mechanism hang together; parts apart are smaller models."""
+
+    def joined(node: Node) -> Iterator[Node]:
+        yield from graph.parents[node] | graph.children[node] | graph.siblings[node]
+        own = Mechanism(node) if isinstance(node, str) else node.variable
+        if own in graph.parents:
+            yield own
+
+    start: list[Node] = [graph.variables[0]]
+    return len(reached(start, joined)) == len(graph.order)
+
+
+def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:
+    """The variables that may matter to the query, those that decide its mechanisms first."""
+    mechanisms = graph.closure(graph.mechanisms_of(query))
+    first = {name for m in mechanisms for name in (m.variable, *graph.variable_parents(m))}
+    order = [*graph.named(first), *graph.named(graph.near([*query, *mechanisms]) - first)]
+    return [name for name in order if name not in query][:6]
+
+
+def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
+    edges = [("->", p, n) for n in graph.order for p in graph.sorted(graph.parents[n])]
+    edges += [("<->", one, two) for one, two in graph.hidden]
+    for gone in combinations(edges, count):
+        drop = set(gone)
+        parents = {
+            node: [p for p in graph.parents[node] if ("->", p, node) not in drop]
+            for node in graph.order
+        }
+        hidden = [pair for pair in graph.hidden if ("<->", *pair) not in drop]
+        yield MixedGraph.of(graph.order, parents, hidden, graph.partial, graph.meter)
+
+
+def _cardinalities(graph: MixedGraph, states: tuple[int, ...]) -> Iterator[dict[str, int]]:
+    """Two states each, but for so many of the partially observed ones."""
+    partial = [name for name in graph.variables if name in graph.partial]
+    for large in permutations(partial, len(states)):
+        of = dict(zip(large, states, strict=True))
+        yield {name: of.get(name, 2) for name in graph.variables}
