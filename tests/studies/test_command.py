@@ -102,11 +102,11 @@ def test_a_setting_that_does_not_suit_a_network_is_refused_before_anything_is_ru
 def test_if_no_cell_gives_a_network_the_cause_is_told_and_the_exit_code_is_one(
     tmp_path: Path, capsys: Captured
 ) -> None:
-    command = ["table-mcar", "--networks", "asia", *TINY, "-o", str(tmp_path)]
-    assert main([*command, "--methods", "informed-direct,mgraph", "--limits", "1e-9"]) == 1
+    command = ["mnar", "--networks", "pair", *TINY, "-o", str(tmp_path)]
+    assert main([*command, "--methods", "informed-direct,informed-factored"]) == 1
     told = capsys.readouterr().err
     assert "no cell gave a network" in told
-    assert "over the limit" in told
+    assert "1 cell refused: informed-direct needs a separator" in told
 
 
 @pytest.mark.parametrize(
