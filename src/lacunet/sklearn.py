@@ -1,8 +1,9 @@
 """Bayesian networks with the face of scikit-learn: a classifier and an imputer.
 
-Both take arrays and dataframes with missing values (NaN, None) and categories of any type, and
-learn from incomplete rows by any of lacunet's methods. Columns of numbers with many values are
-cut into intervals with equally many rows. What is learned is an ordinary network, ``network_``.
+Both take arrays and dataframes with missing values (NaN, None, pandas' NA and NaT, nothing else)
+and categories of any type, and learn from incomplete rows by any of lacunet's methods. Columns of
+numbers with many values are cut into intervals with equally many rows. What is learned is an
+ordinary network, ``network_``.
 
 >>> import numpy as np
 >>> X = np.array([[0, np.nan], [0, 1], [1, 0], [np.nan, 0]])
@@ -13,33 +14,49 @@ array(['a'], dtype='<U1')
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.building.bins import Bins
 from lacunet.building.edges import edges_of
-from lacunet.building.network import find_network
 from lacunet.completion.rows import most_probable, row_posteriors
-from lacunet.data.matching import interval_of
-from lacunet.data.read import read_table
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable, code_type
+from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.learn import learn
+from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.rows import distinct_rows
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError:
     raise LacunetError("scikit-learn is not installed.", "pip install 'lacunet[sklearn]'") from None
 
 MOST_VALUES = 10  # a column of numbers with more values is cut into intervals
+FOLDS = 5  # of the rows, for calibration
+LEAST_ROWS = 10  # of every class; with fewer there is no calibration
+SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen rows only
 
 Columns = dict[str, NDArray[Any]]
+Edges = Any
+
+
+class Reason(NamedTuple):
+    """What one column of a row adds to a prediction.
+
+    ``weight`` is by how much the log-odds of the predicted class, against all others, would fall
+    if the column were not shown.
+    """
+
+    column: str
+    value: Any
+    weight: float
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -48,15 +65,21 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     Parameters
     ----------
     edges
-        The edges of the network, in any language of `lacunet.Network.from_data`, over the names
-        of the columns (``x0, x1, ...`` for arrays) and of the class; None for naive Bayes, in
-        which the class is the only parent of every column.
+        None for naive Bayes, in which the class is the only parent of every column; "tan" for a
+        tree of the strongest dependences given the class beside it; "learn" for edges found by
+        `lacunet.learn_structure`; or the edges themselves, in any language of
+        `lacunet.Network.from_data`, over the names of the columns (``x0, x1, ...`` for arrays) and
+        of the class.
     target
         The name of the class variable.
     method, prior
         As for `lacunet.learn`.
     bins
         The number of intervals for columns of numbers with more than ten different values.
+    calibrate
+        Make up for over-confidence: log-probabilities are stretched and shifted so that they fit
+        rows that the network was not learned from (five folds). Without it `predict_proba` gives
+        the posteriors of ``network_`` themselves.
 
     Attributes
     ----------
@@ -64,66 +87,140 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         What was learned.
     classes_ : array
         The classes, in the order of the columns of `predict_proba`.
+    slope_, offsets_ : float, array
+        What log-posteriors are multiplied by, and what is added for each class; 1 and zeros
+        without calibration.
     """
 
     def __init__(
         self,
-        edges: Any = None,
+        edges: Edges = None,
         *,
         target: str = "class",
         method: Any = "auto",
-        prior: float = 2.0,
+        prior: Any = 2.0,
         bins: int = 5,
+        calibrate: bool = True,
     ) -> None:
         self.edges = edges
         self.target = target
         self.method = method
         self.prior = prior
         self.bins = bins
+        self.calibrate = calibrate
 
-    def fit(self, X: Any, y: Any) -> BayesianNetworkClassifier:  # noqa: N803
-        """Learn the network from rows and their classes."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianNetworkClassifier:  # noqa: N803
+        """Learn the network from rows and their classes; a weight counts as so many rows."""
         X, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")  # noqa: N806
         check_classification_targets(y)
+        weights, X, y = _weighted(self, sample_weight, X, y)  # noqa: N806
         self.classes_, codes = np.unique(y, return_inverse=True)
         columns = _columns(self, X)
         if self.target in columns:
             raise LacunetError(
                 f"the class and a column are both called {self.target!r}.", "rename target=..."
             )
-        edges: Any = self.edges
-        if edges is None:
-            edges = [(self.target, name) for name in _informative(columns)] or self.target
-        elif self.target not in edges_of(edges).variables:
+        self.coders_ = {
+            name: Coder.of(cells, weights, self.bins) for name, cells in columns.items()
+        }
+        classes = Coder(tuple(self.classes_.tolist()), None, ())
+        coders = {**self.coders_, self.target: classes}
+        table = _table(coders, {**columns, self.target: y}, weights)
+        parents_of = self._parents(table, coders)
+        bare = _network(coders, parents_of)
+        self.network_ = _fitted(self, bare, table)
+        self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
+        counts = np.bincount(codes, weights, minlength=len(self.classes_))
+        if self.calibrate and len(self.classes_) > 1 and counts.min() >= LEAST_ROWS:
+            self._calibrate(bare, table)
+        return self
+
+    def _parents(self, table: EncodedTable, coders: Mapping[str, Coder]) -> dict[str, list[str]]:
+        """The parents of each variable, as the edges say."""
+        columns = [name for name in coders if name != self.target]
+        if self.edges is None:
+            return {name: [self.target] for name in columns}
+        if isinstance(self.edges, str) and self.edges == "tan":
+            tree = _tree(table, columns, given=self.target)
+            return {name: [self.target, *tree.get(name, ())] for name in columns}
+        if isinstance(self.edges, str) and self.edges == "learn":
+            return _learned_parents(table, _network(coders, {}))
+        edges = edges_of(self.edges)
+        if self.target not in edges.variables:
             raise LacunetError(
                 f"the edges do not name the class, which is called {self.target!r}.",
                 "name it in the edges, or say what it is called there with target='...'.",
             )
-        states = {self.target: [str(at) for at in range(len(self.classes_))]}
-        rows = {**columns, self.target: codes.astype(str)}
-        self.network_ = _fitted(self, _found(self, rows, edges, states), rows)
-        return self
+        _refuse_strangers(edges.variables, coders)
+        return {name: list(own) for name, own in edges.parents_of.items()}
+
+    def _calibrate(self, bare: Network, table: EncodedTable) -> None:
+        """Fit slope and offsets to rows that were not learned from."""
+        rows = distinct_rows(table, table.variables).table()
+        held = _folds(rows)
+        logs, classes, weights = [], [], []
+        for own in held.T:
+            left, tested = rows.row_weights - own, own > 0
+            if not tested.any() or not (left > 0).any():
+                continue
+            network = _fitted(self, bare, _weighing(rows, left))
+            logs.append(_log_posteriors(network, rows.take(tested), self.target))
+            classes.append(rows.columns[self.target][tested].astype(np.int64))
+            weights.append(own[tested])
+        self.slope_, self.offsets_ = calibration(*map(np.concatenate, (logs, classes, weights)))
 
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
         """The probability of each class for each row, given what the row shows."""
-        check_is_fitted(self)
-        X = validate_data(  # noqa: N806
-            self, X, dtype=None, ensure_all_finite="allow-nan", reset=False
-        )
-        table = _table(self.network_, _columns(self, X), [self.target])
-        found = row_posteriors(self.network_, table, [self.target]).of_target[self.target]
-        if np.isnan(found).any():
-            raise LacunetError(
-                "the network gives some row the probability zero: nothing can be predicted.",
-                "fit with prior=2 or more, so that no probability is zero.",
-            )
-        return found
+        return self._probabilities(self._read(X))
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The most probable class of each row."""
         check_is_fitted(self)
         classes: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return classes
+
+    def reasons(self, X: Any, most: int = 5) -> list[list[Reason]]:  # noqa: N803
+        """For each row the columns that speak most for, or against, the predicted class.
+
+        Columns that a row does not show give no reason. Weights need not add up: columns that
+        say the same share it.
+
+        Examples
+        --------
+        >>> X = np.array([["hot"], ["hot"], ["cold"], ["cold"]])
+        >>> model = BayesianNetworkClassifier(target="ill").fit(X, ["yes", "yes", "no", "no"])
+        >>> [[(column, value, weight)]] = model.reasons([["hot"]])
+        >>> column, str(value), round(weight, 3)
+        ('x0', 'hot', 1.099)
+        """
+        columns = self._read(X)
+        whole = self._probabilities(columns)
+        predicted = whole.argmax(axis=1)
+        odds = _log_odds(whole, predicted)
+        found: list[list[Reason]] = [[] for _ in predicted]
+        for name, cells in columns.items():
+            if name not in self.network_.states_of or not self.network_.parents_of:
+                continue
+            hidden = {**columns, name: np.full(len(cells), None, dtype=object)}
+            fall = odds - _log_odds(self._probabilities(hidden), predicted)
+            for row in np.flatnonzero(~_is_missing(cells)):
+                found[row].append(Reason(name, cells[row], float(fall[row])))
+        return [sorted(own, key=lambda one: -abs(one.weight))[:most] for own in found]
+
+    def _read(self, X: Any) -> Columns:  # noqa: N803
+        check_is_fitted(self)
+        X = validate_data(  # noqa: N806
+            self, X, dtype=None, ensure_all_finite="allow-nan", reset=False
+        )
+        return _columns(self, X)
+
+    def _probabilities(self, columns: Columns) -> FloatArray:
+        nothing = {self.target: np.full(len(next(iter(columns.values()))), None, dtype=object)}
+        coders = {**self.coders_, self.target: Coder(tuple(self.classes_.tolist()), None, ())}
+        used = {name: coders[name] for name in self.network_.variables}
+        table = _table(used, {**columns, **nothing}, None)
+        logs = _log_posteriors(self.network_, table, self.target)
+        return _stretched(logs, self.slope_, self.offsets_)
 
     def __sklearn_tags__(self) -> Any:
         return _tagged(super().__sklearn_tags__())
@@ -137,9 +234,9 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     Parameters
     ----------
     edges
-        The edges of the network over the names of the columns (``x0, x1, ...`` for arrays);
-        None for the tree of the strongest pairwise dependences (Chow and Liu), as far as rows
-        show both.
+        None for the tree of the strongest pairwise dependences (Chow and Liu), as far as rows show
+        both; "learn" for edges found by `lacunet.learn_structure`; or the edges themselves over
+        the names of the columns (``x0, x1, ...`` for arrays).
     method, prior
         As for `lacunet.learn`.
     bins
@@ -153,31 +250,31 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     """
 
     def __init__(
-        self, edges: Any = None, *, method: Any = "auto", prior: float = 2.0, bins: int = 5
+        self, edges: Edges = None, *, method: Any = "auto", prior: Any = 2.0, bins: int = 5
     ) -> None:
         self.edges = edges
         self.method = method
         self.prior = prior
         self.bins = bins
 
-    def fit(self, X: Any, y: object = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
-        """Learn the network from the rows."""
+    def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
+        """Learn the network from the rows; a weight counts as so many rows."""
         X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan")  # noqa: N806
+        weights, X, _ = _weighted(self, sample_weight, X, None)  # noqa: N806
         columns = _columns(self, X)
-        self.only_ = {name: _only_value(cells) for name, cells in columns.items()}
-        names = _informative(columns)
-        if self.edges is None and not names:
-            self.network_ = None
-            return self
-        edges = names if self.edges is None else self.edges
-        bare = _found(self, columns, edges, {})
-        if self.edges is None:
-            tree = _tree(bare, _table(bare, columns, ()))
-            bare = Network(bare.states_of, tree, cuts=bare.cuts_of)
-        self.network_ = _fitted(self, bare, columns)
-        self.value_of_ = {
-            name: _values(self.network_, name, columns[name]) for name in self.network_.variables
+        self.coders_ = {
+            name: Coder.of(cells, weights, self.bins) for name, cells in columns.items()
         }
+        table = _table(self.coders_, columns, weights)
+        if self.edges is None:
+            parents_of = _tree(table, list(self.coders_))
+        elif isinstance(self.edges, str) and self.edges == "learn":
+            parents_of = _learned_parents(table, _network(self.coders_, {}))
+        else:
+            edges = edges_of(self.edges)
+            _refuse_strangers(edges.variables, self.coders_)
+            parents_of = {name: list(own) for name, own in edges.parents_of.items()}
+        self.network_ = _fitted(self, _network(self.coders_, parents_of), table)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:  # noqa: N803
@@ -187,22 +284,123 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             self, X, dtype=None, ensure_all_finite="allow-nan", reset=False
         )
         columns = _columns(self, X)
+        completed = most_probable(self.network_, _table(self.coders_, columns, None))
         whole: NDArray[Any] = X.copy()
-        for place, name in enumerate(columns):
-            holes = _is_missing(columns[name])
-            if holes.any() and self.only_[name] is not None:
-                whole[holes, place] = self.only_[name]
-        if self.network_ is None:
-            return whole
-        completed = most_probable(self.network_, _table(self.network_, columns, ()))
-        for place, name in enumerate(columns):
-            holes = _is_missing(columns[name])
-            if name in self.value_of_ and holes.any():
-                whole[holes, place] = self.value_of_[name][completed.columns[name][holes]]
+        for place, (name, cells) in enumerate(columns.items()):
+            hidden = _is_missing(cells)
+            values = self.coders_[name].filling
+            if hidden.any() and len(values):
+                whole[hidden, place] = values[completed.columns[name][hidden]]
         return whole
 
     def __sklearn_tags__(self) -> Any:
         return _tagged(super().__sklearn_tags__())
+
+
+@dataclass(frozen=True)
+class Coder:
+    """How the cells of a column become codes: by their values, or by the interval they are in.
+
+    ``means`` are those of the numbers seen in each interval. A column without any value has one
+    state, which never occurs.
+    """
+
+    values: tuple[Any, ...]
+    cuts: tuple[float, ...] | None
+    means: tuple[float, ...]
+
+    @classmethod
+    def of(cls, cells: NDArray[Any], weights: FloatArray, bins: int) -> Coder:
+        """The coder of a column."""
+        is_shown = ~_is_missing(cells)
+        shown, weights = cells[is_shown], weights[is_shown]
+        try:
+            values = set(shown.tolist())
+        except TypeError:
+            raise LacunetError("a column holds values that cannot be compared.") from None
+        if len(values) <= MOST_VALUES or not _are_numbers(shown):
+            return cls(tuple(sorted(values, key=_order)), None, ())
+        numbers = shown.astype(np.float64)
+        cuts = (-np.inf, *_quantiles(numbers, weights, bins), np.inf)
+        code = np.searchsorted(cuts[1:-1], numbers, side="right")
+        sums = np.bincount(code, weights * numbers, minlength=len(cuts) - 1)
+        means = sums / np.bincount(code, weights, minlength=len(cuts) - 1)
+        return cls((), tuple(map(float, cuts)), tuple(means.tolist()))
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the states; values that are spelled alike are told apart."""
+        if self.cuts is not None:
+            return labels_of(self.cuts)
+        spelled = [str(value) for value in self.values]
+        texts = [
+            text if text and spelled.count(text) == 1 else repr(value)
+            for value, text in zip(self.values, spelled, strict=True)
+        ]
+        return tuple(texts) or ("no value",)
+
+    @property
+    def filling(self) -> NDArray[Any]:
+        """The value that stands for each state: one that was seen, or a mean."""
+        return np.array(self.means if self.cuts is not None else self.values, dtype=object)
+
+    def codes(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """The code of each cell; a value that was never seen counts as missing."""
+        missing = len(self.states)
+        kind = code_type(missing)
+        if self.cuts is not None:
+            numbers = np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
+            code = np.searchsorted(self.cuts[1:-1], numbers, side="right")
+            return np.where(np.isnan(numbers), missing, code).astype(kind)
+        code_of = {value: at for at, value in enumerate(self.values)}
+        hidden = _is_missing(cells)
+        codes = [
+            missing if gone else code_of.get(cell, missing)
+            for cell, gone in zip(cells.tolist(), hidden.tolist(), strict=True)
+        ]
+        return np.array(codes, dtype=kind)
+
+
+def _order(value: Hashable) -> tuple[str, Any]:
+    """Numbers by size, all else by type and spelling."""
+    if isinstance(value, int | float):
+        return "", value
+    return type(value).__name__, str(value)
+
+
+def _number(cell: object) -> float:
+    return float(cell) if isinstance(cell, int | float) else np.nan
+
+
+def _are_numbers(cells: NDArray[Any]) -> bool:
+    if cells.dtype.kind in "fiu":
+        return True
+    return cells.dtype.kind == "O" and all(
+        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells.tolist()
+    )
+
+
+def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[float]:
+    """Numbers that leave equally many rows between them."""
+    values, place = np.unique(numbers, return_inverse=True)
+    counts = np.bincount(place, weights)
+    before = np.cumsum(counts) - counts
+    at = np.searchsorted(before, np.arange(1, count) / count * counts.sum() * (1 - 1e-12))
+    inner: list[float] = values[np.unique(np.clip(at, 1, len(values) - 1))].tolist()
+    return inner
+
+
+def _is_missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    if cells.dtype.kind in "fiub":
+        is_nan: NDArray[np.bool_] = np.isnan(cells)
+        return is_nan
+    return np.array([_is_nothing(cell) for cell in cells.tolist()], dtype=bool)
+
+
+def _is_nothing(cell: object) -> bool:
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):  # pandas need not be there
+        return True
+    return isinstance(cell, float) and cell != cell  # noqa: PLR0124
 
 
 def _tagged(tags: Any) -> Any:
@@ -212,6 +410,17 @@ def _tagged(tags: Any) -> Any:
     return tags
 
 
+def _weighted(estimator: Any, given: Any, rows: Any, y: Any) -> tuple[FloatArray, Any, Any]:
+    """The weights, and the rows that have one."""
+    if given is None:
+        return np.ones(len(rows)), rows, y
+    weights = _check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
+    has = weights > 0
+    if not has.any():
+        raise LacunetError(f"{type(estimator).__name__}: all weights are zero.")
+    return weights[has], rows[has], None if y is None else np.asarray(y)[has]
+
+
 def _columns(estimator: Any, rows: NDArray[Any]) -> Columns:
     """The columns by name: those of the dataframe, or x0, x1, ..."""
     numbered = [f"x{place}" for place in range(rows.shape[1])]
@@ -219,103 +428,168 @@ def _columns(estimator: Any, rows: NDArray[Any]) -> Columns:
     return {str(name): rows[:, place] for place, name in enumerate(names)}
 
 
-def _is_missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
-    if cells.dtype.kind in "fiub":
-        is_nan: NDArray[np.bool_] = np.isnan(cells)
-        return is_nan
-    return np.array([cell is None or cell != cell for cell in cells], dtype=bool)  # noqa: PLR0124
+def _refuse_strangers(variables: Sequence[str], coders: Mapping[str, Coder]) -> None:
+    if strangers := [name for name in variables if name not in coders]:
+        raise LacunetError(
+            f"the edges name {strangers}, which are not columns.",
+            f"the columns are called {list(coders)}.",
+        )
 
 
-def _shown(cells: NDArray[Any]) -> NDArray[Any]:
-    return cells[~_is_missing(cells)]
+def _network(coders: Mapping[str, Coder], parents_of: Mapping[str, Sequence[str]]) -> Network:
+    states = {name: coder.states for name, coder in coders.items()}
+    cuts = {name: coder.cuts for name, coder in coders.items() if coder.cuts is not None}
+    return Network(states, parents_of, cuts=cuts)
 
 
-def _only_value(cells: NDArray[Any]) -> Any:
-    """The one value of a column that has only one."""
-    values = set(_shown(cells).tolist())
-    return values.pop() if len(values) == 1 else None
+def _table(
+    coders: Mapping[str, Coder], columns: Columns, weights: FloatArray | None
+) -> EncodedTable:
+    """The rows as codes; a row of weight two counts as two rows."""
+    sizes = {name: len(coder.states) for name, coder in coders.items()}
+    codes: Any = {name: coder.codes(columns[name]) for name, coder in coders.items()}
+    if weights is None or (weights == 1).all():
+        return EncodedTable.of(sizes, codes)
+    return EncodedTable.of(sizes, codes, weights, copies=Copies(weights, weights))
 
 
-def _informative(columns: Columns) -> list[str]:
-    """The columns that have more than one value."""
-    return [name for name, cells in columns.items() if len(set(_shown(cells).tolist())) > 1]
-
-
-def _bins(columns: Columns, count: int) -> dict[str, Bins]:
-    """The columns of numbers that are to be cut, with the number of intervals."""
-    return {
-        name: count
-        for name, cells in columns.items()
-        if _holds_numbers(cells) and len(set(_shown(cells).tolist())) > MOST_VALUES
-    }
-
-
-def _holds_numbers(cells: NDArray[Any]) -> bool:
-    if cells.dtype.kind in "fiu":
-        return True
-    return cells.dtype.kind == "O" and all(
-        isinstance(cell, int | float | np.number) for cell in _shown(cells)
-    )
-
-
-def _found(
-    estimator: Any, columns: Columns, edges: Any, states: Mapping[str, Sequence[str]]
-) -> Network:
-    cut = [name for name in edges_of(edges).variables if name in columns and name not in states]
-    bins = _bins({name: columns[name] for name in cut}, estimator.bins)
-    return find_network(columns, edges, states, bins=bins).network
-
-
-def _fitted(estimator: Any, network: Network, rows: Columns) -> Network:
+def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LacunetWarning)
-        used = {name: rows[name] for name in network.variables}
-        return learn(network, used, estimator.method, estimator.prior).network
+        return learn(network, table, estimator.method, estimator.prior).network
 
 
-def _table(network: Network, columns: Columns, latent: Sequence[str]) -> EncodedTable:
-    """New rows as codes: a value that was never seen counts as missing."""
-    used = {name: columns[name] for name in network.variables if name not in latent}
-    if not used:
-        rows = len(next(iter(columns.values())))
-        hidden = {
-            name: np.full(rows, network.cardinality(name), np.uint16) for name in network.variables
-        }
-        return EncodedTable.of(network.cardinality_of, hidden)
-    return read_table(used, network, unknown="missing", latent=latent)
+def _learned_parents(table: EncodedTable, bare: Network) -> dict[str, list[str]]:
+    from lacunet.structure.learn import learn_structure
+
+    weight = None if table.weights is None else table.weights
+    rows = to_arrow(EncodedTable.of(table.cardinality_of, table.columns), bare)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LacunetWarning)
+        found = learn_structure(rows, bare, strengths=0, weight=weight, rng=0).network
+    return {name: list(found.parents(name)) for name in found.variables}
 
 
-def _tree(network: Network, table: EncodedTable) -> dict[str, list[str]]:
-    """The parents of each variable in the tree of largest mutual information."""
+def _tree(
+    table: EncodedTable, names: Sequence[str], given: str | None = None
+) -> dict[str, list[str]]:
+    """The parent of each variable in the forest of largest mutual information, given another.
+
+    An edge is worth the log-likelihood that it adds, less what its parameters cost (BIC); edges
+    that are worth nothing are left out.
+    """
     import networkx as nx
 
     graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(network.variables)
-    for place, one in enumerate(network.variables):
-        for two in network.variables[place + 1 :]:
-            graph.add_edge(one, two, weight=_mutual_information(table, one, two))
-    tree = nx.maximum_spanning_tree(graph)
-    directed = nx.bfs_tree(tree, network.variables[0])
-    return {child: [parent] for parent, child in directed.edges}
+    graph.add_nodes_from(names)
+    for place, one in enumerate(names):
+        for two in names[place + 1 :]:
+            worth = _worth(table, one, two, given)
+            if worth > 0:
+                graph.add_edge(one, two, weight=worth)
+    forest = nx.maximum_spanning_tree(graph)
+    parents: dict[str, list[str]] = {}
+    for component in nx.connected_components(forest):
+        root = min(component, key=names.index)
+        parents |= {child: [parent] for parent, child in nx.bfs_edges(forest, root)}
+    return parents
 
 
-def _mutual_information(table: EncodedTable, one: str, two: str) -> float:
-    shown = table.is_shown([one, two])
-    size = table.cardinality_of[two]
-    keys = table.columns[one][shown].astype(np.int64) * size + table.columns[two][shown]
-    counts = np.bincount(keys, minlength=table.cardinality_of[one] * size).astype(np.float64)
-    joint = counts.reshape(-1, size) / max(1.0, counts.sum())
-    product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+def _worth(table: EncodedTable, one: str, two: str, given: str | None) -> float:
+    """What an edge between two variables adds to the log-likelihood, less its cost."""
+    scope = [*([] if given is None else [given]), one, two]
+    shown = table.is_shown(scope)
+    sizes = [table.cardinality_of[name] for name in scope]
+    codes = tuple(table.columns[name][shown].astype(np.int64) for name in scope)
+    keys = np.ravel_multi_index(codes, sizes)
+    counts = np.bincount(keys, table.row_weights[shown], minlength=int(np.prod(sizes)))
+    joint = counts.reshape(-1, *sizes[-2:])
+    sums = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
+    whole = joint.sum(axis=(1, 2), keepdims=True)
     seen = joint > 0
-    return float((joint[seen] * np.log(joint[seen] / product[seen])).sum())
+    ratio = joint[seen] * np.broadcast_to(whole, joint.shape)[seen] / sums[seen]
+    freedom = len(joint) * (sizes[-2] - 1) * (sizes[-1] - 1)
+    cost = 0.5 * np.log(max(1.0, counts.sum())) * freedom
+    return float((joint[seen] * np.log(ratio)).sum()) - float(cost)
 
 
-def _values(network: Network, name: str, cells: NDArray[Any]) -> NDArray[Any]:
-    """The value of a column that stands for each state: one that was seen, or a mean."""
-    shown = _shown(cells)
-    cuts = network.cuts_of.get(name)
-    if cuts is None:
-        codes = read_table({name: shown}, Network({name: network.states(name)})).columns[name]
-        return np.array([shown[np.argmax(codes == at)] for at in range(codes.max() + 1)])
-    codes = np.array([interval_of(float(number), cuts) for number in shown])
-    return np.array([shown[codes == at].mean() for at in range(len(cuts) - 1)])
+def _folds(table: EncodedTable) -> FloatArray:
+    """The weight of each distinct row in each fold.
+
+    Copies of a row are dealt out in turn, from a fold that follows from what the row holds: so
+    neither the order of rows matters, nor whether a row is there twice or has weight two.
+    """
+    mixed = np.zeros(table.rows, dtype=np.uint64)
+    for column in table.columns.values():
+        mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    first = (mixed % np.uint64(FOLDS)).astype(np.int64)
+    turn = (np.arange(FOLDS) - first[:, None]) % FOLDS
+    rest = table.row_weights[:, None] % FOLDS
+    whole: FloatArray = table.row_weights[:, None] // FOLDS + np.clip(rest - turn, 0, 1)
+    return whole
+
+
+def _weighing(table: EncodedTable, weights: FloatArray) -> EncodedTable:
+    """The rows that have a weight, each counting as so many rows."""
+    has = weights > 1e-9
+    sizes, columns = table.cardinality_of, {v: own[has] for v, own in table.columns.items()}
+    kept: Any = columns
+    return EncodedTable.of(sizes, kept, weights[has], copies=Copies(weights[has], weights[has]))
+
+
+def _log_posteriors(network: Network, table: EncodedTable, target: str) -> FloatArray:
+    """The logarithm of the probability of each class, whatever the rows show of it."""
+    hidden = np.full(table.rows, table.cardinality_of[target], table.columns[target].dtype)
+    columns: dict[str, Any] = {**table.columns, target: hidden}
+    rows = EncodedTable.of(table.cardinality_of, columns)
+    found = row_posteriors(network, rows, [target]).of_target[target]
+    if np.isnan(found).any():
+        raise LacunetError(
+            "the network gives some row the probability zero: nothing can be predicted.",
+            "fit with prior=2 or more, so that no probability is zero.",
+        )
+    with np.errstate(divide="ignore"):
+        logs: FloatArray = np.log(found)
+    return logs
+
+
+def calibration(
+    logs: FloatArray, classes: NDArray[np.int64], weights: FloatArray
+) -> tuple[float, FloatArray]:
+    """The slope and the offset of each class under which log-posteriors fit the classes best."""
+    from scipy.optimize import minimize
+    from scipy.special import logsumexp
+
+    logs = np.maximum(logs, -700.0)
+    rows, number = np.arange(len(classes)), logs.shape[1]
+
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        slope, offsets = np.exp(parameters[0]), np.append(0.0, parameters[1:])
+        scores = slope * logs + offsets
+        surplus = scores - logsumexp(scores, axis=1, keepdims=True)
+        share = weights[:, None] * np.exp(surplus)
+        share[rows, classes] -= weights
+        gradient = np.append((share * slope * logs).sum(), share.sum(axis=0)[1:])
+        value = -(weights * surplus[rows, classes]).sum()
+        value += 0.5 * SHRINKAGE * (parameters**2).sum()
+        return float(value), gradient + SHRINKAGE * parameters
+
+    found = minimize(loss, np.zeros(number), jac=True, method="L-BFGS-B").x
+    return float(np.exp(found[0])), np.append(0.0, found[1:])
+
+
+def _stretched(logs: FloatArray, slope: float, offsets: FloatArray) -> FloatArray:
+    scores = slope * logs + offsets
+    scores -= scores.max(axis=1, keepdims=True)
+    shares = np.exp(scores)
+    probabilities: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def _log_odds(probabilities: FloatArray, classes: NDArray[np.int64]) -> FloatArray:
+    """The log-odds of one class of each row against all others."""
+    own = probabilities[np.arange(len(classes)), classes]
+    with np.errstate(divide="ignore"):
+        odds: FloatArray = np.log(own) - np.log1p(-own)
+    return odds

@@ -77,7 +77,7 @@ def test_known_networks_fit_the_width(name: str, room: float) -> None:
 
 def test_a_tree_is_drawn_without_crossings() -> None:
     # A root with three children of two children each: leaves stand in the order of their parents.
-    names = {k: (80.0, 30.0) for k in range(10)}
+    names = dict.fromkeys(range(10), (80.0, 30.0))
     edges = [(0, k) for k in (1, 2, 3)] + [(1 + k % 3, 4 + k) for k in range(6)]
     corner = layered(names, edges, 1000).corner_of
     middle = sorted((1, 2, 3), key=lambda node: corner[node][0])

@@ -1,0 +1,42 @@
+"""The names of intervals that numbers are cut into."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+EXACT = 1e16  # whole numbers below are written with all their digits
+
+
+def labels_of(cuts: Sequence[float]) -> tuple[str, ...]:
+    """The names of the intervals between cut points; different intervals have different names.
+
+    Examples
+    --------
+    >>> labels_of((-math.inf, 18, 40, 65)), labels_of((0, 0.5, math.inf))
+    (('<18', '[18,40)', '[40,65]'), ('[0,0.5)', '>=0.5'))
+    >>> labels_of((-math.inf, 1700000000123, 1700000000124, math.inf))
+    ('<1700000000123', '[1700000000123,1700000000124)', '>=1700000000124')
+    """
+    spelled = [_spelled(cut) for cut in cuts]
+    if len(set(spelled)) < len(spelled):  # they differ in the last digits
+        spelled = [repr(float(cut)) for cut in cuts]
+    named = list(zip(cuts, spelled, strict=True))
+    return tuple(
+        _label(*one, *two, is_last=at == len(cuts) - 2)
+        for at, (one, two) in enumerate(pairwise(named))
+    )
+
+
+def _spelled(cut: float) -> str:
+    is_whole = math.isfinite(cut) and cut == int(cut) and abs(cut) < EXACT
+    return str(int(cut)) if is_whole else f"{cut:.12g}"
+
+
+def _label(low: float, from_text: str, high: float, to_text: str, *, is_last: bool) -> str:
+    if math.isinf(low):
+        return f"<{to_text}" if math.isfinite(high) else "any"
+    if math.isinf(high):
+        return f">={from_text}"
+    return f"[{from_text},{to_text}{']' if is_last else ')'}"
