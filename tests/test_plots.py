@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from typing import Any
+import re
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -8,19 +10,46 @@ import pytest
 import lacunet as lc
 from examples import APPENDIX, RAIN, appendix_table
 from lacunet.errors import LacunetError
-from lacunet.plots import cpt_heatmap, em_trace, learning_curves, missing_patterns
+from lacunet.figures.charts import Estimate, Series, forest, heat_map, lines
+from lacunet.figures.shapes import Box, Disc, Line, Picture, Words
+from lacunet.plots import (
+    cpt_forest,
+    cpt_heatmap,
+    em_trace,
+    learning_curves,
+    missing_patterns,
+    network_figure,
+)
+from lacunet.plots import forest as answers_forest
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(axes: Any) -> Any:
-    """Axes as they are: the stubs know less of them than matplotlib."""
-    return axes
+def texts(picture: Picture) -> list[str]:
+    """The words of a picture, as its SVG holds them."""
+    return [
+        element.text or "" for element in ElementTree.fromstring(picture.svg()).iter(f"{SVG}text")
+    ]
 
 
 def test_the_heat_map_prints_every_probability_of_the_cpt() -> None:
-    (axes,) = cpt_heatmap(RAIN, "Wet").axes
-    shown = [text.get_text() for text in axes.texts]
-    assert shown == [f"{p:.3f}" for p in RAIN.cpt("Wet").table.ravel()]
-    np.testing.assert_array_equal(axes.images[0].get_array(), RAIN.cpt("Wet").table.reshape(4, 2))
+    picture = cpt_heatmap(RAIN, "Wet")
+    table = RAIN.cpt("Wet").table
+    assert texts(picture)[-12:] == [
+        word
+        for label, row in zip(
+            ["no, off", "no, on", "yes, off", "yes, on"], table.reshape(4, 2), strict=True
+        )
+        for word in (label, *(f"{p:.3f}" for p in row))
+    ]
+    shades = [s.style for s in picture.shapes if isinstance(s, Box)]
+    assert shades == [f"heat-{round(10 * p)}" for p in table.ravel()]
+
+
+def test_rows_without_data_are_hatched_in_the_heat_map() -> None:
+    supported = RAIN.with_support({"Rain": 9, "Sprinkler": [5, 4], "Wet": [[5, 0], [4, 0]]})
+    hatched = [s for s in cpt_heatmap(supported, "Wet").shapes if isinstance(s, Line)]
+    assert [s.style for s in hatched] == ["hatch", "hatch"]
 
 
 def test_a_cpt_too_large_to_draw_is_refused() -> None:
@@ -29,18 +58,20 @@ def test_a_cpt_too_large_to_draw_is_refused() -> None:
 
 
 def test_the_patterns_are_drawn_from_the_commonest_on() -> None:
-    above, below = map(drawn, missing_patterns(APPENDIX, appendix_table()).axes)
-    heights = [bar.get_height() for bar in above.patches]
-    np.testing.assert_allclose(heights, [16 / 36, 8 / 36, 8 / 36, 4 / 36])
-    assert [label.get_text() for label in below.get_yticklabels()] == ["X (33%)", "Y (33%)"]
+    words = texts(missing_patterns(APPENDIX, appendix_table()))
+    assert words == ["X", "33%", "Y", "33%", "44%", "22%", "22%", "11%"]
 
 
 def test_the_trace_of_em_is_the_one_in_the_result() -> None:
-    result = lc.learn(APPENDIX, appendix_table(), method=lc.EM(stop="heldout"))
+    result = lc.learn(APPENDIX, appendix_table(), method=lc.EM(start="random"), rng=2)
     assert result.ended
-    first, second = map(drawn, em_trace(result).axes)
-    assert tuple(first.lines[0].get_ydata()) == result.ended.trace
-    assert tuple(second.lines[0].get_ydata()) == result.ended.heldout
+    picture = em_trace(result)
+    (drawn,) = (s for s in picture.shapes if isinstance(s, Line) and s.style == "s0-0")
+    heights = np.array(re.findall(r"[ML][\d.]+,([\d.]+)", drawn.path), dtype=float)
+    # Heights on paper are a linear function of the values.
+    trace = np.array(result.ended.trace)
+    slope = (heights[-1] - heights[0]) / (trace[-1] - trace[0])
+    np.testing.assert_allclose(heights, heights[0] + slope * (trace - trace[0]), atol=0.06)
 
 
 def test_a_closed_form_has_no_trace_to_draw() -> None:
@@ -49,9 +80,103 @@ def test_a_closed_form_has_no_trace_to_draw() -> None:
 
 
 def test_curves_show_the_median_and_the_quartiles() -> None:
-    figure = learning_curves({"em": {10: [1, 2, 3, 4, 5], 100: [1.0] * 5}})
-    axes = drawn(*figure.axes)
-    assert axes.lines[0].get_ydata().tolist() == [3, 1]
-    band = axes.collections[0].get_paths()[0].vertices
-    assert {2.0, 4.0} <= set(band[:, 1])
-    assert axes.lines[0].get_label() == "em (n=5)"
+    picture = learning_curves({"em": {10: [1, 2, 3, 4, 5], 100: [1.0] * 5}, "b": {10: [9.0]}})
+    assert {"em (n=5)", "b (n=1)"} <= set(texts(picture))
+    discs = [s for s in picture.shapes if isinstance(s, Disc) and s.style == "dot-0"]
+    band = next(s for s in picture.shapes if isinstance(s, Line) and s.style == "band-0")
+    heights = [float(y) for y in re.findall(r"[\d.]+,([\d.]+)", band.path)]
+    at = np.log(np.array([4.0, 1.0, 1.0, 2.0]))  # quartiles: up at 10 and 100, back down
+    slope = (discs[1].y - discs[0].y) / (np.log(1) - np.log(3))
+    np.testing.assert_allclose(heights, discs[0].y + slope * (at - np.log(3)), atol=0.1)
+
+
+def test_the_legend_of_many_lines_is_lower_than_the_plot() -> None:
+    many = [Series(f"method {k} (n=20)", [1, 2], [k, k + 1]) for k in range(20)]
+    picture = lines(many, "rows", "error")
+    assert picture.height - 230 < 230
+
+
+def test_a_forest_shows_each_estimate_with_its_interval() -> None:
+    picture = forest([Estimate("a", 0.3, 0.2, 0.4), Estimate("b", 0.5, 0.1, 0.9, 0.5)], "risk")
+    assert {"0.300 [0.200, 0.400]", "0.500 [0.100, 0.900] 50% no data"} <= set(texts(picture))
+    discs = [s for s in picture.shapes if isinstance(s, Disc)]
+    assert [s.style for s in discs] == ["dot-0", "hollow"]
+    left, right = (
+        [
+            float(s.path[1:].split(",")[0])
+            for s in picture.shapes
+            if isinstance(s, Line) and "v8" in s.path
+        ][k]
+        for k in (0, 1)
+    )
+    assert discs[0].x == pytest.approx((left + right) / 2, abs=0.1)  # on a linear axis
+
+
+def test_the_forest_of_a_cpt_has_the_intervals_of_the_result() -> None:
+    result = lc.learn(APPENDIX, appendix_table(), method="direct-mcar", intervals=True)
+    low, high = result.interval("X")[0, 0, 1]
+    value = result.network.cpt("X").table[0, 0, 1]
+    assert f"{value:.3f} [{low:.3f}, {high:.3f}]" in texts(cpt_forest(result, "X"))
+
+
+def test_the_forest_of_answers_takes_their_intervals_and_share_without_data() -> None:
+    network = lc.Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
+    rows = {"Age": ["kid"] * 40 + ["adult"] * 60, "MI": [None] * 40 + ["no"] * 57 + ["yes"] * 3}
+    result = lc.learn(network, rows, prior=1, method="direct-mcar", intervals=True)
+    answer = lc.query(result, "MI", interval=True, unsupported="ignore")
+    words = texts(answers_forest({"heart attack": answer, "other": 0.2}))
+    assert "heart attack" in words
+    assert sum("40% no data" in word for word in words) == 2
+    assert "0.200" in words
+
+
+def test_the_network_figure_names_what_is_missing_and_what_hides_it() -> None:
+    result = lc.learn(APPENDIX, appendix_table(), method="direct-mcar")
+    picture = network_figure(result, missingness="W -> R[X]; X <-> R[Y]")
+    words = texts(picture)
+    assert sorted(words) == sorted([
+        "X", "33% missing", "Y", "33% missing", "W", "0% missing", "Z", "0% missing", "R[X]", "R[Y]",
+    ])  # fmt: skip
+    dashed = [s for s in picture.shapes if isinstance(s, Line) and s.style == "cause"]
+    assert len(dashed) == 1 + 2  # an edge, and a bow drawn from both ends
+
+
+@pytest.mark.parametrize(
+    ("kind", "start"), [(".svg", b"<svg"), (".pdf", b"%PDF"), (".png", b"\x89PNG")]
+)
+def test_a_picture_is_written_as_its_name_ends(tmp_path: Path, kind: str, start: bytes) -> None:
+    picture = missing_patterns(APPENDIX, appendix_table())
+    picture.write(tmp_path / f"patterns{kind}")
+    assert (tmp_path / f"patterns{kind}").read_bytes().startswith(start)
+
+
+def test_a_picture_has_no_other_kind(tmp_path: Path) -> None:
+    with pytest.raises(LacunetError, match=r"patterns\.gif"):
+        missing_patterns(APPENDIX, appendix_table()).write(tmp_path / "patterns.gif")
+
+
+def test_matplotlib_draws_the_same_words_at_the_same_places() -> None:
+    picture = network_figure(RAIN)
+    (axes,) = picture.figure().axes
+    words = [s for s in picture.shapes if isinstance(s, Words)]
+    drawn = [(text.get_text(), *text.get_position()) for text in axes.texts]
+    assert drawn == [(s.text, s.x, s.y) for s in words]
+
+
+def test_names_that_are_markup_or_mathematics_are_drawn_as_they_are() -> None:
+    name = '<b>"$x_1$"&'
+    network = lc.Network({name: ["a", "$b$"]}, {}, {name: [0.5, 0.5]})
+    assert name in texts(network_figure(network))
+    (axes,) = network_figure(network).figure().axes
+    assert axes.texts[0].get_text() == name
+    axes.figure.canvas.draw()
+
+
+def test_hatching_stays_within_its_box() -> None:
+    (stroke,) = (
+        s for s in heat_map(np.ones((1, 1)), ["r"], ["c"], title="t", given="g", is_supported=[False]).shapes
+        if isinstance(s, Line)
+    )  # fmt: skip
+    points = np.array(re.findall(r"[ML]([\d.]+),([\d.]+)", stroke.path), dtype=float)
+    assert points[:, 1].min() >= 46
+    assert points[:, 1].max() <= 69

@@ -26,7 +26,7 @@ TAKE_A_NETWORK: list[Callable[[Any], object]] = [
     lambda network: lacunet.sample(network, 5, 1).columns["lung"].tolist(),
     lambda network: lacunet.simulate(network, 5, rng=1).complete.columns["lung"].tolist(),
     lambda network: lacunet.to_pgmpy(network).nodes(),
-    lambda network: cpt_heatmap(network, "lung").axes[0].get_title(),
+    lambda network: cpt_heatmap(network, "lung").words,
 ]
 
 

@@ -1,7 +1,8 @@
-"""Pictures of networks, data and results; each function returns its matplotlib figure.
+"""Pictures of networks, data and results, for notebooks and papers.
 
-Needs matplotlib (``pip install lacunet[plots]``). No global state is touched: show a figure in
-a notebook by returning it, keep it with ``figure.savefig("name.svg")``.
+Each function returns a `Picture`: a notebook shows it, ``picture.write("name.svg")`` keeps it as
+SVG, PDF or PNG, ``picture.figure()`` is a matplotlib figure. SVG needs nothing; the others need
+matplotlib (``pip install lacunet[plots]``).
 """
 
 from __future__ import annotations
@@ -9,39 +10,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.estimate.learn import Result
+from lacunet.figures import charts
+from lacunet.figures.charts import Estimate, Series
+from lacunet.figures.network import network_picture
+from lacunet.figures.shapes import Picture
 from lacunet.formats.files import AnyNetwork, as_network
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from lacunet.inference.answer import Answer
+from lacunet.missingness.graph import MissingnessGraph, graph_of
 
 MOST_ROWS = 64
-INK, MISSING, LINE = "#0b5cad", "#d9730d", "#d0d7de"
-STYLES = (
-    ("#0b5cad", "-"),
-    ("#b34700", "--"),
-    ("#4b7f52", ":"),
-    ("#7b4fa3", "-."),
-    ("#1b1f24", "-"),
-)
 
 
-def cpt_heatmap(network: AnyNetwork, variable: str) -> Figure:
+def cpt_heatmap(network: AnyNetwork, variable: str) -> Picture:
     """The CPT of a variable: one line for each configuration of its parents, shaded.
+
+    Lines that no data support are hatched, where the network knows.
 
     Examples
     --------
     >>> import lacunet as lc
     >>> from lacunet.plots import cpt_heatmap
-    >>> [axes] = cpt_heatmap(lc.example("asia"), "dysp").axes
-    >>> [label.get_text() for label in axes.get_yticklabels()]
-    ['yes, yes', 'yes, no', 'no, yes', 'no, no']
+    >>> cpt_heatmap(lc.example("asia"), "dysp").words
+    'P(dysp | bronc, either)'
     """
     network = as_network(network)
     cpt = network.cpt(variable)
@@ -51,22 +47,19 @@ def cpt_heatmap(network: AnyNetwork, variable: str) -> Figure:
             f"the CPT of {variable!r} has {len(rows):,} rows, more than {MOST_ROWS} can be drawn.",
             "the page of `lacunet learn --report` shows it in parts.",
         )
-    figure = _figure(1.5 + 0.9 * rows.shape[1], 1.2 + 0.32 * len(rows))
-    axes = figure.subplots()
-    axes.imshow(rows, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    for (line, column), value in np.ndenumerate(rows):
-        colour = "white" if value > 0.55 else "black"
-        axes.text(column, line, f"{value:.3f}", ha="center", va="center", color=colour)
+    supported = np.ones(len(rows), bool) if cpt.supported is None else cpt.supported.ravel()
     configurations = product(*(network.states(parent) for parent in cpt.parents))
-    axes.set_yticks(range(len(rows)), [", ".join(states) for states in configurations])
-    axes.set_xticks(range(rows.shape[1]), network.states(variable))
-    axes.set_ylabel(", ".join(cpt.parents))
-    given = f" | {', '.join(cpt.parents)}" if cpt.parents else ""
-    axes.set_title(f"P({variable}{given})", parse_math=False)
-    return figure
+    return charts.heat_map(
+        rows,
+        [", ".join(states) for states in configurations],
+        network.states(variable),
+        title=cpt.title,
+        given=", ".join(cpt.parents),
+        is_supported=supported.tolist(),
+    )
 
 
-def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Figure:
+def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Picture:
     """The commonest patterns of missing values, a column each, and how often each occurs.
 
     Parameters
@@ -82,97 +75,149 @@ def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Figure:
     summary = missing_summary(read_table(data, as_network(network)), [])
     holes = [k for k in np.argsort(-summary.missing_rows) if summary.missing_rows[k] > 0]
     order = np.argsort(-summary.rows)[:most]
-    shares = summary.rows[order] / summary.rows.sum()
-    figure = _figure(2.5 + 0.3 * len(order), 1.8 + 0.26 * len(holes))
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[1, max(len(holes), 1) / 4])
-    above.bar(range(len(order)), shares, color=MISSING)
-    above.set_ylabel("share of the rows")
-    for line, variable in enumerate(holes):
-        is_missing = summary.is_missing[order, variable]
-        colours = [MISSING if missing else LINE for missing in is_missing]
-        below.scatter(range(len(order)), [line] * len(order), c=colours, s=50)
-    rates = summary.missing_rows / summary.rows.sum()
-    names = [f"{summary.variables[k]} ({rates[k]:.0%})" for k in holes]
-    below.set_yticks(range(len(holes)), names)
-    below.invert_yaxis()
-    below.set_xticks([])
-    below.set_xlabel("patterns; filled: missing")
-    return figure
+    total = float(summary.rows.sum())
+    return charts.patterns(
+        [summary.variables[k] for k in holes],
+        summary.is_missing[np.ix_(order, holes)],
+        (summary.rows[order] / total).tolist(),
+        (summary.missing_rows[holes] / total).tolist(),
+    )
 
 
-def em_trace(result: Result) -> Figure:
-    """The log-posterior at each iteration of EM, and the held-out curve if there is one."""
+def em_trace(result: Result) -> Picture:
+    """The log-posterior at each iteration of EM."""
     ended = result.ended
     if ended is None or not ended.trace:
         raise LacunetError(
             f"{result.method!r} has no iterations to draw.", "learn with em or auto instead."
         )
-    figure = _figure(5, 3.2 if not ended.heldout else 5.4)
-    panels = figure.subplots(2 if ended.heldout else 1, 1, squeeze=False)
-    axes: Sequence[Axes] = panels[:, 0].tolist()
-    axes[0].plot(ended.trace, color=INK, marker=".")
-    axes[0].set_ylabel("log-posterior")
-    axes[0].set_title(f"{ended.reason} after {ended.iterations} iterations")
-    if ended.heldout:
-        axes[1].plot(ended.heldout, color=STYLES[1][0], linestyle="--", marker=".")
-        axes[1].set_ylabel("held-out log-likelihood")
-        axes[1].set_xlabel("start, 1, 2, 4, 8, 16 steps, convergence")
-    axes[0].set_xlabel("iteration")
-    return figure
+    return charts.lines(
+        [Series("log-posterior", range(len(ended.trace)), ended.trace)],
+        f"iteration ({ended.reason})",
+        "log-posterior",
+    )
 
 
 def learning_curves(
     values: Mapping[str, Mapping[int, Sequence[float]]], y_label: str = "KL divergence"
-) -> Figure:
+) -> Picture:
     """Median with quartiles against the number of rows, a line for each method.
 
     Parameters
     ----------
     values
         For each method, for each number of rows, one value for each repetition.
+    """
+    series = []
+    for method, curve in values.items():
+        rows = sorted(curve)
+        quartiles = np.array(
+            [np.quantile(curve[n], [0.25, 0.5, 0.75]) if len(curve[n]) else [nan] * 3 for n in rows]
+        )
+        low, median, high = quartiles.T.tolist()
+        numbers = dict.fromkeys(end(len(curve[n]) for n in rows) for end in (min, max))
+        label = f"{method} (n={' to '.join(map(str, numbers))})"
+        series.append(Series(label, rows, median, low, high))
+    return charts.lines(series, "rows", y_label, log_x=True, log_y=True)
+
+
+def forest(answers: Mapping[str, Any], *, reference: float | None = None) -> Picture:
+    """Answers below one another, each with its interval: queries, effects, any estimates.
+
+    What rests on CPT rows without data, by a tenth or more, has a hollow disc, a dotted interval
+    and the share in words.
+
+    Parameters
+    ----------
+    answers
+        For each label an answer of `lacunet.query` (all its states are drawn), or numbers: a
+        value, or a value with the low and the high end of its interval.
+    reference
+        A value to compare with, drawn as a line.
 
     Examples
     --------
-    >>> from lacunet.plots import learning_curves
-    >>> [axes] = learning_curves({"em": {100: [0.3, 0.2, 0.4], 1000: [0.1, 0.1, 0.2]}}).axes
-    >>> axes.lines[0].get_ydata().tolist()
-    [0.3, 0.1]
+    >>> from lacunet.plots import forest
+    >>> forest({"treated": (0.3, 0.2, 0.4), "not treated": (0.5, 0.45, 0.56)}).words
+    'probability: 2 estimates'
     """
-    figure = _figure(5.5, 3.6)
-    axes = figure.subplots()
-    for number, (method, curve) in enumerate(values.items()):
-        colour, dashes = STYLES[number % len(STYLES)]
-        rows = sorted(curve)
-        quartiles = np.array([np.quantile(curve[n], [0.25, 0.5, 0.75]) if len(curve[n]) else
-                              [nan] * 3 for n in rows])  # fmt: skip
-        repetitions = dict.fromkeys(end(len(curve[n]) for n in rows) for end in (min, max))
-        label = f"{method} (n={' to '.join(map(str, repetitions))})"
-        axes.plot(rows, quartiles[:, 1], color=colour, linestyle=dashes, marker=".", label=label)
-        axes.fill_between(rows, quartiles[:, 0], quartiles[:, 2], color=colour, alpha=0.15)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("rows")
-    axes.set_ylabel(y_label)
-    axes.legend()
-    return figure
+    found: list[Estimate] = []
+    for label, answer in answers.items():
+        if isinstance(answer, Answer):
+            found += _of_answer(label, answer)
+        else:
+            found.append(Estimate(label, *np.atleast_1d(np.asarray(answer, dtype=float)).tolist()))
+    return charts.forest(found, "probability", reference=reference)
 
 
-def _figure(width: float, height: float) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
+def _of_answer(label: str, answer: Answer) -> list[Estimate]:
+    cells = list(product(*answer.states))
+    values = np.asarray(answer).ravel()
+    ends = np.full((len(cells), 2), nan)
+    if answer.interval is not None:
+        ends = answer.interval.reshape(-1, 2)
+    share = answer.unsupported or 0.0
+    return [
+        Estimate(", ".join(cell), float(value), float(low), float(high), share, group=label)
+        for cell, value, (low, high) in zip(cells, values, ends, strict=True)
+    ]
+
+
+def cpt_forest(result: Result, variable: str, level: float = 0.95) -> Picture:
+    """The entries of a CPT with their intervals, a group for each configuration of the parents.
+
+    Entries of a variable with two states are drawn for the second one alone.
+    """
+    network = result.network
+    cpt = network.cpt(network.known(variable))
+    rows = cpt.table.reshape(-1, cpt.table.shape[-1])
+    if len(rows) > MOST_ROWS:
         raise LacunetError(
-            "drawing needs matplotlib.", "install it with: pip install lacunet[plots]"
-        ) from None
+            f"the CPT of {variable!r} has {len(rows):,} rows, more than {MOST_ROWS} can be drawn.",
+            f"take result.table({variable!r}) instead.",
+        )
+    ends = result.interval(variable, level).reshape(*rows.shape, 2)
+    bare = np.zeros(len(rows), bool) if cpt.supported is None else ~cpt.supported.ravel()
+    states = network.states(variable)
+    shown = range(1, 2) if len(states) == 2 else range(len(states))
+    found = []
+    for number, parents in enumerate(product(*map(network.states, cpt.parents))):
+        given = ", ".join(f"{p}={s}" for p, s in zip(cpt.parents, parents, strict=True))
+        for k in shown:
+            label = states[k] if len(shown) > 1 else given or states[k]
+            low, high = ends[number, k].tolist()
+            group = given if len(shown) > 1 else ""
+            value = float(rows[number, k])
+            found.append(Estimate(label, value, low, high, float(bare[number]), group=group))
+    title = f"P({variable}={states[1]} | ...)" if len(shown) == 1 else cpt.title
+    return charts.forest(found, title)
 
-    class Picture(Figure):  # type: ignore[misc, unused-ignore]
-        """A figure that notebooks show although pyplot does not know it."""
 
-        def _repr_png_(self) -> bytes:
-            from io import BytesIO
+def network_figure(
+    network: AnyNetwork,
+    *,
+    missingness: MissingnessGraph | str | None = None,
+    width: float = 700,
+) -> Picture:
+    """The network as a figure; of a result of learning, with what is missing of each variable.
 
-            stream = BytesIO()
-            self.savefig(stream, format="png", dpi=100)
-            return stream.getvalue()
+    Parameters
+    ----------
+    missingness
+        How values go missing: a graph, its text or a file's path. Its mechanisms are drawn.
+    width
+        About how wide the figure may be, in pixels (96 to the inch).
 
-    return Picture(figsize=(width, height), layout="constrained")
+    Examples
+    --------
+    >>> import lacunet as lc
+    >>> from lacunet.plots import network_figure
+    >>> network_figure(lc.example("asia")).words
+    '8 variables, 8 edges'
+    """
+    missing = None
+    if isinstance(network, Result):
+        missing = {name: count / network.rows for name, count in network.missing.items()}
+    known = as_network(network)
+    graph = None if missingness is None else graph_of(missingness, known)
+    return network_picture(known, missing, graph, width=width)

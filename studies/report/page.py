@@ -8,7 +8,8 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
-from lacunet.pages.charts import Line, lines
+from lacunet.figures.charts import Series, lines
+from lacunet.figures.shapes import Picture
 from lacunet.pages.kit import Cell, Tile, document, figure, paragraph, section, table, tiles
 from lacunet.pages.provenance import SAVE, Provenance, provenance_section
 from studies.paper.studies import Study, study_named
@@ -123,7 +124,7 @@ def _facts(study: Study, outcomes: Sequence[Outcome]) -> list[Tile]:
     ]
 
 
-def _chart(drawing: Drawing) -> str:
+def _chart(drawing: Drawing) -> Picture:
     return lines(
         [_line(line) for line in drawing.lines],
         ACROSS[drawing.across],
@@ -133,7 +134,7 @@ def _chart(drawing: Drawing) -> str:
     )
 
 
-def _line(line: Drawn) -> Line:
+def _line(line: Drawn) -> Series:
     title = TITLES[line.method]
     told = [
         f"{title}: median {one.median:.4g}, quartiles {one.quartiles[0]:.4g} and "
@@ -142,7 +143,7 @@ def _line(line: Drawn) -> Line:
     ]
     counts = sorted({one.count for one in line.found})
     many = f"n = {counts[0]}" + (f" to {counts[-1]}" if len(counts) > 1 else "")
-    return Line(
+    return Series(
         f"{title} ({many})",
         line.across,
         [one.median for one in line.found],

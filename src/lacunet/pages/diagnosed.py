@@ -7,7 +7,7 @@ from math import isfinite
 
 from lacunet.diagnosis.at_random import MissingTest
 from lacunet.diagnosis.diagnosis import LEVEL, Diagnosis
-from lacunet.pages.charts import dumbbell
+from lacunet.figures.charts import dumbbell
 from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.pages.sections import missing_section
@@ -119,7 +119,9 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
             ),
             Cell(f"{test.effect:.2f}", value=test.effect),
             Cell(f"{test.rates[1]:.0%} at {test.lowest}"),
-            Cell(markup=dumbbell(*reversed(test.rates))) if all(map(isfinite, test.rates)) else "",
+            Cell(markup=dumbbell(*reversed(test.rates)).markup())
+            if all(map(isfinite, test.rates))
+            else "",
             Cell(f"{test.rates[0]:.0%} at {test.highest}"),
             Cell(f"{test.rows:,.0f}", value=test.rows),
         ]

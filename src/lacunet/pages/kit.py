@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.errors import LacunetError
+from lacunet.figures.shapes import Picture, page_style
 from lacunet.output import replacing
 from lacunet.wording import finite
 
@@ -54,7 +55,7 @@ def document(
     scripts
         The names of the assets that run in the page, in order.
     """
-    style = asset("page.css")
+    style = f"{asset('page.css')}\n{page_style(''.join(body))}"
     programs = [asset(name) for name in scripts]
     policy = "; ".join(
         [
@@ -187,6 +188,6 @@ def _cell(cell: Cell | str, is_label: bool) -> str:
     return f"<td{kind}{value}>{cell.markup or escape(cell.text)}</td>"
 
 
-def figure(picture: str, caption: str) -> str:
+def figure(picture: Picture, caption: str) -> str:
     """A picture with what it shows in words."""
-    return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f"<figure>{picture.markup()}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -103,7 +103,7 @@ def page(
         tiles(_tiles(result, summary, order[0], told)),
         _warnings(result, told),
         "</header><main>",
-        network_section(network, data, why_not_live=_why_not_live(result, told)),
+        network_section(data, why_not_live=_why_not_live(result, told)),
         _families_section(order, place, facts, told),
         *([] if summary is None else [missing_section(summary, told)]),
         em_section(result.ended, told),

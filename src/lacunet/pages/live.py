@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.figures.layout import Layout, bow, layered
 from lacunet.inference.elimination.order import (
     best_order,
     cells_of,
@@ -25,9 +26,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.pages.kit import section
-from lacunet.pages.layout import Layout, layered
 from lacunet.pages.numbers import Withheld, pack
-from lacunet.wording import counted
 
 CARD, PAIR_CARD, BETWEEN, HEAD = 188, 216, 18, 36
 ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
@@ -222,7 +221,7 @@ def _layout_data(
     variables: int,
 ) -> dict[str, Any]:
     hidden = [
-        {"path": _arc(layout, size_of, *pair), "kind": "hidden", "ends": _ends(pair)}
+        {"path": bow(layout, size_of, *pair), "kind": "hidden", "ends": _ends(pair)}
         for pair in mechanisms["hidden_causes"]
     ]
     return {
@@ -245,22 +244,6 @@ def _ends(edge: Sequence[str]) -> str:
     return " ".join(end.removeprefix("v") for end in edge)
 
 
-def _arc(
-    layout: Layout[str], size_of: Mapping[str, tuple[float, float]], one: str, two: str
-) -> str:
-    """A bow between the sides of two boxes that face each other."""
-    (x, y), (to_x, to_y) = (
-        (layout.corner_of[end][0], layout.corner_of[end][1] + size_of[end][1] / 2)
-        for end in (one, two)
-    )
-    if x <= to_x:
-        x += size_of[one][0]
-    else:
-        to_x += size_of[two][0]
-    bow_x, bow_y = (x + to_x) / 2 + (30 if abs(y - to_y) > 20 else 0), (y + to_y) / 2 + 18
-    return f"M{x:.1f},{y:.1f}Q{bow_x:.1f},{bow_y:.1f} {to_x:.1f},{to_y:.1f}"
-
-
 def mechanism_data(graph: MissingnessGraph | None, place: Mapping[str, int]) -> dict[str, Any]:
     """The mechanisms and the hidden causes of a graph, as the drawing wants them."""
 
@@ -278,8 +261,41 @@ def mechanism_data(graph: MissingnessGraph | None, place: Mapping[str, int]) -> 
     }
 
 
+def _reading(data: Mapping[str, Any]) -> list[str]:
+    """What the marks of the drawing mean, and which keys do what."""
+    live = data["live"]
+    found = []
+    if live:
+        found += [
+            "Click a state, or press Enter on it, to say that it was seen; again to take it back. "
+            "The address of the page carries what was seen, so a question can be sent.",
+            '<span class="swatch prior"></span> the belief without evidence; bold: more probable '
+            "now, grey: less.",
+        ]
+        if live["intervals"]:
+            found.append('<span class="swatch whisker"></span> interval, without evidence.')
+    if data.get("has_support"):
+        found.append(
+            '<span class="swatch hatched"></span> rests on CPT rows without data: the probability '
+            "of passing through one."
+        )
+    if data["has_rows"]:
+        found.append(
+            '<span class="swatch missing"></span> share of the values that are missing. ! marks a '
+            "warning."
+        )
+    if data["mechanisms"]:
+        found.append(
+            '<span class="swatch dashed"></span> R[X]: whether X is recorded, and what that '
+            "depends on."
+        )
+    keys = "Arrow keys walk along the network: up to a parent, down to a child, left and right."
+    if live:
+        keys += " Tab goes on to the states of the chosen variable."
+    return [*found, keys]
+
+
 def network_section(
-    network: Network,
     data: Mapping[str, Any],
     title: str = "The network",
     *,
@@ -291,33 +307,13 @@ def network_section(
     ``data`` is what `carried` or `drawing` gave; ``why_not_live`` says why there are no beliefs,
     if there are none; ``after`` is markup to follow.
     """
-    live, has_missing = data["live"], data["has_rows"]
-    has_support = data.get("has_support", False)
-    edges = counted(sum(map(len, network.parents_of.values())), "edge")
-    legend = [
-        '<span class="swatch missing"></span> share of values missing' if has_missing else "",
-        "! marks a warning" if has_missing else "",
-        '<span class="swatch dashed"></span> mechanisms of missing values'
-        if data["mechanisms"]
-        else "",
-        '<span class="swatch hatched"></span> rests on CPT rows without data'
-        if has_missing
-        else "",
-        '<span class="swatch whisker"></span> interval without evidence'
-        if live and live["intervals"]
-        else "",
-        '<span class="swatch prior"></span> belief without evidence' if live else "",
-    ]
+    live = data["live"]
+    reading = "".join(f"<li>{text}</li>" for text in _reading(data))
     ask = (
         '<div id="asked"><div class="bar"><span>P(evidence) = <output id="evidence-probability" '
         'data-evidence-probability="1">1</output></span><span id="evidence" class="chips"></span>'
         '<button type="button" id="clear" disabled>clear</button></div>'
         '<p class="soft" id="moved" role="status"></p></div>'
-    )
-    keys = (
-        "Click a state, or press Enter on it, to set evidence; again to take it back. "
-        if live
-        else ""
     )
     return section(
         "network",
@@ -334,12 +330,10 @@ def network_section(
         '<button type="button" id="fit">fit</button><button type="button" id="actual">100%</button>'
         '<button type="button" id="whole" hidden>whole network</button></span></div>',
         ask if live else "",
+        f"<details><summary>How to read and use it</summary><ul>{reading}</ul></details>"
         '<p class="warning" id="unknown" hidden></p><p class="soft" id="beyond" hidden></p>'
         '<p class="soft" id="sure" hidden></p><p class="soft name" id="shown" role="status"></p>'
         '<div id="drawing" tabindex="-1"></div>',
-        f'<p class="soft legend">{" · ".join(filter(None, legend))}</p>',
-        f'<p class="soft">{keys}Arrow keys walk along the network, from a state to the next one; '
-        f"{counted(len(network.variables), 'variable')}, {edges}.</p>",
         '<h3 id="others-title" hidden>All other variables</h3><div id="others"></div>',
         '<div id="panel-place"><div id="panel" tabindex="-1"></div></div></div>'
         if "packed" in data

@@ -105,7 +105,6 @@ def _page(
         *facts,
     ]
     picture = network_section(
-        graph.network,
         drawn,
         "The graph",
         after=f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>",

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lacunet.estimate.method import AGREEMENT, Ended, agreed
+from lacunet.figures.charts import Series, dots, dumbbell, lines, patterns
 from lacunet.model.network import Network
-from lacunet.pages.charts import Line, dots, dumbbell, lines, patterns
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Cell, figure, named, paragraph, section, table
 from lacunet.pages.numbers import FEWEST_ROWS, largest_moves
@@ -99,12 +99,12 @@ def em_section(ended: Ended | None, told: Disclosure = EVERYTHING) -> str:
         return ""
     figures = []
     if len(ended.trace) > 1 and not told.is_limited:
-        trace = Line("log-posterior", range(len(ended.trace)), ended.trace)
+        trace = Series("log-posterior", range(len(ended.trace)), ended.trace)
         figures.append(
             figure(lines([trace], "iteration", "log-posterior"), "The climb of EM on all rows.")
         )
     if len(ended.heldout) > 1 and not told.is_limited:
-        curve = Line("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
+        curve = Series("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
         words = "Held-out rows at the start, after 1, 2, 4, 8 and 16 steps, and at convergence."
         figures.append(figure(lines([curve], "stop", "log-likelihood"), words))
     if len(ended.starts) > 1:
@@ -163,7 +163,7 @@ def complete_section(
             ),
             f"{move.complete:.3f}",
             f"{move.learned:.3f}",
-            Cell(markup=dumbbell(move.complete, move.learned)),
+            Cell(markup=dumbbell(move.complete, move.learned).markup()),
             f"{move.learned - move.complete:+.3f}",
             f"{move.errors:.1f}",
             f"{move.rows:,.0f}",

@@ -35,7 +35,7 @@ def page(network: Network, source: Provenance = UNKNOWN, behind: Behind = NOTHIN
     data = _data("network", Side("", network, behind), source)
     heading = f"{source.network}: " if source.network else ""
     size = f"{counted(len(network.variables), 'variable')}, {counted(len(network.edges), 'edge')}"
-    section_ = network_section(network, data, why_not_live=_why_not_live(network))
+    section_ = network_section(data, why_not_live=_why_not_live(network))
     return _page(heading + size, "", [section_, _listing(network)], data, source)
 
 
@@ -53,7 +53,7 @@ def pair_page(first: Side, second: Side, source: Provenance = UNKNOWN) -> str:
             f" {counted(len(edges - others), 'edge')} only in the first, {len(others - edges):,} "
             "only in the second (dotted)."
         )
-    sections = [network_section(first.network, data, "Side by side"), _listing(first.network)]
+    sections = [network_section(data, "Side by side"), _listing(first.network)]
     title = f"{first.label} and {second.label}"
     return _page(title, words, sections, data, source, "paired")
 

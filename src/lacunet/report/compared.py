@@ -9,7 +9,7 @@ from typing import Any
 from lacunet.comparison.compare import YARDSTICK, Comparison, Standing
 from lacunet.comparison.summary import Difference, Summary
 from lacunet.evaluate import Evaluation
-from lacunet.pages.charts import ranges
+from lacunet.figures.charts import ranges
 from lacunet.pages.kit import Tile, figure, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.wording import counted, finite, text_table

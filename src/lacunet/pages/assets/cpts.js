@@ -114,6 +114,7 @@
       ...(data.has_intervals ? [make("p", { class: "soft" }, `Below each probability: its ${data.level ? Math.round(1000 * data.level) / 10 + "% " : ""}interval.`)] : []),
       make("div", { class: "bar" }, make("button", { type: "button", on: { click: copyCsv } }, "copy as CSV"),
         make("button", { type: "button", on: { click: () => save(safeFile(v.name) + ".csv", cptCsv(shown.variable), "text/csv") } }, "save as CSV"),
+        make("button", { type: "button", on: { click: () => network.goTo(i) } }, "back to the network"),
         make("span", { id: "copied", role: "status", class: "soft" })),
       ...(formulas.length ? [make("h3", {}, "What is estimated"), make("div", { class: "formula", tabindex: 0 }, formula(formulas[i]))] : []));
     drawTables();

@@ -47,7 +47,8 @@ page.network = (() => {
       make("span", { class: "title" }, name(v.name)), share, note, missing);
     head.addEventListener("click", () => choose(i, true));
     const states = live ? make("div", { class: "states", role: "group", "aria-label": "states of " + v.name }, ...v.states.map((_, k) => stateRow(i, k))) : "";
-    const card = make("div", { class: "card", "data-card": i }, head, states);
+    const from = v.parents.length ? make("div", { class: "from" }, "from ", ...v.parents.flatMap((p, a) => [a ? ", " : "", name(vars[p].name)])) : "";
+    const card = make("div", { class: "card", "data-card": i }, head, from, states);
     if (live) card.style.setProperty("--label", Math.min(Math.max(...v.states.map(s => s.length), 3) + 1, 12) + "ch");
     card.addEventListener("keydown", event => walk(event, i));
     return card;
@@ -328,5 +329,5 @@ page.network = (() => {
       update();
     }
   }
-  return { start, state, onChoice, onFind, choose, cards, isList, update };
+  return { start, state, onChoice, onFind, goTo, cards, isList };
 })();

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lacunet as lc
-from lacunet.pages.layout import Layout, layered
+from lacunet.figures.layout import Layout, layered
 
 Sizes = dict[int, tuple[float, float]]
 

@@ -368,3 +368,19 @@ def _port(box: _Box, toward: _Box) -> float:
 def _curve(x: float, y: float, to_x: float, to_y: float) -> str:
     middle = (y + to_y) / 2
     return f"C{x:.1f},{middle:.1f} {to_x:.1f},{middle:.1f} {to_x:.1f},{to_y:.1f}"
+
+
+def bow(
+    layout: Layout[Node], size_of: Mapping[Node, tuple[float, float]], one: Node, two: Node
+) -> str:
+    """A bow between the sides of two boxes that face each other."""
+    (x, y), (to_x, to_y) = (
+        (layout.corner_of[end][0], layout.corner_of[end][1] + size_of[end][1] / 2)
+        for end in (one, two)
+    )
+    if x <= to_x:
+        x += size_of[one][0]
+    else:
+        to_x += size_of[two][0]
+    middle_x, middle_y = (x + to_x) / 2 + (30 if abs(y - to_y) > 20 else 0), (y + to_y) / 2 + 18
+    return f"M{x:.1f},{y:.1f}Q{middle_x:.1f},{middle_y:.1f} {to_x:.1f},{to_y:.1f}"

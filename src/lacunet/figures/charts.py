@@ -1,0 +1,378 @@
+"""Charts: lines with bands, dots, ranges, patterns of missing values, heat maps, forest plots.
+
+Series are told apart by colour and by dashes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.figures.shapes import DASHES, SERIES, Box, Disc, Line, Picture, Shape, Words
+from lacunet.model.network import FloatArray
+
+WIDTH, HEIGHT = 380, 230
+LEFT, RIGHT, TOP, BOTTOM = 58, 22, 14, 40
+LETTER = 6.6  # the width of a letter, on average
+MOST_POINTS = 400
+LONGEST = 30  # letters of a name
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points to be joined; ``low`` and ``high`` give them a band (quartiles, say).
+
+    ``beside`` are values of somebody else at the same places, NaN where there is none; ``titles``
+    are what each point says when it is pointed at.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    beside: Sequence[float] = ()
+    titles: Sequence[str] = ()
+
+
+def lines(
+    series: Sequence[Series],
+    x_label: str,
+    y_label: str,
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> Picture:
+    """A line chart; points that are not numbers are left out of their line.
+
+    More than one line have a legend below, in columns.
+    """
+    shown = [value for one in series for value in (*one.y, *one.low, *one.high, *one.beside)]
+    x_axis = _Axis.over([x for one in series for x in one.x], LEFT, WIDTH - RIGHT, log_x)
+    y_axis = _Axis.over(shown, HEIGHT - BOTTOM, TOP + 8, log_y)
+    base = HEIGHT - BOTTOM
+    shapes: list[Shape] = []
+    for value in y_axis.ticks:
+        y = y_axis.at(value)
+        shapes.append(Line(f"M{LEFT},{y:.1f}H{WIDTH - RIGHT}", "grid"))
+        shapes.append(Words(LEFT - 6, y + 4, f"{value:,.6g}", "end"))
+    shapes += [
+        *_below(x_axis, base, x_label),
+        Line(f"M{LEFT},{TOP}V{base}H{WIDTH - RIGHT}", "axis"),
+        Words(4, 10, y_label),
+    ]
+    for number, one in enumerate(series):
+        shapes += _line(number, one, x_axis, y_axis)
+    height = float(HEIGHT)
+    if len(series) > 1:
+        named, height = _legend([one.label for one in series])
+        shapes += named
+    return Picture(WIDTH, height, tuple(shapes), f"{y_label} against {x_label}")
+
+
+def line_style(number: int) -> str:
+    """The style of the line of a series: a colour, and dashes."""
+    return f"s{number % len(SERIES)}-{number % len(DASHES)}"
+
+
+def _legend(labels: Sequence[str]) -> tuple[list[Shape], float]:
+    """What the lines are called, in as many columns as there is room for; and where it ends."""
+    widest = max(map(len, labels)) * LETTER + 44
+    columns = max(1, int((WIDTH - 8) // widest))
+    shapes: list[Shape] = []
+    for number, label in enumerate(labels):
+        x, y = 8 + widest * (number % columns), HEIGHT + 8 + 16 * (number // columns)
+        shapes.append(Line(f"M{x:.1f},{y}h22", line_style(number)))
+        shapes.append(Words(x + 28, y + 4, label))
+    return shapes, HEIGHT + 16.0 * math.ceil(len(labels) / columns) + 6
+
+
+def _line(number: int, one: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape]:
+    step = max(1, math.ceil(len(one.x) / MOST_POINTS))
+    kept = [*range(0, len(one.x), step)]
+    kept += [len(one.x) - 1] if kept and kept[-1] != len(one.x) - 1 else []
+    xs = {k: x_axis.at(one.x[k]) for k in kept}
+    at = number % len(SERIES)
+    shapes: list[Shape] = []
+    if one.low:
+        there = [k for k in kept if y_axis.shows(one.low[k]) and y_axis.shows(one.high[k])]
+        path = [f"{xs[k]:.1f},{y_axis.at(one.high[k]):.1f}" for k in there]
+        path += [f"{xs[k]:.1f},{y_axis.at(one.low[k]):.1f}" for k in reversed(there)]
+        shapes += [Line(f"M{'L'.join(path)}Z", f"band-{at}")] if path else []
+    points = {k: y_axis.at(one.y[k]) for k in kept if y_axis.shows(one.y[k])}
+    if points:
+        path = [f"{xs[k]:.1f},{y:.1f}" for k, y in points.items()]
+        shapes.append(Line(f"M{'L'.join(path)}", line_style(number)))
+    if len(points) <= 40:
+        titles = one.titles or [""] * len(one.x)
+        shapes += [Disc(xs[k], y, 3, f"dot-{at}", titles[k]) for k, y in points.items()]
+    for k in (k for k in kept if one.beside and y_axis.shows(one.beside[k])):
+        x, y = xs[k], y_axis.at(one.beside[k])
+        title = f"{one.label}, published: {one.beside[k]:.6g}"
+        shapes.append(Line(f"M{x - 5:.1f},{y:.1f}l5,-5l5,5l-5,5Z", f"beside-{at}", title))
+    return shapes
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A stretch of numbers laid on a stretch of pixels, in logarithms if ``is_log``."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    is_log: bool = False
+
+    @classmethod
+    def over(cls, values: Sequence[float], start: float, end: float, is_log: bool = False) -> _Axis:
+        known = [value for value in values if math.isfinite(value) and (value > 0 or not is_log)]
+        known = known or [1.0, 10.0]
+        low, high = min(known), max(known)
+        if low == high:
+            low, high = (low / 3, high * 3) if is_log else (low - 0.5, high + 0.5)
+        return cls(low, high, start, end, is_log)
+
+    def shows(self, value: float) -> bool:
+        """Whether the value has a place."""
+        return math.isfinite(value) and (value > 0 or not self.is_log)
+
+    def at(self, value: float) -> float:
+        low, high, here = map(math.log10 if self.is_log else float, (self.low, self.high, value))
+        return self.start + (here - low) / (high - low) * (self.end - self.start)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Some four round numbers."""
+        if self.is_log and self.high / self.low >= 10:
+            low = math.ceil(math.log10(self.low) - 1e-9)
+            high = math.floor(math.log10(self.high) + 1e-9)
+            return [10.0**power for power in range(low, high + 1, max(1, (high - low) // 6))]
+        rough = (self.high - self.low) / 4
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def _below(axis: _Axis, base: float, label: str) -> list[Shape]:
+    """The numbers below a horizontal axis at ``base``, and what they are."""
+    texts = [(axis.at(value), base + 16, f"{value:,.9g}") for value in axis.ticks]
+    texts.append(((axis.start + axis.end) / 2, base + 34, label))
+    return [Words(x, y, text, "middle") for x, y, text in texts]
+
+
+def dots(values: Sequence[float], label: str) -> Picture:
+    """Values on one axis, the first as a ring; those that fall together are stacked."""
+    axis = _Axis.over(values, LEFT, WIDTH - RIGHT)
+    stacked: dict[int, int] = {}
+    discs = []
+    for number, value in enumerate(values):
+        if not axis.shows(value):
+            continue
+        column = round(axis.at(value) / 8)
+        stacked[column] = stacked.get(column, 0) + 1
+        discs.append((8.0 * column, stacked[column], "first" if number == 0 else "dot-0", value))
+    base = 14.0 + 9 * max(stacked.values(), default=1)
+    shapes: list[Shape] = [Line(f"M{LEFT},{base}H{WIDTH - RIGHT}", "axis")]
+    shapes += [
+        Disc(x, base - 9 * height + 2, 3.5, style, f"{value:.6g}")
+        for x, height, style, value in discs
+    ]
+    shapes += _below(axis, base, label)
+    return Picture(WIDTH, base + 40, tuple(shapes), f"{label} of {len(values)}")
+
+
+def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
+    """For each name the lower quartile, median, upper quartile and worst, on one log axis."""
+    values = [value for _, spread in rows for value in spread]
+    left = _label_room([name for name, _ in rows])
+    axis, step = _Axis.over(values, left, WIDTH - RIGHT, is_log=True), 22
+    base = 8.0 + step * len(rows)
+    shapes: list[Shape] = [Line(f"M{axis.at(v):.1f},4V{base}", "grid") for v in axis.ticks]
+    for number, (name, spread) in enumerate(rows):
+        y = 4 + step * number + step / 2
+        shapes.append(Words(left - 8, y + 4, _short(name), "end"))
+        if not all(map(axis.shows, spread)):
+            continue
+        low, median, high, worst = map(axis.at, spread)
+        words = "lower quartile {:.4g}, median {:.4g}, upper quartile {:.4g}, worst {:.4g}"
+        shapes += [
+            Line(f"M{low:.1f},{y}H{high:.1f}", "range-0", words.format(*spread)),
+            Disc(median, y, 4, "dot-0", words.format(*spread)),
+            Line(f"M{worst:.1f},{y - 5}v10", "axis"),
+        ]
+    shapes += _below(axis, base, label)
+    return Picture(WIDTH, base + 40, tuple(shapes), label)
+
+
+def _label_room(names: Sequence[str]) -> float:
+    return min(20 + 7 * max((len(_short(name)) for name in names), default=1), 220)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def patterns(
+    names: Sequence[str],
+    is_missing: NDArray[np.bool_],
+    shares: Sequence[float],
+    rates: Sequence[float],
+) -> Picture:
+    """The commonest patterns, a column each: what is missing together, and how often.
+
+    Parameters
+    ----------
+    names
+        The variables, a line each.
+    is_missing
+        One row for each pattern, one column for each variable.
+    shares
+        The share of the rows with each pattern.
+    rates
+        The share of the rows in which each variable is missing.
+    """
+    step, top = 30, 96
+    label = _label_room(names)
+    left = label + 74
+    shapes: list[Shape] = []
+    tallest = max(shares, default=1.0) or 1.0
+    for row, (name, rate) in enumerate(zip(names, rates, strict=True)):
+        y = top + step * row + step / 2
+        shapes += [
+            Words(label - 6, y + 4, _short(name), "end"),
+            Box(label, y - 6, rate * 34, 12, "block"),
+            Words(label + 38, y + 4, f"{rate:.0%}"),
+        ]
+    for column, (pattern, share) in enumerate(zip(is_missing, shares, strict=True)):
+        x, tall = left + step * column + step / 2, 66 * share / tallest
+        shapes += [
+            Box(x - 7, 84 - tall, 14, tall, "block", f"{share:.1%} of the rows"),
+            Words(x, 79 - tall, f"{share:.0%}", "middle"),
+        ]
+        shown = np.flatnonzero(pattern)
+        if len(shown) > 1:
+            first, last = (top + step * row + step / 2 for row in (shown[0], shown[-1]))
+            shapes.append(Line(f"M{x},{first}V{last}", "link"))
+        for style, rows in (("off", np.flatnonzero(~pattern)), ("on", shown)):
+            discs = "".join(f"M{x:g},{top + step * row + step / 2:g}h0" for row in rows)
+            shapes += [Line(discs, style)] if discs else []
+    width, height = left + step * len(is_missing) + 12, top + step * len(names) + 6
+    return Picture(width, height, tuple(shapes), "commonest patterns of missing values")
+
+
+def dumbbell(first: float, second: float) -> Picture:
+    """Two probabilities on one line from 0 to 1: a ring, and a disc where it went."""
+    one, two = (6 + 108 * min(max(value, 0.0), 1.0) for value in (first, second))
+    shapes = (
+        Line("M6,7H114", "grid"),
+        Line(f"M{one:.1f},7H{two:.1f}", "s0-0"),
+        Disc(one, 7, 4, "ring"),
+        Disc(two, 7, 4, "dot-0"),
+    )
+    return Picture(120, 14, shapes, f"from {first:.3f} to {second:.3f}")
+
+
+def heat_map(
+    table: FloatArray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    title: str,
+    given: str,
+    is_supported: Sequence[bool],
+) -> Picture:
+    """A CPT: a line for each parent configuration, shaded; hatched where no data support it."""
+    left = _label_room([*rows, given])
+    cell = max(56.0, LETTER * max(len(_short(name)) for name in columns) + 12)
+    shapes: list[Shape] = [Words(6, 16, title, is_bold=True), Words(left - 8, 38, given, "end")]
+    shapes += [
+        Words(left + cell * (at + 0.5), 38, _short(name), "middle")
+        for at, name in enumerate(columns)
+    ]
+    for number, name in enumerate(rows):
+        y = 46.0 + 24 * number
+        shapes.append(Words(left - 8, y + 16, _short(name), "end"))
+        for at, value in enumerate(table[number]):
+            x = left + cell * at
+            shapes.append(Box(x, y, cell - 1, 23, f"heat-{round(10 * float(value))}"))
+            shapes.append(Words(x + cell / 2, y + 16, f"{value:.3f}", "middle"))
+        if not is_supported[number]:
+            shapes.append(_hatched(left, y, cell * len(columns) - 1, 23))
+    width = max(left + cell * len(columns), 7.6 * len(title)) + 8
+    return Picture(width, 54.0 + 24 * len(rows), tuple(shapes), title)
+
+
+def _hatched(x: float, y: float, width: float, height: float) -> Line:
+    """Strokes across a box."""
+    strokes = []
+    for start in np.arange(0, width + height, 8):
+        from_x, to_x = min(start, width), max(start - height, 0)
+        strokes.append(
+            f"M{x + from_x:.1f},{y + start - from_x:.1f}L{x + to_x:.1f},{y + start - to_x:.1f}"
+        )
+    return Line("".join(strokes), "hatch")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval, where it has one, and the share of it that no data support."""
+
+    label: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    unsupported: float = 0.0
+    group: str = field(default="", kw_only=True)
+
+
+def forest(
+    estimates: Sequence[Estimate], axis_label: str, *, reference: float | None = None
+) -> Picture:
+    """Estimates below one another, each with its interval and in numbers.
+
+    Where a tenth or more of an estimate rests on no data its disc is hollow and its interval
+    dotted. Estimates of one group stand under its name; ``reference`` is a line to compare with.
+    """
+    ends = [end for one in estimates for end in (one.value, one.low, one.high)]
+    known = [end for end in ends if math.isfinite(end)] or [0.0, 1.0]
+    if min(known) >= 0 and max(known) <= 1 and max(known) - min(known) > 0.3:
+        known = [0.0, 1.0]
+    left, across = _label_room([f"  {one.label}" for one in estimates]), 300.0
+    axis = _Axis.over([*known, *([] if reference is None else [reference])], left, left + across)
+    shapes: list[Shape] = []
+    y, group = 12.0, ""
+    for one in estimates:
+        if one.group != group:
+            group = one.group
+            shapes.append(Words(6, y + 12, group, is_bold=True))
+            y += 22
+        shapes += _estimate(one, axis, left, y + 8)
+        y += 20
+    base = y + 4
+    grid: list[Shape] = [Line(f"M{axis.at(v):.1f},8V{base}", "grid") for v in axis.ticks]
+    if reference is not None:
+        grid.append(Line(f"M{axis.at(reference):.1f},8V{base}", "axis"))
+    grid += [Line(f"M{left},{base}h{across}", "axis"), *_below(axis, base, axis_label)]
+    width = left + across + 26 + LETTER * 24
+    return Picture(width, base + 42, (*grid, *shapes), f"{axis_label}: {len(estimates)} estimates")
+
+
+def _estimate(one: Estimate, axis: _Axis, left: float, y: float) -> list[Shape]:
+    is_bare = one.unsupported >= 0.1
+    shapes: list[Shape] = [Words(left - 10, y + 4, _short(one.label), "end")]
+    text = f"{one.value:.3f}"
+    if math.isfinite(one.low) and math.isfinite(one.high):
+        low, high = axis.at(one.low), axis.at(one.high)
+        shapes.append(Line(f"M{low:.1f},{y}H{high:.1f}", "s0-2" if is_bare else "s0-0"))
+        shapes += [Line(f"M{end:.1f},{y - 4}v8", "s0-0") for end in (low, high)]
+        text += f" [{one.low:.3f}, {one.high:.3f}]"
+    if is_bare:
+        text += f" {one.unsupported:.0%} no data"
+    shapes.append(Disc(axis.at(one.value), y, 4, "hollow" if is_bare else "dot-0"))
+    shapes.append(Words(axis.end + 14, y + 4, text))
+    return shapes

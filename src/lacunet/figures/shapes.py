@@ -1,0 +1,363 @@
+"""Shapes with a style each, and the picture that they make.
+
+A picture in a page takes its colours from the page, so that it is right in light and in dark; one
+in a file of its own has the light ones. SVG needs nothing; PDF and PNG are drawn by matplotlib
+(``pip install lacunet[plots]``), shape by shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lacunet.errors import LacunetError
+from lacunet.output import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FONT = "Helvetica, Arial, sans-serif"
+SIZE = 12.0  # of words, in pixels
+POINTS = 0.75  # in a pixel
+
+COLOURS = {  # in light; pages know them as --NAME, in light and in dark
+    "paper": "#ffffff",
+    "ink": "#1b1f24",
+    "soft": "#57606a",
+    "line": "#d0d7de",
+    "missing": "#d9730d",
+    "mark": "#0b5cad",
+    "second": "#a84300",
+    "third": "#3d7046",
+    "fourth": "#7b4fa3",
+    "heat": "#2f81d6",
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a shape looks: colours by name, the width of its line, its dashes, its opacity."""
+
+    stroke: str = ""
+    fill: str = ""
+    width: float = 1.0
+    dash: tuple[float, ...] = ()
+    opacity: float = 1.0
+    is_round: bool = False
+
+
+SERIES = ("mark", "second", "third", "fourth", "ink", "soft")
+DASHES: tuple[tuple[float, ...], ...] = ((), (7, 3), (2, 3), (9, 3, 2, 3))
+STYLES = {
+    "axis": Style("soft"),
+    "grid": Style("line", width=0.5),
+    "block": Style(fill="missing"),
+    "link": Style("missing", width=2),
+    "on": Style("missing", width=10, is_round=True),
+    "off": Style("line", width=10, is_round=True),
+    "first": Style("mark", "paper", 2),
+    "hollow": Style("mark", "paper", 1.5),
+    "ring": Style("soft", "paper"),
+    "box": Style("soft", "paper"),
+    "dashed-box": Style("second", "paper", dash=(4, 2)),
+    "edge": Style("soft", width=1.2),
+    "arrow": Style(fill="soft"),
+    "cause": Style("second", width=1.2, dash=(5, 3)),
+    "cause-arrow": Style(fill="second"),
+    "hatch": Style("ink", width=0.7, opacity=0.6),
+    **{f"heat-{tenth}": Style("paper", "heat", opacity=0.055 * tenth) for tenth in range(11)},
+    **{
+        f"s{at}-{number}": Style(colour, width=2, dash=dash)
+        for at, colour in enumerate(SERIES)
+        for number, dash in enumerate(DASHES)
+    },
+    **{f"dot-{at}": Style(fill=colour) for at, colour in enumerate(SERIES)},
+    **{f"band-{at}": Style(fill=colour, opacity=0.15) for at, colour in enumerate(SERIES)},
+    **{f"range-{at}": Style(colour, width=6, opacity=0.45) for at, colour in enumerate(SERIES)},
+    **{f"beside-{at}": Style(colour, "paper", 1.5) for at, colour in enumerate(SERIES)},
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A path, in the words of SVG: M, L, H, V, C, Q, h, v, l and Z.
+
+    A step of no length (``h0``) is a disc where the style has round ends.
+    """
+
+    path: str
+    style: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle, with round corners if ``radius`` says so."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    style: str
+    title: str = ""
+    radius: float = 0.0
+
+
+@dataclass(frozen=True)
+class Disc:
+    """A circle."""
+
+    x: float
+    y: float
+    radius: float
+    style: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text that starts, has its middle or ends at a point on its base line."""
+
+    x: float
+    y: float
+    text: str
+    anchor: str = "start"
+    size: float = SIZE
+    is_bold: bool = False
+    colour: str = "ink"
+
+
+Shape = Line | Box | Disc | Words
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: shapes, and ``words`` that say what it shows to those who cannot see it.
+
+    A notebook shows it; ``write`` keeps it as SVG, PDF or PNG, as the name ends.
+    """
+
+    width: float
+    height: float
+    shapes: tuple[Shape, ...]
+    words: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def svg(self) -> str:
+        """The picture as a file of its own, in light colours."""
+        size = f'width="{self.width:g}" height="{self.height:g}"'
+        view = f'viewBox="0 0 {self.width:g} {self.height:g}"'
+        parts = "".join(_element(shape, _attributes) for shape in self.shapes)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} role="img" '
+            f'aria-label="{escape(self.words)}" font-family="{FONT}">'
+            f"<title>{escape(self.words)}</title>{parts}</svg>\n"
+        )
+
+    def markup(self) -> str:
+        """The picture as a part of a page, which gives it its colours."""
+        parts = "".join(_element(shape, lambda name: f'class="{name}"') for shape in self.shapes)
+        return (
+            f'<svg class="chart" width="{self.width:g}" viewBox="0 0 {self.width:g} '
+            f'{self.height:g}" role="img" aria-label="{escape(self.words)}">{parts}</svg>'
+        )
+
+    def figure(self) -> Figure:
+        """The picture as a matplotlib figure."""
+        return _drawn(self)
+
+    def write(self, path: str | Path) -> None:
+        """Keep the picture in a file: ``.svg``, ``.pdf`` or ``.png``."""
+        kind = Path(path).suffix.lower()
+        if kind not in (".svg", ".pdf", ".png"):
+            raise LacunetError(
+                f"a figure cannot be written to {str(path)!r}.", "end the name in .svg, .pdf, .png."
+            )
+        if kind == ".svg":
+            content = self.svg().encode()
+        else:
+            stream = BytesIO()
+            metadata = {"CreationDate": None} if kind == ".pdf" else {}
+            self.figure().savefig(stream, format=kind[1:], dpi=300, metadata=metadata)
+            content = stream.getvalue()
+        with replacing(path) as file:
+            file.write(content)
+
+
+def page_style(markup: str) -> str:
+    """The styles of the shapes in a page's markup; their colours are the page's."""
+    rules = []
+    for name, style in STYLES.items():
+        if f'class="{name}"' not in markup:
+            continue
+        words = [
+            f"stroke: {f'var(--{style.stroke})' if style.stroke else 'none'}",
+            f"fill: {f'var(--{style.fill})' if style.fill else 'none'}",
+            *([f"stroke-width: {style.width:g}"] if style.stroke and style.width != 1 else []),
+            *([f"stroke-dasharray: {_numbers(style.dash)}"] if style.dash else []),
+            *([f"opacity: {style.opacity:g}"] if style.opacity != 1 else []),
+            *(["stroke-linecap: round"] if style.is_round else []),
+        ]
+        rules.append(f".chart .{name} {{ {'; '.join(words)} }}")
+    return "\n".join(rules)
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return " ".join(f"{value:g}" for value in values)
+
+
+def _attributes(name: str) -> str:
+    style = STYLES[name]
+    words = [
+        f'stroke="{COLOURS.get(style.stroke, "none")}"',
+        f'fill="{COLOURS.get(style.fill, "none")}"',
+        *([f'stroke-width="{style.width:g}"'] if style.stroke and style.width != 1 else []),
+        *([f'stroke-dasharray="{_numbers(style.dash)}"'] if style.dash else []),
+        *([f'opacity="{style.opacity:g}"'] if style.opacity != 1 else []),
+        *(['stroke-linecap="round"'] if style.is_round else []),
+    ]
+    return " ".join(words)
+
+
+def _element(shape: Shape, styled: Any) -> str:
+    if isinstance(shape, Words):
+        return _text(shape, styled is _attributes)
+    title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
+    look = styled(shape.style)
+    if isinstance(shape, Line):
+        return f'<path {look} d="{shape.path}">{title}</path>'
+    if isinstance(shape, Disc):
+        place = f'cx="{shape.x:.1f}" cy="{shape.y:.1f}" r="{shape.radius:g}"'
+        return f"<circle {look} {place}>{title}</circle>"
+    place = f'x="{shape.x:.1f}" y="{shape.y:.1f}" width="{shape.width:.1f}"'
+    corner = f' rx="{shape.radius:g}"' if shape.radius else ""
+    return f'<rect {look} {place} height="{shape.height:.1f}"{corner}>{title}</rect>'
+
+
+def _text(shape: Words, stands_alone: bool) -> str:
+    parts = [f'x="{shape.x:.1f}" y="{shape.y:.1f}"']
+    parts += [f'text-anchor="{shape.anchor}"'] if shape.anchor != "start" else []
+    parts += ['font-weight="bold"'] if shape.is_bold else []
+    if stands_alone:
+        parts += [f'font-size="{shape.size:g}" fill="{COLOURS[shape.colour]}"']
+    return f"<text {' '.join(parts)}>{escape(shape.text)}</text>"
+
+
+def _drawn(picture: Picture) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Rectangle
+        from matplotlib.path import Path as Outline
+    except ImportError:
+        raise LacunetError(
+            "PDF and PNG need matplotlib.",
+            "install it with: pip install lacunet[plots]; SVG needs nothing.",
+        ) from None
+
+    figure = Figure(figsize=(picture.width * POINTS / 72, picture.height * POINTS / 72))
+    axes: Any = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set(xlim=(0, picture.width), ylim=(picture.height, 0))
+    for order, shape in enumerate(picture.shapes):
+        if isinstance(shape, Words):
+            axes.text(
+                shape.x,
+                shape.y,
+                shape.text,
+                ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
+                va="baseline",
+                size=shape.size * POINTS,
+                weight="bold" if shape.is_bold else "normal",
+                color=COLOURS[shape.colour],
+                zorder=order,
+                parse_math=False,
+            )
+            continue
+        if isinstance(shape, Line) and STYLES[shape.style].is_round:
+            style = STYLES[shape.style]
+            for x, y in dict.fromkeys(corners(shape.path)):
+                colour = COLOURS[style.stroke]
+                axes.add_patch(Circle((x, y), style.width / 2, facecolor=colour, zorder=order))
+            continue
+        if isinstance(shape, Line):
+            patch: Any = PathPatch(Outline(*_outline(shape.path, Outline)))
+        elif isinstance(shape, Disc):
+            patch = Circle((shape.x, shape.y), shape.radius)
+        elif shape.radius:
+            inside = max(shape.width - 2 * shape.radius, 0), max(shape.height - 2 * shape.radius, 0)
+            corner = (shape.x + shape.radius, shape.y + shape.radius)
+            patch = FancyBboxPatch(corner, *inside, f"round,pad={shape.radius}")
+        else:
+            patch = Rectangle((shape.x, shape.y), shape.width, shape.height)
+        _dress(patch, STYLES[shape.style], order)
+        axes.add_patch(patch)
+    return figure
+
+
+def _dress(patch: Any, style: Style, order: int) -> None:
+    patch.set(
+        edgecolor=COLOURS.get(style.stroke, "none"),
+        facecolor=COLOURS.get(style.fill, "none"),
+        linewidth=style.width * POINTS if style.stroke else 0,
+        alpha=style.opacity,
+        zorder=order,
+    )
+    if style.is_round:
+        patch.set_capstyle("round")
+    if style.dash:
+        patch.set_linestyle((0, tuple(dash / style.width for dash in style.dash)))
+
+
+_STEP = re.compile(r"([MLHVCQZhvlz])([^MLHVCQZhvlz]*)")
+
+
+def _outline(path: str, kind: Any) -> tuple[list[tuple[float, float]], list[int]]:
+    """The corners of a path and what leads to each, as matplotlib has them."""
+    points: list[tuple[float, float]] = []
+    codes: list[int] = []
+    codes_of = {"M": kind.MOVETO, "L": kind.LINETO, "C": kind.CURVE4, "Q": kind.CURVE3}
+    for letter, corners in _absolute(path):
+        if letter == "Z":
+            points.append(points[-1])
+            codes.append(kind.CLOSEPOLY)
+        else:
+            points += corners
+            codes += [codes_of[letter]] * len(corners)
+    return points, codes
+
+
+def corners(path: str) -> list[tuple[float, float]]:
+    """All points of a path, those that it only bends towards too."""
+    return [point for _, points in _absolute(path) for point in points]
+
+
+def _absolute(path: str) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+    """The steps of a path with all points in full: M, L, C, Q and Z alone."""
+    x = y = 0.0
+    for letter, text in _STEP.findall(path):
+        numbers = [float(word) for word in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
+        if letter in "Zz":
+            yield "Z", []
+        elif letter in "Hh":
+            x = numbers[0] + (x if letter == "h" else 0)
+            yield "L", [(x, y)]
+        elif letter in "Vv":
+            y = numbers[0] + (y if letter == "v" else 0)
+            yield "L", [(x, y)]
+        else:
+            pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+            if letter == "l":
+                found = []
+                for step_x, step_y in pairs:
+                    x, y = x + step_x, y + step_y
+                    found.append((x, y))
+                pairs = found
+            x, y = pairs[-1]
+            yield letter.upper(), pairs
