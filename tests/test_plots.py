@@ -134,9 +134,7 @@ def test_the_network_figure_names_what_is_missing_and_what_hides_it() -> None:
     result = lc.learn(APPENDIX, appendix_table(), method="direct-mcar")
     picture = network_figure(result, missingness="W -> R[X]; X <-> R[Y]")
     words = texts(picture)
-    assert sorted(words) == sorted([
-        "X", "33% missing", "Y", "33% missing", "W", "0% missing", "Z", "0% missing", "R[X]", "R[Y]",
-    ])  # fmt: skip
+    assert sorted(words) == sorted([*"XYWZ", *["33% missing", "0% missing"] * 2, "R[X]", "R[Y]"])
     dashed = [s for s in picture.shapes if isinstance(s, Line) and s.style == "cause"]
     assert len(dashed) == 1 + 2  # an edge, and a bow drawn from both ends
 
@@ -173,10 +171,8 @@ def test_names_that_are_markup_or_mathematics_are_drawn_as_they_are() -> None:
 
 
 def test_hatching_stays_within_its_box() -> None:
-    (stroke,) = (
-        s for s in heat_map(np.ones((1, 1)), ["r"], ["c"], title="t", given="g", is_supported=[False]).shapes
-        if isinstance(s, Line)
-    )  # fmt: skip
+    bare = heat_map(np.ones((1, 1)), ["r"], ["c"], title="t", given="g", is_supported=[False])
+    (stroke,) = (shape for shape in bare.shapes if isinstance(shape, Line))
     points = np.array(re.findall(r"[ML]([\d.]+),([\d.]+)", stroke.path), dtype=float)
     assert points[:, 1].min() >= 46
     assert points[:, 1].max() <= 69

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -82,6 +83,14 @@ def test_the_verdict_names_the_best_and_its_cost(found: Comparison) -> None:
     text = comparison_as_text(found)
     assert f"{found.best.method} is the most accurate here" in text
     assert "KL divergence" in text
+
+
+def test_methods_that_the_digits_do_not_tell_apart_are_named_together(found: Comparison) -> None:
+    twin = replace(found.best, method="auto")
+    tied = replace(found, standings=(*found.standings, twin))
+    assert f"{found.best.method} is the most accurate" not in comparison_as_text(tied)
+    assert "are the most accurate here, equal to 4 digits" in comparison_as_text(tied)
+    assert f"<b>{found.best.method}, auto</b>" in comparison_page(tied, SOURCE)
 
 
 def test_informed_methods_take_part_if_the_separator_is_known() -> None:

@@ -101,7 +101,7 @@ def test_the_page_draws_medians_quartiles_and_what_the_paper_printed(
     # 0.25, 0.5, 0.75: the median is 0.5, the quartiles 0.375 and 0.625.
     assert "D-MCAR: median 0.5, quartiles 0.375 and 0.625, mean 0.5, worst 0.75, n = 3" in page
     assert "D-MCAR (n = 3), published: 3.037" in page
-    assert '<path class="band s' in page
+    assert '<path class="band-' in page
 
 
 def test_the_command_on_the_page_asks_for_the_results_that_are_there(

@@ -202,7 +202,7 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
         words = "lower quartile {:.4g}, median {:.4g}, upper quartile {:.4g}, worst {:.4g}"
         shapes += [
             Line(f"M{low:.1f},{y}H{high:.1f}", "range-0", words.format(*spread)),
-            Disc(median, y, 4, "dot-0", words.format(*spread)),
+            Disc(median, y, 4, "dot-0"),
             Line(f"M{worst:.1f},{y - 5}v10", "axis"),
         ]
     shapes += _below(axis, base, label)

@@ -28,7 +28,7 @@ from lacunet.model.nodes import Mechanism, Node
 from lacunet.pages.kit import section
 from lacunet.pages.numbers import Withheld, pack
 
-CARD, PAIR_CARD, BETWEEN, HEAD = 188, 216, 18, 36
+CARD, PAIR_CARD, NAME_CARD, BETWEEN, HEAD = 188, 216, 150, 18, 36
 ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
 MECHANISM = 28
 DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
@@ -161,7 +161,7 @@ def drawing(
     place = {name: number for number, name in enumerate(network.variables)}
     mechanisms = mechanism_data(graph, place)
     row = 0 if not with_states else ROW if other is None else PAIR_ROW
-    width = CARD if other is None else PAIR_CARD
+    width = NAME_CARD if not with_states else CARD if other is None else PAIR_CARD
     is_large = len(network.variables) > DRAWN_WHOLE
     size_of = {
         f"v{number}": (
@@ -287,7 +287,7 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
     if data["mechanisms"]:
         found.append(
             '<span class="swatch dashed"></span> R[X]: whether X is recorded, and what that '
-            "depends on."
+            "depends on; variables that may be missing are shaded."
         )
     keys = "Arrow keys walk along the network: up to a parent, down to a child, left and right."
     if live:

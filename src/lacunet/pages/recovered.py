@@ -13,13 +13,14 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import Estimation, Verdict
-from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
+from lacunet.pages.kit import Tile, named, paragraph, section, table
 from lacunet.pages.live import drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.wording import counted
 
 SCRIPTS = ("sorting.js", "page.js", "network.js", "recovered.js")
 SHOWN_CELLS = 64
+FEW = 8  # queries: of more, each is folded
 LEVEL = 0.05
 TEST_HEADER = ("implication", "test", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
 
@@ -49,11 +50,7 @@ def page(
     found = Counter(verdict.status for verdict in verdicts)
     answers = [Tile(status, f"{number:,}", "queries") for status, number in found.most_common()]
     title = f"{counted(len(verdicts), 'query', 'queries')} to a missingness graph"
-    sections = [
-        _verdict(graph, *both, number)
-        for number, both in enumerate(zip(verdicts, estimates, strict=True))
-    ]
-    return _page(graph, title, answers, [_contents(verdicts), *sections], data, source)
+    return _page(graph, title, answers, _groups(graph, verdicts, estimates), data, source)
 
 
 def implications_page(
@@ -91,7 +88,11 @@ def _page(
     drawn = {
         **data,
         "variables": [
-            {"name": name, "parents": [place[parent] for parent in graph.network.parents(name)]}
+            {
+                "name": name,
+                "parents": [place[parent] for parent in graph.network.parents(name)],
+                "partial": name in graph.causes,
+            }
             for name in graph.network.variables
         ],
         **drawing(graph.network, graph),
@@ -112,16 +113,29 @@ def _page(
     return report_page("recovered", title, about, [picture, *sections], drawn, source, SCRIPTS)
 
 
-def _contents(verdicts: Sequence[Verdict]) -> str:
-    rows: list[list[Cell | str]] = [
-        [Cell(markup=f'<a href="#query-{number}">{named(one.query)}</a>', kind="label"), one.status]
-        for number, one in enumerate(verdicts)
+def _groups(
+    graph: MissingnessGraph,
+    verdicts: Sequence[Verdict],
+    estimates: Sequence[Estimation | str | None],
+) -> list[str]:
+    """A section for each verdict, what cannot be recovered first; in it the queries, folded."""
+    found: dict[str, list[str]] = {}
+    for verdict, estimate in zip(verdicts, estimates, strict=True):
+        is_open = len(verdicts) <= FEW or not verdict.is_recoverable
+        found.setdefault(verdict.status, []).append(_verdict(graph, verdict, estimate, is_open))
+    order = sorted(found, key=lambda status: (status == "recoverable", status))
+    return [
+        section(
+            status.replace(" ", "-"),
+            f"{status.capitalize()}: {len(found[status]):,} of {len(verdicts):,}",
+            f'<div class="queries">{"".join(found[status])}</div>',
+        )
+        for status in order
     ]
-    return section("queries", "The queries", table(["query", "verdict"], rows, 2, "verdicts"))
 
 
 def _verdict(
-    graph: MissingnessGraph, verdict: Verdict, found: Estimation | str | None, number: int
+    graph: MissingnessGraph, verdict: Verdict, found: Estimation | str | None, is_open: bool
 ) -> str:
     chosen = found if isinstance(found, Estimation) else verdict
     parts = [paragraph(verdict.why)] if verdict.why else []
@@ -143,7 +157,9 @@ def _verdict(
         more = len(rows) - SHOWN_CELLS
         parts += [paragraph(f"and {more:,} more cells, in what can be saved")] if more > 0 else []
         parts += [paragraph(text, "soft") for text in (rests_on(found), *found.warnings)]
-    return section(f"query-{number}", f"{verdict.query}: {verdict.status}", *parts)
+    opened = " open" if is_open else ""
+    summary = f"<summary><b>{named(verdict.query)}</b></summary>"
+    return f'<details class="query"{opened}>{summary}{"".join(parts)}</details>'
 
 
 def two_models(witness: Witness) -> Rows:

@@ -14,6 +14,7 @@ from lacunet.pages.kit import Tile, figure, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.wording import counted, finite, text_table
 
+DIGITS = 4  # of divergences
 HEADER = (
     *("method", "KL divergence", "median", "worst", "behind the best [95% interval]"),
     *("test log-likelihood per row", "seconds"),
@@ -41,13 +42,28 @@ def _verdict(found: Comparison) -> list[str]:
     if best is None:
         cause = "nothing is missing" if not found.case.missingness.mechanisms else "all are level"
         return [f"{cause}: the methods learn the same, so there is no winner"]
-    lines = [f"{best.method} is the most accurate here, {_cost(best)}"]
+    level = _level_with(best, found)
+    if level:
+        costs = ", ".join(f"{one.method} ({_cost(one)})" for one in (best, *level))
+        lines = [f"{costs} are the most accurate here, equal to {DIGITS} digits"]
+    else:
+        lines = [f"{best.method} is the most accurate here, {_cost(best)}"]
     if found.repetitions < 2:
         lines.append("one draw does not show what is chance: ask for more with --repetitions")
-    if peers := [one for one in found.as_good if one.method != best.method]:
+    if peers := [one for one in found.as_good if one not in (best, *level)]:
         told = ", ".join(f"{one.method} ({_cost(one)})" for one in peers)
         lines.append(f"not clearly worse (the 95% interval of the difference holds 0): {told}")
     return lines
+
+
+def _level_with(best: Standing, found: Comparison) -> list[Standing]:
+    """The methods that the printed digits do not tell from the best."""
+    others = [one for one in found.standings if one.method not in (best.method, YARDSTICK)]
+    return [one for one in others if one.is_whole and _mean(one) == _mean(best)]
+
+
+def _mean(one: Standing) -> str:
+    return "" if one.divergence is None else f"{one.divergence.mean:.{DIGITS}f}"
 
 
 def _cost(one: Standing) -> str:
@@ -58,7 +74,7 @@ def _rows(found: Comparison) -> list[list[str]]:
     return [
         [
             one.method,
-            _number(one.divergence, 4),
+            _number(one.divergence, DIGITS),
             *_spread(one.divergence),
             _behind(one.behind) if one.method != YARDSTICK else "",
             _number(one.log_likelihood, 3),
@@ -118,10 +134,9 @@ def _low_to_worst(found: Summary) -> tuple[float, float, float, float]:
 
 def comparison_page(found: Comparison, source: Provenance) -> str:
     """The same as one HTML page; ``source`` is what made the comparison."""
-    best = found.best
     title = "Methods compared on data like these"
     facts = [
-        Tile("most accurate", best.method if best else "all level", _cost(best) if best else ""),
+        _winner(found),
         Tile("rows", f"{found.case.rows:,}", "simulated from the learned network"),
         Tile("hidden", f"{found.hidden:.1%}", "by mechanisms fitted to the data"),
         Tile("draws", f"{found.repetitions:,}"),
@@ -154,6 +169,15 @@ def comparison_page(found: Comparison, source: Provenance) -> str:
         ),
     ]
     return report_page("compared", title, facts, sections, comparison_as_data(found), source)
+
+
+def _winner(found: Comparison) -> Tile:
+    best = found.best
+    if best is None:
+        return Tile("most accurate", "all level")
+    level = _level_with(best, found)
+    names = ", ".join(one.method for one in (best, *level))
+    return Tile("most accurate", names, f"equal to {DIGITS} digits" if level else _cost(best))
 
 
 def evaluation_as_text(found: Evaluation) -> str:

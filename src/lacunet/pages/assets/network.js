@@ -48,7 +48,7 @@ page.network = (() => {
     head.addEventListener("click", () => choose(i, true));
     const states = live ? make("div", { class: "states", role: "group", "aria-label": "states of " + v.name }, ...v.states.map((_, k) => stateRow(i, k))) : "";
     const from = v.parents.length ? make("div", { class: "from" }, "from ", ...v.parents.flatMap((p, a) => [a ? ", " : "", name(vars[p].name)])) : "";
-    const card = make("div", { class: "card", "data-card": i }, head, from, states);
+    const card = make("div", { class: "card" + (v.partial ? " partial" : ""), "data-card": i }, head, from, states);
     if (live) card.style.setProperty("--label", Math.min(Math.max(...v.states.map(s => s.length), 3) + 1, 12) + "ch");
     card.addEventListener("keydown", event => walk(event, i));
     return card;
@@ -61,6 +61,7 @@ page.network = (() => {
   // ---- drawing
   const frame = byId("drawing"), list = byId("others");
   const canvas = make("div", { class: "canvas" });
+  canvas.style.setProperty("--card", CARD + "px");
   const room = () => byId("network").clientWidth - 2;
   const isWide = () => room() >= drawn.narrowest;
   const isList = () => state.view ? state.view === "list" : !isWide();
