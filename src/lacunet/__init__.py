@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lacunet.data.examples import example_data
     from lacunet.data.text import TextFiles
     from lacunet.diagnosis.diagnosis import diagnose
+    from lacunet.diagnosis.drift import Drift, drift
     from lacunet.diagnosis.sensitivity import sensitivity
     from lacunet.errors import LacunetError, LacunetWarning
     from lacunet.estimate.auto import Auto
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "Drift",
     "EM",
     "MAR",
     "MCAR",
@@ -89,6 +91,7 @@ __all__ = [
     "count",
     "diagnose",
     "discretise",
+    "drift",
     "example",
     "example_data",
     "from_pgmpy",
@@ -115,6 +118,7 @@ __all__ = [
 
 # Names are fetched when they are first used: importing the package costs next to nothing.
 _HOME_OF = {
+    "Drift": "diagnosis.drift",
     "EM": "estimate.em.method",
     "MAR": "simulation.at_random",
     "MCAR": "simulation.at_random",
@@ -146,6 +150,7 @@ _HOME_OF = {
     "count": "estimate.count",
     "diagnose": "diagnosis.diagnosis",
     "discretise": "building.bins",
+    "drift": "diagnosis.drift",
     "example": "formats.catalogue",
     "example_data": "data.examples",
     "from_pgmpy": "bridges",

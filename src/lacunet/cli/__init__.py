@@ -29,6 +29,7 @@ COMMANDS = (
     "structure",
     "count",
     "merge",
+    "drift",
     "explain",
     "diagnose",
     "sensitivity",

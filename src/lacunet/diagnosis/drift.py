@@ -1,0 +1,222 @@
+"""What has changed between two parts of the data: drift, from statistics alone.
+
+For each variable three questions, each a test of independence between a row's part and what it
+holds: is it missing more often; are its shown values distributed otherwise; and is it distributed
+otherwise given its parents. The last is what a CPT says. A variable whose own distribution has
+changed and whose CPT has not only follows its parents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from lacunet.memory import memory_budget
+from lacunet.missingness.independence import holm, independence
+from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.counts import Counts
+from lacunet.statistics.gather import Gathering, Needs, Statistics
+from lacunet.statistics.observations import observations
+from lacunet.statistics.saved.header import Header, check_same
+from lacunet.wording import counted, text_table
+
+AnyStatistics = Statistics | str | PathLike[str]
+CLEAR = 0.05  # adjusted p-values below are marked
+
+
+@dataclass(frozen=True)
+class Change:
+    """How far a distribution has moved.
+
+    ``distance`` is the total variation distance, from 0 to 1; given parents its mean over their
+    configurations, by how often each occurs. ``p_value`` is adjusted for all tests (Holm).
+    """
+
+    distance: float
+    p_value: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether chance hardly explains it."""
+        return self.p_value < CLEAR
+
+
+@dataclass(frozen=True)
+class VariableDrift:
+    """What has changed of one variable; ``missing`` is the share of rows, before and after."""
+
+    missing: tuple[float, float]
+    missingness: Change
+    values: Change
+    given_parents: Change
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether any of the three has clearly changed."""
+        return any(own.is_clear for own in (self.missingness, self.values, self.given_parents))
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """What has changed between two parts of the data; it prints."""
+
+    rows: tuple[int, int]
+    variables: Mapping[str, VariableDrift]
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The variables of which something has clearly changed."""
+        return tuple(name for name, own in self.variables.items() if own.is_clear)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "rows": list(self.rows),
+            "changed": list(self.changed),
+            "variables": {name: asdict(own) for name, own in self.variables.items()},
+        }
+
+    def __str__(self) -> str:
+        before, after = self.rows
+        clear = counted(len(self.changed), "variable")
+        lines = [
+            f"{counted(before, 'row')} before, {counted(after, 'row')} after; of {clear} something "
+            f"has clearly changed (*)",
+            "",
+        ]
+        header = ["variable", "missing before", "after", "", "values", "", "given parents", ""]
+        largest = sorted(self.variables.items(), key=lambda own: -_largest(own[1]))
+        rows = [
+            [
+                name,
+                *(f"{share:.1%}" for share in own.missing),
+                _mark(own.missingness),
+                f"{own.values.distance:.3f}",
+                _mark(own.values),
+                f"{own.given_parents.distance:.3f}",
+                _mark(own.given_parents),
+            ]
+            for name, own in largest
+        ]
+        return "\n".join([*lines, text_table(header, rows)])
+
+
+def _largest(own: VariableDrift) -> float:
+    changes = (own.missingness, own.values, own.given_parents)
+    return max(change.distance + change.is_clear for change in changes)
+
+
+def _mark(change: Change) -> str:
+    return "*" if change.is_clear else ""
+
+
+def drift(
+    before: AnyStatistics,
+    after: AnyStatistics,
+    rng: np.random.Generator | int = 0,
+    *,
+    memory: int | None = None,
+) -> Drift:
+    """Compare two parts of the data that were counted for the same network.
+
+    Parameters
+    ----------
+    before, after
+        Statistics of `lacunet.count`, or their files.
+    rng
+        For tests of small counts, which compare with tables drawn at random.
+    memory
+        The budget in bytes; half of the machine's memory by default.
+
+    Examples
+    --------
+    >>> from lacunet.estimate.count import count
+    >>> coin = Network({"Coin": ["head", "tail"]})
+    >>> monday = count(coin, {"Coin": ["head", "tail"] * 50}, "direct-mcar")
+    >>> tuesday = count(coin, {"Coin": ["head"] * 90 + ["tail"] * 10}, "direct-mcar")
+    >>> found = drift(monday, tuesday)
+    >>> found.changed, round(found.variables["Coin"].values.distance, 2)
+    (('Coin',), 0.4)
+    """
+    network = _network(before)
+    check_same(network, _network(after), "the later statistics")
+    rng = np.random.default_rng(rng)
+    parts = [_counted(own, network, memory_budget(memory)) for own in (before, after)]
+    tables = {name: _tables(parts, network, name) for name in network.variables}
+    p_values = [independence(table, rng).p_value for own in tables.values() for table in own]
+    adjusted = iter(holm(np.array(p_values)))
+    variables = {}
+    for name, own in tables.items():
+        changes = [Change(_distance(table), float(next(adjusted))) for table in own]
+        missing = [int(part.missing_of[name]) / part.rows for part in parts]
+        variables[name] = VariableDrift((missing[0], missing[1]), *changes)
+    return Drift((parts[0].rows, parts[1].rows), variables)
+
+
+def _network(statistics: AnyStatistics) -> Network:
+    if isinstance(statistics, Statistics):
+        from lacunet.statistics.saved.header import header_of
+
+        return header_of(statistics).network
+    return Header.read(statistics).network
+
+
+def _counted(statistics: AnyStatistics, network: Network, budget: int) -> Statistics:
+    """The counts of all families."""
+    with observations(statistics, network, budget) as source:
+        return source.gather(Gathering(Needs(network.families), network))
+
+
+def _tables(parts: list[Statistics], network: Network, name: str) -> list[FloatArray]:
+    """Counts by strata, part and value: of being shown, of what is shown, given the parents."""
+    size, family = network.cardinality(name), network.family(name)
+    counts = [part.counts[family] for part in parts]
+    alone = np.zeros((1, 2, size + 1))
+    for at, own in enumerate(counts):
+        alone[0, at] = np.bincount(own.columns()[name], _worth(own), minlength=size + 1)
+    shown = np.stack([alone[..., :size].sum(axis=2), alone[..., size]], axis=2)
+    return [shown, alone[..., :size], _given_parents(counts, network, name)]
+
+
+def _given_parents(counts: list[Counts], network: Network, name: str) -> FloatArray:
+    """Among rows that show the whole family, by the configuration of the parents."""
+    size, parents = network.cardinality(name), network.parents(name)
+    keys, values, weights = [], [], []
+    for own in counts:
+        columns = own.columns()
+        whole = np.ones(len(own.keys), dtype=bool)
+        for variable in own.scope:
+            whole &= columns[variable] < network.cardinality(variable)
+        configuration = np.zeros(int(whole.sum()), dtype=np.int64)
+        for parent in parents:
+            configuration = configuration * network.cardinality(parent) + columns[parent][whole]
+        keys.append(configuration)
+        values.append(columns[name][whole])
+        weights.append(_worth(own)[whole])
+    found, place = np.unique(np.concatenate(keys), return_inverse=True)
+    part = np.repeat([0, 1], [len(own) for own in keys])
+    cell = (place * 2 + part) * size + np.concatenate(values)
+    table = np.bincount(cell, np.concatenate(weights), minlength=len(found) * 2 * size)
+    return table.reshape(-1, 2, size).astype(np.float64)
+
+
+def _worth(counts: Counts) -> FloatArray:
+    """The weights of cells, scaled so that they sum to the number of rows that they are worth."""
+    weights, squares = counts.tally.weights, counts.tally.squares
+    scale = float(weights.sum()) / max(float(squares.sum()), 1e-300)
+    return weights * scale
+
+
+def _distance(table: FloatArray) -> float:
+    """The total variation distance between the two parts, mean over the strata."""
+    sums = table.sum(axis=2, keepdims=True)
+    both = (sums > 0).all(axis=(1, 2))
+    if not both.any():
+        return 0.0
+    shares = table[both] / sums[both]
+    each = 0.5 * np.abs(shares[:, 0] - shares[:, 1]).sum(axis=1)
+    return float(np.average(each, weights=sums[both].sum(axis=(1, 2))))
