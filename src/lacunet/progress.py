@@ -1,6 +1,8 @@
 """Progress is an argument: long work reports to whoever asked for it."""
 
-from typing import Protocol
+from __future__ import annotations
+
+from typing import Any, Protocol, TextIO
 
 
 class Progress(Protocol):
@@ -12,3 +14,58 @@ class Progress(Protocol):
 
 def silent(stage: str, done: float, total: float | None, note: str = "") -> None:
     """Report to nobody."""
+
+
+def as_progress(asked: Progress | bool | None) -> Progress:
+    """What to report to: True is a bar, in notebooks too; False and None are nobody.
+
+    Examples
+    --------
+    >>> as_progress(False) is silent, as_progress(print) is print
+    (True, True)
+    """
+    if asked is True:
+        return Bar()
+    return asked if callable(asked) else silent
+
+
+class Bar:
+    """One bar of tqdm for all stages of some work; it goes when the work ends.
+
+    Parameters
+    ----------
+    file
+        Where it is drawn; standard error, or the notebook, by default.
+    delay
+        Seconds before it appears.
+    """
+
+    def __init__(self, file: TextIO | None = None, delay: float = 0.5) -> None:
+        from tqdm import tqdm
+        from tqdm.auto import tqdm as fitting  # a widget in notebooks
+
+        kind: Any = fitting if file is None else tqdm
+        # miniters=1: a stage of slow steps must not inherit the pace of the one before.
+        self.bar: Any = kind(
+            file=file, leave=False, delay=delay, unit_scale=True, dynamic_ncols=True, miniters=1
+        )
+        self.stage = ""
+
+    def __call__(self, stage: str, done: float, total: float | None, note: str = "") -> None:
+        """Show how far the work is."""
+        bar = self.bar
+        if stage != self.stage:
+            self.stage = stage
+            bar.set_description(stage, refresh=False)
+            bar.reset(total)
+        bar.total = total
+        bar.set_postfix_str(note, refresh=False)
+        bar.update(done - bar.n)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self.bar.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "bar"):
+            self.bar.close()

@@ -12,7 +12,7 @@ import pytest
 
 from lacunet.cli.terminal import painted
 
-COMMAND = [sys.executable, "-m", "lacunet", "recover", "asia", "graph.txt"]
+COMMAND = [sys.executable, "-m", "lacunet", "recover", "asia", "graph.txt", "--progress=none"]
 
 
 @pytest.fixture

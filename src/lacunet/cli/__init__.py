@@ -17,7 +17,7 @@ from io import TextIOWrapper
 from typing import TextIO
 
 from lacunet.cli.signals import Signals, stopping
-from lacunet.cli.terminal import colours
+from lacunet.cli.terminal import colours, display
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 
@@ -49,6 +49,9 @@ COMMANDS = (
 )
 
 
+IMMEDIATE = ("networks", "convert", "show", "experiment", "demo", "completions")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     _open_streams()
@@ -62,7 +65,7 @@ def _run(arguments: Sequence[str] | None, signals: Signals) -> int:
         from lacunet.cli.output import refuse_overwriting
 
         options = parser().parse_args(arguments)
-        with _warnings_as_notes():
+        with _warnings_as_notes(), display(getattr(options, "progress", "none")):
             refuse_overwriting(options)
             code: int = options.run(options)
         sys.stdout.flush()
@@ -88,6 +91,7 @@ def _run(arguments: Sequence[str] | None, signals: Signals) -> int:
 def parser() -> ArgumentParser:
     """The parser of the whole command line; each command adds its own part."""
     from lacunet import __version__
+    from lacunet.cli.options import add_progress
 
     top = ArgumentParser(
         prog="lacunet",
@@ -108,6 +112,8 @@ def parser() -> ArgumentParser:
             formatter_class=RawDescriptionHelpFormatter,
         )
         module.add_arguments(command)
+        if name not in IMMEDIATE:
+            add_progress(command)
         command.set_defaults(run=module.run, usage_error=command.error)
     return top
 

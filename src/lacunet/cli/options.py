@@ -98,6 +98,13 @@ class _InPlaceOf(Action):
         self.files.nargs, self.files.required = "*", False
 
 
+def add_progress(command: Any) -> None:
+    """Let the user choose how to see how far the work is."""
+    shown = "show how far the work is: a bar, lines of JSON on stderr, or nothing"
+    modes = ["auto", "bar", "json", "none"]
+    add(command, "--progress", shown, choices=modes, default="auto")
+
+
 def add_seed(command: Any, text: str = "random seed") -> None:
     """Let the random numbers be chosen."""
     add(command, "--seed N", text, type=seed, default=0)

@@ -6,16 +6,22 @@ called "dumb", means no colour.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TextIO, cast
+from math import inf
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, Protocol, TextIO, cast
 
-from lacunet.progress import Progress, silent
+from lacunet.progress import Bar, Progress, silent
 
+DELAY = 1.0  # seconds before the bar appears
+SECONDS_BETWEEN_LINES = 1.0
 RED, GREEN, YELLOW, DIM = "31", "32", "33", "2"
 RULES = (
     (re.compile(r"^! .*$", re.MULTILINE), YELLOW),
@@ -41,13 +47,21 @@ def painted(text: str) -> str:
 
 
 @dataclass
-class _Painted:
-    """A stream that paints what is written to it."""
+class _Terminal:
+    """A terminal's stream: what is written to it is painted, and is not mixed with the bar."""
 
     stream: TextIO
+    paints: bool
 
     def write(self, text: str) -> int:
-        return self.stream.write(painted(text))
+        if _shown is not None:
+            _shown.clear()
+        return self.stream.write(painted(text) if self.paints else text)
+
+    def flush(self) -> None:
+        if _shown is not None:
+            _shown.clear()  # what comes next may pass by this stream
+        self.stream.flush()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -57,40 +71,132 @@ class _Painted:
 def colours() -> Iterator[None]:
     """Paint what is printed meanwhile, on those streams that are terminals."""
     kept = {name: getattr(sys, name) for name in ("stdout", "stderr")}
-    if not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
-        for name, stream in kept.items():
-            if stream.isatty():
-                setattr(sys, name, cast(TextIO, _Painted(stream)))
+    paints = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    for name, stream in kept.items():
+        if stream.isatty():
+            setattr(sys, name, cast(TextIO, _Terminal(stream, paints)))
     try:
         yield
     finally:
         for name, stream in kept.items():
-            if isinstance(getattr(sys, name), _Painted):
+            if isinstance(getattr(sys, name), _Terminal):
                 setattr(sys, name, stream)
+
+
+class Display(Protocol):
+    """What shows how far the work is."""
+
+    def __call__(self, stage: str, done: float, total: float | None, note: str = "") -> None:
+        """Take a report."""
+
+    def beat(self) -> None:
+        """Called every half second, so that work that reports nothing is seen too."""
+
+    def clear(self) -> None:
+        """Make room for something else."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class LiveBar:
+    """A bar on the terminal, for what takes more than a moment."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.bar: Bar | None = None
+        self.began = monotonic()
+
+    def __call__(self, stage: str, done: float, total: float | None, note: str = "") -> None:
+        """Show how far the work is."""
+        if self.bar is None:
+            left = max(0.0, DELAY - (monotonic() - self.began))
+            self.bar = Bar(self.stream, left)
+        self.bar(stage, done, total, note)
+
+    def beat(self) -> None:
+        """Show that the work goes on."""
+        if monotonic() - self.began >= DELAY:
+            if self.bar is None:
+                self("working", 0, None)
+            assert self.bar is not None
+            self.bar.bar.refresh()
+
+    def clear(self) -> None:
+        """Take the bar away until there is more to show."""
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
+
+    close = clear
+
+
+class JsonLines:
+    """A line of JSON on stderr for every stage, and at most one per second within it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.began = monotonic()
+        self.stage, self.told = "", -inf
+
+    def __call__(self, stage: str, done: float, total: float | None, note: str = "") -> None:
+        """Write a line, unless the last one was a moment ago."""
+        is_over = total is not None and done >= total
+        if stage == self.stage and monotonic() - self.told < SECONDS_BETWEEN_LINES and not is_over:
+            return
+        if (stage, is_over) == (self.stage, True) and self.told == inf:
+            return  # it was told that it is over
+        self.stage, self.told = stage, inf if is_over else monotonic()
+        seconds = round(monotonic() - self.began, 3)
+        line = {"stage": stage, "done": done, "total": total, "note": note, "seconds": seconds}
+        print(json.dumps(line), file=self.stream, flush=True)
+
+    def beat(self) -> None:
+        """Nothing: what reports nothing has nothing to log."""
+
+    def clear(self) -> None:
+        """Lines stay."""
+
+    close = clear
+
+
+_shown: Display | None = None  # that of the command that runs
+
+
+@contextmanager
+def display(mode: str) -> Iterator[None]:
+    """Show meanwhile how far the work is: "bar", "json", "none", or "auto" for what fits."""
+    global _shown  # noqa: PLW0603 - as there is one standard error
+    if mode == "auto":
+        mode = "bar" if sys.stderr.isatty() else "none"
+    if mode == "none":
+        yield
+        return
+    stream = getattr(sys.stderr, "stream", sys.stderr)
+    shown: Display = LiveBar(stream) if mode == "bar" else JsonLines(stream)
+    _shown, ended = shown, Event()
+
+    def keep_beating() -> None:
+        while not ended.wait(0.5):
+            with suppress(Exception):  # the work must not fail for its bar
+                shown.beat()
+
+    Thread(target=keep_beating, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+        shown.close()
+        _shown = None
 
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """Show each stage of long work as a bar on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
+    """Show each stage of long work, as the user asked for; then make room for its result."""
+    if _shown is None:
         yield silent
         return
-    from tqdm import tqdm
-
-    # miniters=1: a stage of slow steps must not inherit the pace of the one before.
-    bar = tqdm(
-        file=sys.stderr, leave=False, delay=0.5, unit_scale=True, dynamic_ncols=True, miniters=1
-    )
-
-    def show(stage: str, done: float, total: float | None, note: str = "") -> None:
-        if bar.desc != f"{stage}: ":
-            bar.set_description(stage, refresh=False)
-            bar.reset(total)
-        bar.total = total
-        bar.set_postfix_str(note, refresh=False)
-        bar.update(done - bar.n)
-
     try:
-        yield show
+        yield _shown
     finally:
-        bar.close()
+        _shown.clear()

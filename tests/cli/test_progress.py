@@ -1,0 +1,93 @@
+"""How far the work is: a bar on a terminal, lines of JSON in a log, nothing in a pipe."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from examples import RAIN
+from lacunet.cli import main
+from lacunet.cli.terminal import JsonLines, LiveBar, display, progress_bar
+from lacunet.formats.files import write_network
+from lacunet.progress import Bar, as_progress, silent
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    write_network(RAIN, tmp_path / "rain.bif")
+    (tmp_path / "rain.csv").write_text("Rain,Sprinkler,Wet\n" + "no,off,no\nyes,,yes\nno,on,\n" * 9)
+    return [str(tmp_path / "rain.bif"), str(tmp_path / "rain.csv")]
+
+
+def test_a_log_has_lines_of_json(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", *files, "--method", "em", "--progress", "json"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
+    told = [json.loads(line) for line in lines]
+    assert told
+    assert all(set(own) == {"stage", "done", "total", "note", "seconds"} for own in told)
+
+
+def test_a_pipe_gets_nothing_unless_it_asks(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for mode in ("auto", "none"):
+        assert main(["learn", *files, "--method", "em", "--progress", mode]) == 0
+        assert "{" not in capsys.readouterr().err
+
+
+def test_a_stage_is_told_when_it_begins_and_when_it_ends() -> None:
+    stream = io.StringIO()
+    lines = JsonLines(stream)
+    for done in range(101):
+        lines("reading", done, 100)
+    lines("counting", 0, None)
+    told = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(own["stage"], own["done"]) for own in told] == [
+        ("reading", 0),
+        ("reading", 100),
+        ("counting", 0),
+    ]
+
+
+def test_work_that_reports_nothing_is_seen_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    bar = LiveBar(stream)
+    bar.beat()
+    assert stream.getvalue() == ""
+    bar.began -= 60  # as if it had begun a minute ago
+    bar.beat()
+    assert "working" in stream.getvalue()
+    bar("learning", 3, 10)
+    bar.beat()
+    assert "learning" in stream.getvalue()
+    bar.clear()
+    assert stream.getvalue().endswith("\r")  # nothing is left on the line
+
+
+def test_work_within_a_command_reports_to_what_the_user_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with progress_bar() as progress:
+        assert progress is silent
+    with display("json"), progress_bar() as progress:
+        progress("reading", 1, 2)
+    assert json.loads(capsys.readouterr().err)["stage"] == "reading"
+    with progress_bar() as progress:
+        assert progress is silent
+
+
+def test_true_is_a_bar_and_false_is_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+    assert as_progress(False) is silent
+    assert as_progress(None) is silent
+    bar = as_progress(True)
+    assert isinstance(bar, Bar)
+    bar.bar.delay = 0
+    bar("learning", 1, 2, "a note")
+    time.sleep(0.15)  # tqdm draws ten times per second at most
+    bar("learning", 2, 2, "a note")
+    bar.close()
+    assert "learning" in capsys.readouterr().err
