@@ -38,35 +38,78 @@ def _library(frame: Any) -> str:
     return type(frame).__module__.split(".", maxsplit=1)[0]
 
 
+def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
+    """The rows of a frame as dicts, if there are at most so many."""
+    if isinstance(frame, Mapping):
+        columns = [column for column in frame.values() if isinstance(column, list | tuple)]
+        if len(columns) < len(frame) or not columns or len(columns[0]) > most:
+            return None
+        if any(len(column) != len(columns[0]) for column in columns):
+            return None
+        return [dict(zip(frame, row, strict=True)) for row in zip(*columns, strict=True)]
+    if len(frame) > most or len(set(_names(frame))) < len(_names(frame)):
+        return None
+    if _library(frame) == "pandas":
+        cells = frame.to_numpy(dtype=object).tolist()
+        return [dict(zip(frame.columns, row, strict=True)) for row in cells]
+    rows: list[dict[str, Any]] = (
+        frame.to_dicts() if _library(frame) == "polars" else frame.to_pylist()
+    )
+    return rows
+
+
 def replaced(frame: Any, columns: Mapping[str, States]) -> Any:
     """The frame with some columns, new or not, as ordered categories; null where not shown."""
+    made = {name: _categories(frame, name, *own) for name, own in columns.items()}
+    return _with_columns(frame, made)
+
+
+def _categories(frame: Any, name: str, codes: NDArray[Any], states: Sequence[str]) -> Any:
+    """A column of ordered categories, of the frame's kind."""
     if isinstance(frame, Mapping):
-        return {**frame, **{name: _texts(*own) for name, own in columns.items()}}
+        return _texts(codes, states)
     library = _library(frame)
     if library == "pandas":
         import pandas as pd
 
-        made = {
-            name: pd.Categorical.from_codes(
-                np.where(codes == len(states), -1, codes.astype(np.int64)).tolist(),
-                categories=pd.Index(states),
-                ordered=True,
-            )
-            for name, (codes, states) in columns.items()
-        }
-        return frame.assign(**made)
+        return pd.Categorical.from_codes(
+            np.where(codes == len(states), -1, codes.astype(np.int64)).tolist(),
+            categories=pd.Index(states),
+            ordered=True,
+        )
     if library == "polars":
         import polars as pl
 
-        return frame.with_columns(
-            [
-                pl.Series(name, _texts(codes, states), dtype=pl.Enum(list(states)))
-                for name, (codes, states) in columns.items()
-            ]
-        )
-    for name, own in columns.items():
-        frame = _set_column(frame, name, _dictionary(*own))
-    return frame
+        return pl.Series(name, _texts(codes, states), dtype=pl.Enum(list(states)))
+    return _dictionary(codes, states)
+
+
+def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
+    """The frame with some columns, new or not, set all at once: one by one each takes a copy."""
+    if not columns:
+        return frame
+    if isinstance(frame, Mapping):
+        return {**frame, **columns}
+    library = _library(frame)
+    if library == "polars":
+        return frame.with_columns([column.alias(name) for name, column in columns.items()])
+    if library == "pandas":
+        import pandas as pd
+
+        fresh = [name for name in columns if name not in frame.columns]
+        old = [columns.get(name, at) for at, name in enumerate(frame.columns)]
+        cells = [frame.iloc[:, at] if isinstance(at, int) else at for at in old]
+        made = [pd.Series(own, index=frame.index) for own in (*cells, *map(columns.get, fresh))]
+        whole: Any = pd.concat(made, axis=1, keys=range(len(made)))
+        whole.columns = frame.columns.append(pd.Index(fresh)) if fresh else frame.columns
+        return whole.__finalize__(frame)
+    import pyarrow as pa
+
+    fields = {field.name: field for field in frame.schema}
+    arrays = {**{name: frame.column(name) for name in fields}, **columns}
+    fields |= {name: pa.field(name, column.type) for name, column in columns.items()}
+    schema = pa.schema(list(fields.values()), metadata=frame.schema.metadata)
+    return pa.Table.from_arrays(list(arrays.values()), schema=schema)
 
 
 def _texts(codes: NDArray[Any], states: Sequence[str]) -> list[str | None]:
@@ -81,12 +124,6 @@ def _dictionary(codes: NDArray[Any], states: Sequence[str]) -> Any:
     return pa.DictionaryArray.from_arrays(indices, pa.array(states, pa.string()), ordered=True)
 
 
-def _set_column(table: Any, name: str, column: Any) -> Any:
-    if name in table.column_names:
-        return table.set_column(table.column_names.index(name), name, column)
-    return table.append_column(name, column)
-
-
 def filled(frame: Any, columns: Mapping[str, tuple[NDArray[np.bool_], States]]) -> Any:
     """The frame with what is not shown filled in; every other cell is left as it was.
 
@@ -95,17 +132,21 @@ def filled(frame: Any, columns: Mapping[str, tuple[NDArray[np.bool_], States]]) 
     it, a column of numbers gets the number, one of texts the text; any other becomes a column of
     ordered categories.
     """
-    for name, (missing, (codes, states)) in columns.items():
-        if missing.any():
-            frame = _filled(frame, name, missing, codes, states)
-    return frame
+    known = set(_names(frame))
+    made = {
+        name: _filled(frame, name, missing, codes, states)
+        if name in known
+        else _categories(frame, name, codes, states)
+        for name, (missing, (codes, states)) in columns.items()
+        if missing.any()
+    }
+    return _with_columns(frame, made)
 
 
 def _filled(
     frame: Any, name: str, missing: NDArray[np.bool_], codes: NDArray[Any], states: Sequence[str]
 ) -> Any:
-    if name not in _names(frame):
-        return replaced(frame, {name: (codes, tuple(states))})
+    """A column with what is not shown filled in."""
     donor = np.full(len(states), -1)
     shown = np.flatnonzero(~missing)
     donor[codes[shown][::-1]] = shown[::-1]
@@ -118,7 +159,7 @@ def _filled(
         return _spliced(frame, name, missing, np.array(numbers, dtype=np.float64)[codes])
     if kind == "texts":
         return _spliced(frame, name, missing, np.array(states, dtype=object)[codes])
-    return replaced(frame, {name: (codes, tuple(states))})
+    return _categories(frame, name, codes, states)
 
 
 def _names(frame: Any) -> Sequence[str]:
@@ -142,40 +183,40 @@ def _kind(frame: Any, name: str) -> str:
 
 
 def _spliced(frame: Any, name: str, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
-    """The frame with new values in the missing cells of one column."""
+    """A column with new values in its missing cells."""
     library = "dict" if isinstance(frame, Mapping) else _library(frame)
     if library == "pandas":
-        return frame.assign(**{name: frame[name].where(~missing, values)})
+        return frame[name].where(~missing, values)
     if library == "polars":
         import polars as pl
 
         new = pl.Series(name, values.tolist()).cast(frame[name].dtype)
-        return frame.with_columns(frame[name].zip_with(pl.Series(~missing), new))
+        return frame[name].zip_with(pl.Series(~missing), new)
     old = frame[name].to_pylist() if library == "pyarrow" else list(frame[name])
     cells = [
         new if fill else cell
         for fill, new, cell in zip(missing.tolist(), values.tolist(), old, strict=True)
     ]
     if library == "dict":
-        return {**frame, name: cells}
+        return cells
     import pyarrow as pa
 
-    return _set_column(frame, name, pa.array(cells, pa.string()))
+    return pa.array(cells, pa.string())
 
 
 def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:
-    """The frame with the cells of one column taken from the given rows."""
+    """A column with its cells taken from the given rows."""
     if isinstance(frame, Mapping):
         column = frame[name]
         if hasattr(column, "take"):
-            return {**frame, name: column.take(rows)}
-        return {**frame, name: [column[row] for row in rows.tolist()]}
+            return column.take(rows)
+        return [column[row] for row in rows.tolist()]
     library = _library(frame)
     if library == "pandas":
-        return frame.assign(**{name: frame[name].array.take(rows)})
+        return frame[name].array.take(rows)
     if library == "polars":
-        return frame.with_columns(frame[name].gather(rows).alias(name))
-    return _set_column(frame, name, frame.column(name).take(rows))
+        return frame[name].gather(rows)
+    return frame.column(name).take(rows)
 
 
 def made_like(frame: Any, columns: Mapping[str, Sequence[Any]]) -> Any:

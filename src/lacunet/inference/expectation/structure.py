@@ -213,21 +213,14 @@ class Slices:
     observed_stride: Integers
 
 
-def places_of(layout: Layout, rows: Ragged) -> NDArray[np.int32]:
-    """Where each variable stands among the items of ``rows``, for each row; -1 if not."""
-    place = np.full((len(rows), len(layout.cardinalities)), -1, dtype=np.int32)
-    place[rows.owners, rows.items] = np.arange(len(rows.items))
-    return place
-
-
 def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     """The slices of all components."""
     component, family = touching(layout, members, boundaries)
     axes = layout.axes.take(family)
     strides = layout.strides[layout.axes.places(family)]
     whose = axes.owners
-    inside = places_of(layout, members)[component[whose], axes.items].astype(np.int64)
-    around = places_of(layout, boundaries)[component[whose], axes.items].astype(np.int64)
+    inside = members.find(component[whose], axes.items)
+    around = boundaries.find(component[whose], axes.items)
     hidden = inside >= 0
     bits = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose]) * hidden
     masks = np.bincount(whose, bits, minlength=len(family)).astype(np.int64)
@@ -250,11 +243,10 @@ def touching(layout: Layout, members: Ragged, boundaries: Ragged) -> tuple[Integ
     A family whose child is neither missing here nor observed is that of a barren variable.
     """
     families = layout.families_of().take(members.items)
-    touches = np.zeros((len(members), len(layout.cardinalities)), dtype=bool)
-    touches[members.owners[families.owners], families.items] = True
-    touches &= side_by_side(members, boundaries).matrix(len(layout.cardinalities))
-    component, family = np.nonzero(touches)
-    return component, family
+    owner = members.owners[families.owners]
+    there = side_by_side(members, boundaries).find(owner, families.items) >= 0
+    touched = Ragged.of_pairs(len(members), owner[there], families.items[there])
+    return touched.owners, touched.items
 
 
 def _numbered(labels: Integers) -> Integers:

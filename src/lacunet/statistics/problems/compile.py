@@ -278,9 +278,19 @@ def _hashed_patterns(table: EncodedTable) -> tuple[NDArray[np.bool_], Integers]:
     return missing[first], group
 
 
-def components_of(patterns: Patterns, layout: Layout, prune: bool) -> Components:
-    """The connected components of what each pattern misses, with their boundaries."""
-    barren = _barren(patterns.missing, layout) if prune else np.zeros_like(patterns.missing)
+def components_of(
+    patterns: Patterns, layout: Layout, prune: bool, asked: Integers | None = None
+) -> Components:
+    """The connected components of what each pattern misses, with their boundaries.
+
+    Parameters
+    ----------
+    prune
+        Whether barren variables are left out.
+    asked
+        Places of variables that something is asked about: they and their ancestors stay.
+    """
+    barren = _barren(patterns.missing, layout, asked) if prune else np.zeros_like(patterns.missing)
     missing = np.asfortranarray(patterns.missing & ~barren)
     pattern, variable = np.nonzero(missing)
     label, labels = _labels(missing, barren, layout)
@@ -299,9 +309,13 @@ def components_of(patterns: Patterns, layout: Layout, prune: bool) -> Components
     return Components(members, _boundaries(members, families, layout), group, pattern)
 
 
-def _barren(missing: NDArray[np.bool_], layout: Layout) -> NDArray[np.bool_]:
+def _barren(
+    missing: NDArray[np.bool_], layout: Layout, asked: Integers | None = None
+) -> NDArray[np.bool_]:
     """Which missing variables have no observed descendant, for each pattern."""
     barren = np.array(missing, order="F")
+    if asked is not None:
+        barren[:, asked] = False
     place_of = {name: place for place, name in enumerate(layout.network.variables)}
     for name in reversed(layout.network.order):
         for parent in layout.network.parents(name):
@@ -319,11 +333,11 @@ def _labels(
     nodes = int(np.count_nonzero(missing))
     node = np.zeros(missing.shape, dtype=np.int32 if nodes < 2**31 else np.int64)
     node[missing] = np.arange(nodes)
-    sometimes = np.flatnonzero(missing.any(axis=0))
+    sometimes: NDArray[np.bool_] = np.asarray(missing.any(axis=0))
     one, two = [node[:0, 0]], [node[:0, 0]]
     for child in range(len(layout.axes)):
         family = layout.axes.row(child)
-        for left, right in combinations(np.intersect1d(family, sometimes), 2):
+        for left, right in combinations(np.sort(family[sometimes[family]]), 2):
             both = np.flatnonzero(missing[:, left] & missing[:, right] & ~barren[:, child])
             one.append(node[both, left])
             two.append(node[both, right])
@@ -336,10 +350,9 @@ def _labels(
 def _boundaries(members: Ragged, families: Ragged, layout: Layout) -> Ragged:
     """What the families of each component mention besides it, ascending."""
     mentioned = layout.axes.take(families.items)
-    holds = np.zeros((len(members), len(layout.cardinalities)), dtype=bool)
-    holds[families.owners[mentioned.owners], mentioned.items] = True
-    holds[members.owners, members.items] = False
-    return Ragged.of_matrix(holds)
+    owner = families.owners[mentioned.owners]
+    beside = members.find(owner, mentioned.items) < 0
+    return Ragged.of_pairs(len(members), owner[beside], mentioned.items[beside])
 
 
 MANY_ROWS = 128

@@ -48,8 +48,7 @@ class Layout:
 
     def families_of(self) -> Ragged:
         """The families that each variable is in, ascending."""
-        holds = self.axes.matrix(len(self.cardinalities)).T
-        return Ragged.of_matrix(holds)
+        return Ragged.of_pairs(len(self.cardinalities), self.axes.items, self.axes.owners)
 
 
 @lru_cache(maxsize=8)
@@ -61,16 +60,15 @@ def layout_of(network: Network) -> Layout:
     ]
     shapes = [network.shape(network.family(variable)) for variable in network.variables]
     sizes = [int(np.prod(shape)) for shape in shapes]
-    is_child = np.zeros((len(families), len(families)), dtype=bool)
-    for child, family in enumerate(families):
-        is_child[family[:-1], child] = True
+    edges = [(parent, child) for child, family in enumerate(families) for parent in family[:-1]]
+    parent, child = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     return Layout(
         network=network,
         cardinalities=np.array(network.shape(network.variables), dtype=np.int64),
         offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         axes=Ragged.of_lengths(np.array([len(f) for f in families]), np.concatenate(families)),
         strides=np.concatenate([_strides(shape) for shape in shapes]),
-        children=Ragged.of_matrix(is_child),
+        children=Ragged.of_pairs(len(families), parent, child),
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+DENSE = 32  # cells of a matrix for each item: filling them takes less time than sorting it
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,21 @@ class Ragged:
         return cls(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), items)
 
     @classmethod
-    def of_matrix(cls, holds: NDArray[np.bool_]) -> Ragged:
-        """Row ``i`` lists the columns that hold in row ``i`` of a matrix, ascending."""
-        return cls.of_lengths(holds.sum(axis=1), np.nonzero(holds)[1])
+    def of_pairs(cls, rows: int, owners: Integers, items: Integers) -> Ragged:
+        """Row ``i`` lists the distinct items that ``i`` owns, ascending.
+
+        Examples
+        --------
+        >>> Ragged.of_pairs(2, np.array([1, 0, 1, 1]), np.array([7, 3, 2, 7])).items.tolist()
+        [3, 2, 7]
+        """
+        width = 1 + int(items.max(initial=0))
+        if rows * width <= DENSE * (rows + len(items)):
+            holds = np.zeros((rows, width), dtype=bool)
+            holds[owners, items] = True
+            return cls.of_lengths(holds.sum(axis=1), np.nonzero(holds)[1])
+        keys = np.unique(owners * width + items)
+        return cls.of_lengths(np.bincount(keys // width, minlength=rows), keys % width)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -62,11 +75,27 @@ class Ragged:
         """The given rows, in the given order, with repetition."""
         return Ragged.of_lengths(self.lengths_of(rows), self.items[self.places(rows)])
 
-    def matrix(self, width: int) -> NDArray[np.bool_]:
-        """Whether row ``i`` lists the number ``j``, for ``j`` below ``width``."""
-        holds = np.zeros((len(self), width), dtype=bool)
-        holds[self.owners, self.items] = True
-        return holds
+    def find(self, rows: Integers, items: Integers) -> Integers:
+        """Where each item stands in its row, among the items of all rows; -1 where it does not.
+
+        Examples
+        --------
+        >>> rows = Ragged.of_lengths(np.array([2, 1]), np.array([9, 5, 9]))
+        >>> rows.find(np.array([0, 1, 1]), np.array([5, 9, 5])).tolist()
+        [1, 2, -1]
+        """
+        if not len(self.items) or not len(items):
+            return np.full(len(items), -1)
+        width = 1 + max(int(self.items.max()), int(items.max()))
+        if len(self) * width <= DENSE * (len(self.items) + len(items)):
+            place = np.full((len(self), width), -1, dtype=np.int32)
+            place[self.owners, self.items] = np.arange(len(self.items))
+            return place[rows, items].astype(np.int64)
+        keys = self.owners * width + self.items
+        order = np.argsort(keys, kind="stable")
+        wanted = rows * width + items
+        at = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
+        return np.where(keys[at] == wanted, at, -1)
 
 
 def joined(parts: list[Ragged]) -> Ragged:
