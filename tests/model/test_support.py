@@ -16,7 +16,8 @@ import lacunet as lc
 from lacunet.formats import bif, lacunet_json, xdsl
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source
-from lacunet.model.network import Network, NetworkError
+from lacunet.model.mechanisms import Mechanisms, with_nodes
+from lacunet.model.network import Cpt, Network, NetworkError
 from strategies import networks
 
 WET = Network(
@@ -119,3 +120,63 @@ def test_formats_say_what_they_leave_out(tmp_path: Path) -> None:
     cut = Network({"A": ["low", "high"]}, cuts={"A": [0, 1, 2]})
     with pytest.warns(lc.LacunetWarning, match="'A' are cut"):
         lc.write_network(cut, tmp_path / "cut.bif")
+
+
+HIDDEN = WET.with_mechanisms(
+    Mechanisms(
+        "Rain -> R[Wet]; Wet, R[Wet] -> R[Rain]",
+        {
+            "Wet": Cpt("R[Wet]", ("Rain",), np.array([[0.25, 0.75], [0.5, 0.5]])),
+            "Rain": Cpt("R[Rain]", ("Wet", "R[Wet]"), np.full((2, 2, 2), 0.5)),
+        },
+    )
+)
+
+
+def test_mechanisms_survive_json_and_pickling() -> None:
+    for read in (
+        lacunet_json.parse(Source.of("n", lacunet_json.render(HIDDEN))),
+        pickle.loads(pickle.dumps(HIDDEN)),
+    ):
+        assert read.mechanisms is not None
+        assert HIDDEN.mechanisms is not None
+        assert read.mechanisms.graph == HIDDEN.mechanisms.graph
+        assert with_nodes(read) == with_nodes(HIDDEN)
+        assert list(read.mechanisms.cpt_of) == ["Wet", "Rain"]
+    assert HIDDEN.with_tables(HIDDEN.tables_of).mechanisms is None
+    assert with_nodes(WET) is WET
+
+
+def test_a_graph_without_learned_mechanisms_is_kept_too() -> None:
+    network = WET.with_mechanisms(Mechanisms("R[Wet]", {}))
+    read = lacunet_json.parse(Source.of("n", lacunet_json.render(network)))
+    assert read.mechanisms is not None
+    assert read.mechanisms.graph == "R[Wet]"
+
+
+def test_mechanisms_must_fit_the_network() -> None:
+    fair = np.array([0.5, 0.5])
+    with pytest.raises(NetworkError, match="Snow"):
+        WET.with_mechanisms(Mechanisms("", {"Snow": Cpt("R[Snow]", (), fair)}))
+    with pytest.raises(NetworkError, match="Wet"):
+        WET.with_mechanisms(Mechanisms("", {"Wet": Cpt("Wet", (), fair)}))
+    with pytest.raises(NetworkError, match="shape"):
+        WET.with_mechanisms(Mechanisms("", {"Wet": Cpt("R[Wet]", ("Rain",), fair)}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ('"variable": "Wet", "name"', '"variable": "Snow", "name"', "Snow"),
+        ('"name": "R[Wet]"', '"name": "Wet"', "declared more than once"),
+        ("[0.25, 0.75]", "[0.25, 0.5]", "sums to"),
+        ('"parents": ["Rain"], "cpt": [[0.25', '"parents": ["Snow"], "cpt": [[0.25', "Snow"),
+        ('"variable": "Wet", "name"', '"name"', "variable"),
+        ('"missingness": "Rain', '"missingness": 5, "x": "Rain', "the missingness graph"),
+    ],
+)
+def test_damaged_mechanisms_are_refused(old: str, new: str, word: str) -> None:
+    text = lacunet_json.render(HIDDEN)
+    assert old in text
+    with pytest.raises(FormatError, match=word):
+        lacunet_json.parse(Source.of("n", text.replace(old, new)))

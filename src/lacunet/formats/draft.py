@@ -307,7 +307,7 @@ def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
     states_of = {one: tuple(positions) for one, positions in variables.positions_of.items()}
     parents = {child: each.family.parents for child, each in potential_of.items()}
     try:
-        network = Network(states_of, parents, _tables(name, potential_of))
+        network = Network(states_of, parents, tables_of(name, potential_of))
     except NetworkError as error:  # a cycle: everything else was checked with its line
         raise FormatError(f"{name}: {error.message}", error.hint) from None
     if not variables.unsupported_of:
@@ -394,7 +394,8 @@ def network_of(
     )
 
 
-def _tables(name: str, potential_of: Mapping[str, Potential]) -> dict[str, FloatArray] | None:
+def tables_of(name: str, potential_of: Mapping[str, Potential]) -> dict[str, FloatArray] | None:
+    """The tables of a file's potentials, rows rescaled where need be; None if they have none."""
     if all(potential.table is None for potential in potential_of.values()):
         return None
     tables, noted = {}, []

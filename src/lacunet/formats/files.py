@@ -38,7 +38,7 @@ FORMATS: Mapping[str, ModuleType] = MappingProxyType(
 )
 
 _CARRIES_SUPPORT = (bif, xdsl, lacunet_json)
-_CARRIES_CUTS = (lacunet_json,)
+_CARRIES_CUTS = _CARRIES_MECHANISMS = (lacunet_json,)
 
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -164,6 +164,8 @@ def _lost(network: Network, module: ModuleType) -> list[str]:
         lost.append("which CPT rows no data support")
     if module not in _CARRIES_CUTS and network.cuts_of:
         lost.append(f"where {listed(network.cuts_of)} are cut into intervals")
+    if module not in _CARRIES_MECHANISMS and network.mechanisms is not None:
+        lost.append("how values went missing")
     return lost
 
 

@@ -5,7 +5,8 @@ One object with ``format``, ``version`` and ``variables``; each variable has its
 within lists, one level for each parent in their order, the innermost over the variable's
 own states. A variable whose states are intervals of numbers also has its ``cuts``: where each
 begins and where the last ends, null where there is no limit. ``unsupported`` numbers the CPT
-rows that no data support ("0 3-5", or "none"), where that is known. The schema is in
+rows that no data support ("0 3-5", or "none"), where that is known. How values went missing, if
+the network knows, is in ``missingness`` (the graph's text) and ``mechanisms``. The schema is in
 ``docs/formats.md``.
 """
 
@@ -15,7 +16,9 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import starmap
 
 from lacunet.formats.draft import (
     Declared,
@@ -29,16 +32,20 @@ from lacunet.formats.draft import (
     from_flat,
     parse_rows,
     rows_without_data,
+    tables_of,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Cursor, Source
-from lacunet.model.network import Network
+from lacunet.model.mechanisms import MISSING, SHOWN, Mechanisms
+from lacunet.model.network import Cpt, Network, NetworkError
 
 FORMAT = "lacunet network"
 VERSION = 1
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _KEYS = ("name", "states", "parents", "cpt", "cuts", "unsupported")
+_MECHANISM_KEYS = ("variable", "name", "parents", "cpt")
+_PARTS = ("format", "version", "variables", "missingness", "mechanisms")
 
 
 @dataclass(frozen=True)
@@ -49,17 +56,64 @@ class Entry:
     place: str
 
 
+@dataclass(frozen=True)
+class Document:
+    """The objects of variables and mechanisms, and the text of the missingness graph."""
+
+    variables: list[Entry]
+    mechanisms: list[Entry]
+    graph: str | None
+
+
 def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
-    entries = _entries(source)
+    document = _document(source)
+    entries = document.variables
     variables = declare(source, [_variable(entry) for entry in entries])
-    read = assemble(variables, (_potential(entry, variables) for entry in entries))
+    network = assemble(variables, (_potential(entry, variables) for entry in entries))
     cuts = {
         str(entry.content["name"]): _cuts(entry) for entry in entries if "cuts" in entry.content
     }
-    if not cuts:
-        return read
-    return Network(read.states_of, read.parents_of, read.tables_of, cuts).with_support(read.support)
+    if cuts:
+        cut = Network(network.states_of, network.parents_of, network.tables_of, cuts)
+        network = cut.with_support(network.support)
+    return _with_mechanisms(network, document, source)
+
+
+def _with_mechanisms(network: Network, document: Document, source: Source) -> Network:
+    """The network with what the file says about how values went missing."""
+    entries, graph = document.mechanisms, document.graph
+    if graph is None and not entries:
+        return network
+    if not network.has_cpts:
+        raise FormatError(f"{source.name}: mechanisms are given, but no CPTs of the variables.")
+    declared = [Declared(v, states, source.name) for v, states in network.states_of.items()]
+    nodes = declare(source, [*declared, *map(_mechanism, entries)])
+    potential_of = {str(own.content["variable"]): _potential(own, nodes) for own in entries}
+    tables = tables_of(source.name, potential_of) or {}
+    cpt_of = {
+        variable: Cpt(
+            own.family.child,
+            own.family.parents,
+            tables[variable],
+            tuple(tuple(states) for states in own.family.positions),
+        )
+        for variable, own in potential_of.items()
+    }
+    try:
+        return network.with_mechanisms(Mechanisms(graph or "", cpt_of))
+    except NetworkError as error:
+        raise FormatError(f"{source.name}: {error.message}", error.hint) from None
+
+
+def _mechanism(entry: Entry) -> Declared:
+    if unknown := [key for key in entry.content if key not in _MECHANISM_KEYS]:
+        raise FormatError.syntax(entry.place, unknown[0], f"one of {', '.join(_MECHANISM_KEYS)}")
+    if missing := [key for key in _MECHANISM_KEYS if key not in entry.content]:
+        raise FormatError.syntax(entry.place, "a mechanism", f"its {missing[0]!r}")
+    _text(entry.content["variable"], entry.place, "the variable of a mechanism")
+    name = _text(entry.content["name"], entry.place, "the name of a mechanism")
+    return Declared(name, (MISSING, SHOWN), entry.place)
 
 
 def _cuts(entry: Entry) -> list[float]:
@@ -72,21 +126,23 @@ def _cuts(entry: Entry) -> list[float]:
     return [ends.get(at, math.nan) if value is None else value for at, value in enumerate(values)]
 
 
-def _entries(source: Source) -> list[Entry]:
-    """The objects of the variables; the outer layers are walked by hand, to know the lines."""
+def _document(source: Source) -> Document:
+    """The parts of the file; the outer layers are walked by hand, to know the lines."""
     cursor = Cursor(source)
     found: dict[str, object] = {}
-    entries: list[Entry] = []
+    entries: dict[str, list[Entry]] = {"variables": [], "mechanisms": []}
     _punctuation(cursor, "{")
     while True:
         place = cursor.place
         key = _text(_value(cursor), place, "a key")
-        if key in found or key not in ("format", "version", "variables"):
-            raise FormatError.syntax(place, key, "'format', 'version' and 'variables', once each")
+        if key in found or key not in _PARTS:
+            raise FormatError.syntax(place, key, f"{', '.join(map(repr, _PARTS))}, once each")
         _punctuation(cursor, ":")
-        if key == "variables":
-            entries = _objects(cursor)
-        found[key] = None if key == "variables" else _value(cursor)
+        if key in entries:
+            entries[key] = _objects(cursor)
+        found[key] = None if key in entries else _value(cursor)
+        if key == "missingness":
+            _text(found[key], place, "the missingness graph")
         if _punctuation(cursor, ",}") == "}":
             break
     if not cursor.is_at_end:
@@ -95,7 +151,8 @@ def _entries(source: Source) -> list[Entry]:
         raise FormatError(
             f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
         )
-    return entries
+    graph = str(found["missingness"]) if "missingness" in found else None
+    return Document(entries["variables"], entries["mechanisms"], graph)
 
 
 def _objects(cursor: Cursor) -> list[Entry]:
@@ -198,11 +255,29 @@ def _flat(value: object, members: Family, axis: int) -> list[float]:
 
 def render(network: Network) -> str:
     """The JSON text of a network; every name and every network fits."""
-    variables = ",\n    ".join(_rendered(network, name) for name in network.variables)
-    return (
-        f'{{\n  "format": {json.dumps(FORMAT)},\n  "version": {VERSION},\n'
-        f'  "variables": [\n    {variables}\n  ]\n}}\n'
-    )
+    parts = [f'"format": {json.dumps(FORMAT)}', f'"version": {VERSION}']
+    parts.append(_list("variables", [_rendered(network, name) for name in network.variables]))
+    if (mechanisms := network.mechanisms) is not None:
+        parts.append(f'"missingness": {json.dumps(mechanisms.graph, ensure_ascii=False)}')
+        if mechanisms.cpt_of:
+            parts.append(
+                _list("mechanisms", starmap(_rendered_mechanism, mechanisms.cpt_of.items()))
+            )
+    return "{\n  " + ",\n  ".join(parts) + "\n}\n"
+
+
+def _list(key: str, objects: Iterable[str]) -> str:
+    return f'"{key}": [\n    ' + ",\n    ".join(objects) + "\n  ]"
+
+
+def _rendered_mechanism(variable: str, cpt: Cpt) -> str:
+    content = {
+        "variable": variable,
+        "name": cpt.child,
+        "parents": cpt.parents,
+        "cpt": cpt.table.tolist(),
+    }
+    return json.dumps(content, ensure_ascii=False)
 
 
 def _rendered(network: Network, name: str) -> str:

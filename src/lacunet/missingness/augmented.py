@@ -32,10 +32,9 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, Node, named
-
-MISSING, SHOWN = "missing", "shown"
 
 
 @dataclass(frozen=True)

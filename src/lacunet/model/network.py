@@ -26,6 +26,8 @@ from lacunet.wording import counted, did_you_mean, in_quotes, text_table
 if TYPE_CHECKING:
     import networkx as nx
 
+    from lacunet.model.mechanisms import Mechanisms
+
 
 __all__ = ["Cpt", "FloatArray", "Mask", "Network", "Scope"]
 
@@ -152,6 +154,7 @@ class Network:
     cuts_of: Mapping[str, tuple[float, ...]]
     order: Scope  # parents before children
     support: Mapping[str, Mask] | None  # of each CPT row: do data support it? None: not known
+    mechanisms: Mechanisms | None  # how values went missing; None: not known
 
     # What makes a network of data and edges is above the data, and these are above the model:
     # `lacunet.building.network` puts it here, and the public `lacunet.Network` comes from there.
@@ -177,6 +180,7 @@ class Network:
             ("cuts_of", MappingProxyType(checked_cuts(states_of, cuts or {}))),
             ("order", order),
             ("support", None),
+            ("mechanisms", None),
         ):
             object.__setattr__(self, name, value)
 
@@ -247,14 +251,16 @@ class Network:
         return states.index(state)
 
     def with_tables(self, tables: Mapping[str, ArrayLike] | None) -> Network:
-        """The same structure with other parameters, or with none; what supports them is not known.
+        """The same structure with other parameters, or with none.
 
-        The parameters are checked as in a new network.
+        Nothing is known about what supports them, nor how values went missing.
         """
         checked = (
             None if tables is None else checked_tables(self.states_of, self.parents_of, tables)
         )
-        return self._with(tables_of=checked and MappingProxyType(checked), support=None)
+        return self._with(
+            tables_of=checked and MappingProxyType(checked), support=None, mechanisms=None
+        )
 
     def with_support(self, support: Mapping[str, ArrayLike] | None) -> Network:
         """The same network, which knows which rows of its CPTs data support.
@@ -281,6 +287,14 @@ class Network:
         """
         checked = checked_support(self, support) if support else None
         return self._with(support=checked and MappingProxyType(checked))
+
+    def with_mechanisms(self, mechanisms: Mechanisms | None) -> Network:
+        """The same network, which knows how values went missing: rows are completed accordingly."""
+        if mechanisms is not None:
+            from lacunet.model.mechanisms import check_mechanisms
+
+            check_mechanisms(self, mechanisms)
+        return self._with(mechanisms=mechanisms)
 
     def intervened(self, states: Mapping[str, int]) -> Network:
         r"""The network after :math:`\mathrm{do}(X = x)`: edges into X are cut, and X is x.
@@ -311,6 +325,7 @@ class Network:
             parents_of=MappingProxyType({**self.parents_of, **dict.fromkeys(set_to, ())}),
             tables_of=self.tables_of and MappingProxyType({**self.tables_of, **set_to}),
             support=self.support and MappingProxyType({**self.support, **sure}),
+            mechanisms=None,
         )
 
     def _with(self, **fields: object) -> Network:
@@ -370,7 +385,8 @@ class Network:
     def __reduce__(self) -> tuple[object, ...]:
         tables = None if self.tables_of is None else dict(self.tables_of)
         own = (dict(self.states_of), dict(self.parents_of), tables, dict(self.cuts_of))
-        return _rebuilt, (own, None if self.support is None else dict(self.support))
+        support = None if self.support is None else dict(self.support)
+        return _rebuilt, (own, support, self.mechanisms)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -381,8 +397,10 @@ class Network:
         return hash(_skeleton(self))
 
 
-def _rebuilt(own: tuple[Any, ...], support: Mapping[str, ArrayLike] | None) -> Network:
-    return Network(*own).with_support(support)
+def _rebuilt(
+    own: tuple[Any, ...], support: Mapping[str, ArrayLike] | None, mechanisms: Mechanisms | None
+) -> Network:
+    return Network(*own).with_support(support)._with(mechanisms=mechanisms)
 
 
 def _skeleton(network: Network) -> tuple[object, ...]:

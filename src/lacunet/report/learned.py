@@ -10,7 +10,7 @@ import numpy as np
 
 from lacunet.estimate.learn import Result
 from lacunet.estimate.method import FamilyReport
-from lacunet.missingness.augmented import MISSING, SHOWN
+from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
 from lacunet.wording import counted, finite, text_table
 

@@ -1,0 +1,67 @@
+"""How values went missing, kept with a network: the CPT of each mechanism, and the graph.
+
+A mechanism is a node with the states "missing" and "shown". Its parents are variables of the
+network and other mechanisms, by their nodes' names; `with_nodes` is the network in which all of
+them are nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lacunet.model.network import Cpt, FloatArray, Network, NetworkError
+
+MISSING, SHOWN = "missing", "shown"
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanisms:
+    """The CPT of each mechanism that was learned, by the variable that it hides.
+
+    ``graph`` is the text of the missingness graph. Mechanisms that only look at what every row
+    shows change no completion; they need not be here.
+    """
+
+    graph: str
+    cpt_of: Mapping[str, Cpt]
+
+    @property
+    def name_of(self) -> dict[str, str]:
+        """The node of each mechanism, by its variable."""
+        return {variable: cpt.child for variable, cpt in self.cpt_of.items()}
+
+
+def with_nodes(network: Network) -> Network:
+    """The network with its mechanisms as nodes, or the network itself where it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coin = Network({"Coin": ["0", "1"]}, tables={"Coin": [0.5, 0.5]})
+    >>> hides = Cpt("R[Coin]", ("Coin",), np.array([[0.9, 0.1], [0.2, 0.8]]))
+    >>> whole = with_nodes(coin.with_mechanisms(Mechanisms("Coin -> R[Coin]", {"Coin": hides})))
+    >>> whole.parents("R[Coin]"), whole.states("R[Coin]")
+    (('Coin',), ('missing', 'shown'))
+    """
+    if network.mechanisms is None or not network.mechanisms.cpt_of:
+        return network
+    cpts = network.mechanisms.cpt_of.values()
+    tables: dict[str, FloatArray] = {cpt.child: cpt.table for cpt in (*network.cpts, *cpts)}
+    whole = Network(
+        {**network.states_of, **{cpt.child: (MISSING, SHOWN) for cpt in cpts}},
+        {**network.parents_of, **{cpt.child: cpt.parents for cpt in cpts}},
+        tables,
+        network.cuts_of,
+    )
+    return whole.with_support(network.support)
+
+
+def check_mechanisms(network: Network, mechanisms: Mechanisms) -> None:
+    """Refuse mechanisms of other variables, under taken names, or that make no network."""
+    names = [cpt.child for cpt in mechanisms.cpt_of.values()]
+    for variable in mechanisms.cpt_of:
+        network.known(variable)
+    if taken := {name for name in names if name in network.states_of or names.count(name) > 1}:
+        raise NetworkError(f"mechanisms are called {sorted(taken)}, names that are taken.")
+    with_nodes(network._with(mechanisms=mechanisms))
