@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from lacunet.bridges import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
-    from lacunet.completion.frames import impute, predict
+    from lacunet.completion.impute import impute
+    from lacunet.completion.predict import Predictor, compile, predict  # noqa: A004
     from lacunet.data.databases import SQL
     from lacunet.data.examples import example_data
     from lacunet.data.text import TextFiles
@@ -84,10 +85,12 @@ __all__ = [
     "MissingnessGraph",
     "Network",
     "OneStep",
+    "Predictor",
     "Result",
     "Statistics",
     "TextFiles",
     "compare_structures",
+    "compile",
     "count",
     "diagnose",
     "discretise",
@@ -143,10 +146,12 @@ _HOME_OF = {
     "MissingnessGraph": "missingness.graph",
     "Network": "building.network",
     "OneStep": "estimate.em.method",
+    "Predictor": "completion.predict",
     "Result": "estimate.learn",
     "Statistics": "statistics.gather",
     "TextFiles": "data.text",
     "compare_structures": "structure.cpdag",
+    "compile": "completion.predict",
     "count": "estimate.count",
     "diagnose": "diagnosis.diagnosis",
     "discretise": "building.bins",
@@ -156,14 +161,14 @@ _HOME_OF = {
     "from_pgmpy": "bridges",
     "from_pyagrum": "bridges",
     "hide": "simulation.simulate",
-    "impute": "completion.frames",
+    "impute": "completion.impute",
     "kl_divergence": "evaluate",
     "learn": "estimate.learn",
     "learn_missingness": "missingness.fitted",
     "learn_structure": "structure.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
-    "predict": "completion.frames",
+    "predict": "completion.predict",
     "query": "inference.query",
     "read_network": "formats.files",
     "sample": "simulation.sampling",

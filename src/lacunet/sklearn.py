@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.building.edges import edges_of
-from lacunet.completion.rows import most_probable, row_posteriors
+from lacunet.completion.posteriors import row_posteriors
+from lacunet.completion.rows import most_probable
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetError, LacunetWarning

@@ -81,9 +81,12 @@ def test_predictions_are_printed_row_by_row(rain: tuple[str, str], capsys: Captu
     assert list(rows[0]) == ["Rain=no", "Rain=yes", "Rain", "log-probability"]
     answer = query(RAIN, "Rain", {"Sprinkler": "on", "Wet": "yes"})
     np.testing.assert_allclose(float(rows[1]["Rain=yes"]), answer[1], rtol=1e-12)
-    assert [row["Rain"] for row in rows] == ["no", "no", "yes", "no"]
-    assert main(["predict", *rain, "--targets", "Rain", "--json"]) == 0
+    alone = query(RAIN, "Rain", {"Sprinkler": "off"})  # the third row shows rain, and no target is
+    np.testing.assert_allclose(float(rows[2]["Rain=yes"]), alone[1], rtol=1e-12)
+    assert main(["predict", *rain, "--targets", "Rain", "--json", "--given-targets"]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["Rain=no"] == 1.0
+    assert main(["predict", *rain, "--targets", "Rain", "--hide-targets"]) == 0
+    assert "no longer needed" in capsys.readouterr().err
 
 
 def test_completed_rows_are_written(

@@ -13,7 +13,8 @@ from scipy.stats import chi2
 
 from examples import RAIN
 from lacunet.completion import rows as rows_module
-from lacunet.completion.rows import draw_completions, most_probable, row_posteriors
+from lacunet.completion.posteriors import row_posteriors
+from lacunet.completion.rows import draw_completions, most_probable
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError

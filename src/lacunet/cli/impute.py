@@ -32,7 +32,7 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.cli.output import OptionError
-    from lacunet.completion.frames import impute
+    from lacunet.completion.impute import impute
     from lacunet.formats.files import read_network
 
     if options.draws and options.draws > 1 and not options.output:
@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
         read_network(options.network),
         data_of(options),
         options.draws,
-        np.random.default_rng(options.seed),
+        rng=np.random.default_rng(options.seed),
         missing=options.missing,
         unknown=options.unknown,
         latent=options.latent,

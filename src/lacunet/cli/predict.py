@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 
 from lacunet.cli.options import (
     add,
@@ -24,7 +24,8 @@ EXAMPLE = """example:
 what is written for each row and target X:
   X=state          the probability of each state, given what the row shows
   X                the most probable state
-  log-probability  natural logarithm of the probability of what the row shows
+  unsupported(X)   the share that rests on CPT rows without data (--unsupported)
+  log-probability  natural logarithm of the probability of all that the row shows
 """
 
 
@@ -32,8 +33,11 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command)
     add(command, "--targets A,B", "the variables to predict", type=names, required=True)
-    hide = "predict the targets from the other columns even in rows that show them"
-    add(command, "--hide-targets", hide, action="store_true")
+    given = "take targets that a row shows as evidence, for themselves and for the others"
+    add(command, "--given-targets", given, action="store_true")
+    add(command, "--hide-targets", SUPPRESS, action="store_true")  # what is always done now
+    share = "add the share of each prediction that rests on CPT rows without data"
+    add(command, "--unsupported", share, action="store_true")
     add_json(command, "print one JSON object per row")
     add_output_arguments(command)
 
@@ -47,15 +51,17 @@ def add_output_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Predict, write the rows."""
-    from lacunet.completion.frames import ANSWERS, predict
+    from lacunet.completion.predict import GIVEN, predict
     from lacunet.formats.files import read_network
 
+    if options.hide_targets:
+        note("--hide-targets is no longer needed: targets are never their own evidence")
     found = predict(
         read_network(options.network),
         data_of(options),
         options.targets,
-        give=ANSWERS,
-        hide_targets=options.hide_targets,
+        give=[one for one in GIVEN if one != "unsupported" or options.unsupported],
+        given_targets=options.given_targets,
         missing=options.missing,
         unknown=options.unknown,
         latent=options.latent,

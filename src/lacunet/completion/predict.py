@@ -1,28 +1,38 @@
-"""Posteriors and completions for dataframes: `predict` and `impute`."""
+"""The posterior of some variables for every row of a dataframe: `predict` and `compile`."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from lacunet.completion.rows import Posteriors, draw_completions, most_probable, row_posteriors
+from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
+from lacunet.completion.posteriors import Posteriors, row_posteriors
+from lacunet.completion.shares import object_to_shares
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import filled, held, made_like, replaced
-from lacunet.errors import LacunetError, LacunetWarning
+from lacunet.data.whole import few_rows, held, made_like
+from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.inference.answer import Answer
+from lacunet.inference.errors import ImpossibleEvidenceError
+from lacunet.inference.joint import posed
+from lacunet.inference.query import marginals
+from lacunet.inference.unsupported import unsupported_share
+from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import Network
-from lacunet.wording import counted
+from lacunet.wording import counted, in_quotes
 
 if TYPE_CHECKING:
     from lacunet.data.reading import Unknown
 
-Answer = Literal["probabilities", "states", "log-probability"]
-ANSWERS: tuple[Answer, ...] = ("probabilities", "states", "log-probability")
+Given = Literal["probabilities", "states", "log-probability", "unsupported"]
+GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
+FEW = 8  # rows that are faster asked one by one
 
 
 def predict(
@@ -30,17 +40,19 @@ def predict(
     data: Any,
     targets: str | Sequence[str],
     *,
-    give: Answer | Sequence[Answer] = "probabilities",
-    hide_targets: bool = False,
+    give: Given | Sequence[Given] = "probabilities",
+    given_targets: bool = False,
+    unsupported: Literal["warn", "refuse", "ignore"] = "warn",
     missing: Sequence[str] = (),
     unknown: Unknown = "error",
     latent: Sequence[str] = (),
     memory: float | None = None,
 ) -> Any:
-    r"""The posterior of some variables for every row, given all that the row shows.
+    r"""The posterior of some variables for every row, given what the row shows of the others.
 
-    Rows may miss any cells. A target that has no column is predicted; one that a row shows is
-    certain there, unless ``hide_targets`` says that it shall be predicted from the others.
+    Rows may miss any cells. The targets are predicted from the other columns, whether a row
+    shows them or not: no target is evidence. A network that knows how values went missing (one
+    learned by EM on a missingness graph) takes what each row misses as evidence too.
 
     Parameters
     ----------
@@ -53,7 +65,15 @@ def predict(
     give
         ``"probabilities"`` gives the columns ``X=state``, ``"states"`` the most probable state
         of each target as the column ``X``, ``"log-probability"`` the natural logarithm of the
-        probability of what the row shows; or several of them.
+        probability of all that the row shows, ``"unsupported"`` the share of each prediction
+        that rests on CPT rows without data, as the columns ``unsupported(X)``; or several.
+        Names that would meet, such as those of ``A=b`` with the state ``c`` and of ``A`` with
+        ``b=c``, are put in quotes.
+    given_targets
+        Whether a target that a row shows is evidence after all: for itself, where it is certain
+        then, and for the others.
+    unsupported
+        What to do where predictions rest on CPT rows without data.
     missing, unknown, latent
         As for `lacunet.learn`.
     memory
@@ -77,24 +97,27 @@ def predict(
     network = as_network(network)
     names = _names(network, targets)
     answers = (give,) if isinstance(give, str) else tuple(give)
-    if wrong := [answer for answer in answers if answer not in ANSWERS]:
-        raise LacunetError(
-            f"give={wrong[0]!r} is not known.", f"choose among {', '.join(ANSWERS)}."
-        )
+    if wrong := [answer for answer in answers if answer not in GIVEN]:
+        raise LacunetError(f"give={wrong[0]!r} is not known.", f"choose among {', '.join(GIVEN)}.")
+    shares = _wants_shares(network, answers, unsupported)
     frame = held(data)
-    absent = [name for name in names if name not in source_from(frame).columns]
-    table = read_table(frame, network, missing=missing, unknown=unknown, latent=[*latent, *absent])
-    if hide_targets:
-        table = _without(table, names)
-    found = row_posteriors(network, table, names, memory)
-    if impossible := int(np.isneginf(found.log_probability).sum()):
-        first = int(np.argmin(found.log_probability)) + 1
-        warnings.warn(
-            f"{counted(impossible, 'row')} of probability zero under the network (first: row "
-            f"{first}): nothing can be predicted there.",
-            LacunetWarning,
-            stacklevel=2,
+    found = None
+    if not (missing or latent or given_targets or "log-probability" in answers):
+        found = _one_by_one(network, frame, names, shares, memory)
+    if found is None:
+        absent = [name for name in names if name not in source_from(frame).columns]
+        table = read_table(
+            frame, network, missing=missing, unknown=unknown, latent=[*latent, *absent]
         )
+        whole, rows = rows_with_mechanisms(network, table, {*latent, *absent})
+        asked = rows if given_targets else _without(rows, names)
+        found = row_posteriors(whole, asked, names, memory, shares=shares)
+        if "log-probability" in answers and asked is not rows:
+            found = found.with_logs(row_posteriors(network, table, (), memory).log_probability)
+    _warn_of_impossible(found, names)
+    if unsupported != "ignore":
+        for name, own in found.unsupported_of.items():
+            object_to_shares(own, f"the predictions of {name!r}", unsupported)
     return made_like(frame, _columns(network, found, answers))
 
 
@@ -102,7 +125,23 @@ def _names(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
     names = (targets,) if isinstance(targets, str) else tuple(targets)
     if not names:
         raise LacunetError("there are no targets.", "name variables of the network to predict.")
+    if len(set(names)) < len(names):
+        raise LacunetError(f"a target is named twice in {list(names)}.", "name each once.")
     return tuple(map(network.known, names))
+
+
+def _wants_shares(network: Network, answers: Sequence[Given], unsupported: str) -> bool:
+    """Whether to find out what predictions rest on."""
+    if unsupported not in ("warn", "refuse", "ignore"):
+        raise LacunetError(
+            f"unsupported={unsupported!r} is not known.", "choose among warn, refuse and ignore."
+        )
+    if network.support is None and "unsupported" in answers:
+        raise LacunetError(
+            "the network does not know which of its CPT rows data support.",
+            "give the result of lacunet.learn, or network.with_support(...).",
+        )
+    return network.support is not None and (unsupported != "ignore" or "unsupported" in answers)
 
 
 def _without(table: EncodedTable, names: Sequence[str]) -> EncodedTable:
@@ -113,101 +152,134 @@ def _without(table: EncodedTable, names: Sequence[str]) -> EncodedTable:
     return EncodedTable.of(table.cardinality_of, hidden)
 
 
+def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:
+    is_impossible = np.isnan(found.of_target[names[0]]).any(axis=1)
+    if impossible := int(is_impossible.sum()):
+        first = int(np.argmax(is_impossible)) + 1
+        warn(
+            f"{counted(impossible, 'row')} of probability zero under the network (first: row "
+            f"{first}): nothing can be predicted there."
+        )
+
+
+def _one_by_one(
+    network: Network, frame: Any, names: Sequence[str], shares: bool, memory: float | None
+) -> Posteriors | None:
+    """The posteriors of a few rows, each asked as a query; None where that is not the way.
+
+    Only for rows whose cells are states as they are written, or missing: the rest is for those
+    who read data.
+    """
+    rows = few_rows(frame, FEW)
+    if rows is None or not _are_plain(network, rows, names):
+        return None
+    whole = with_nodes(network)
+    of_target = {name: np.empty((len(rows), network.cardinality(name))) for name in names}
+    unsupported_of = {name: np.zeros(len(rows)) for name in names if shares}
+    scopes = [(name,) for name in names]
+    for at, row in enumerate(rows):
+        shown = {name: state for name, state in row.items() if type(state) is str}
+        evidence = evidence_with_mechanisms(network, row, shown)
+        seen = {name: state for name, state in evidence.items() if name not in names}
+        try:
+            answers = posed(whole, scopes, seen, memory).answers
+        except ImpossibleEvidenceError:
+            answers = tuple(np.full(own.shape[1], np.nan) for own in of_target.values())
+        for name, answer in zip(names, answers, strict=True):
+            of_target[name][at] = answer
+            if shares and not np.isnan(answer[0]):
+                share = unsupported_share(posed(whole, [(name,)], seen, memory))
+                unsupported_of[name][at] = share or 0.0
+    return Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
+
+
+def _are_plain(
+    network: Network, rows: Sequence[Mapping[str, object]], names: Sequence[str]
+) -> bool:
+    """Whether the rows have the network's columns and nothing else than its states."""
+    states_of = network.states_of
+    for row in rows:
+        if {*row, *names} != set(states_of):
+            return False
+        for name, value in row.items():
+            is_missing = value is None or (type(value) is float and isnan(value))
+            if not (is_missing or (type(value) is str and value in states_of[name])):
+                return False
+    return True
+
+
 def _columns(
-    network: Network, found: Posteriors, answers: Sequence[Answer]
+    network: Network, found: Posteriors, answers: Sequence[Given]
 ) -> Mapping[str, list[Any]]:
-    columns: dict[str, Any] = {}
+    columns: list[tuple[str, str, Any]] = []  # the name, one in quotes that no other has, cells
     for name, rows in found.of_target.items():
         if "probabilities" in answers:
-            columns |= {
-                f"{name}={state}": rows[:, at] for at, state in enumerate(network.states(name))
-            }
+            columns += [
+                (f"{name}={state}", f"{in_quotes(name)}={in_quotes(state)}", rows[:, at])
+                for at, state in enumerate(network.states(name))
+            ]
         if "states" in answers:
             is_known = ~np.isnan(rows).any(axis=1)
             best = np.where(np.isnan(rows), 0, rows).argmax(axis=1)
-            states = np.array([*network.states(name), None], dtype=object)
-            columns[name] = states[np.where(is_known, best, len(states) - 1)]
+            states: Any = np.array([*network.states(name), None], dtype=object)
+            columns.append((name, in_quotes(name), states[np.where(is_known, best, -1)]))
+        if "unsupported" in answers:
+            own = found.unsupported_of[name]
+            columns.append((f"unsupported({name})", f"unsupported({in_quotes(name)})", own))
     if "log-probability" in answers:
-        columns["log-probability"] = found.log_probability
-    return {name: column.tolist() for name, column in columns.items()}
+        columns.append(("log-probability", "log-probability of the row", found.log_probability))
+    are_distinct = len({name for name, _, _ in columns}) == len(columns)
+    return {name if are_distinct else quoted: cells.tolist() for name, quoted, cells in columns}
 
 
-def impute(
-    network: AnyNetwork,
-    data: Any,
-    draws: int | None = None,
-    rng: np.random.Generator | int | None = None,
-    *,
-    missing: Sequence[str] = (),
-    unknown: Unknown = "error",
-    latent: Sequence[str] = (),
-    memory: float | None = None,
-) -> Any:
-    """The data with every missing cell of the network's variables filled in.
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """Predicts some variables for one row at a time, as fast as a query; see `compile`."""
 
-    Parameters
-    ----------
-    network
-        A network with CPTs, a result of learning, or the path or name of one.
-    data
-        Whatever `lacunet.learn` takes.
-    draws
-        None for the most probable completion of each row, all its missing cells together; or
-        how many completed frames to draw from the joint posterior, for multiple imputation.
-    rng
-        Where the randomness of draws comes from; needed for draws.
-    missing, unknown, latent
-        As for `lacunet.learn`; a latent variable becomes a new column.
-    memory
-        The bytes that exact inference may take.
+    network: Network
+    targets: tuple[str, ...]
+    _whole: Network
+    _memory: float | None
 
-    Returns
-    -------
-    A frame of the data's kind (an Arrow table for files), or a list of them. Rows keep their
-    order; cells that are shown and columns that are not the network's stay as they are. Only a
-    column of numbers that the network cuts becomes one of intervals, as by `lacunet.discretise`:
-    an interval is all that is known of its missing cells.
+    def __call__(self, row: Mapping[str, object]) -> Mapping[str, Answer]:
+        """The posterior of each target, given what the row shows of the other variables.
 
-    Raises
-    ------
-    ImpossibleDataError
-        A row has probability zero, so nothing follows about its missing cells.
+        Parameters
+        ----------
+        row
+            A value for each column; None and NaN mean that it is missing. Columns that are not
+            the network's have no part in it.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            The network gives what the row shows the probability zero.
+        """
+        shown = {name: value for name, value in row.items() if name in self.network.states_of}
+        evidence = evidence_with_mechanisms(self.network, shown, shown)
+        seen = {name: value for name, value in evidence.items() if name not in self.targets}
+        return marginals(self._whole, seen, variables=self.targets, memory=self._memory)
+
+
+def compile(  # noqa: A001
+    network: AnyNetwork, targets: str | Sequence[str], *, memory: float | None = None
+) -> Predictor:
+    """A predictor for single rows, such as a service gets.
+
+    What can be prepared is prepared once, and what depends on which columns a row shows is kept
+    for the next row that shows the same; so a row takes about as long as one query.
 
     Examples
     --------
     >>> rain = Network(
     ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
     ...     {"Wet": ["Rain"]},
-    ...     {"Rain": [0.75, 0.25], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
+    ...     {"Rain": [0.75, 0.25], "Wet": [[0.75, 0.25], [0.25, 0.75]]},
     ... )
-    >>> impute(rain, {"Rain": [None, "no", None], "Wet": ["yes", None, None], "Day": [1, 2, 3]})
-    {'Rain': ['yes', 'no', 'no'], 'Wet': ['yes', 'no', 'no'], 'Day': [1, 2, 3]}
+    >>> predictor = compile(rain, "Rain")
+    >>> predictor({"Wet": "no", "Day": 3})["Rain"].tolist()
+    [0.9, 0.1]
     """
     network = as_network(network)
-    if draws is not None and draws < 1:
-        raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
-    if draws is not None and rng is None:
-        raise LacunetError(
-            "draws need a random generator or a seed.",
-            "give rng=numpy.random.default_rng(1), or rng=1.",
-        )
-    frame = held(data)
-    table = read_table(frame, network, missing=missing, unknown=unknown, latent=latent)
-    if draws is None or rng is None:
-        return _completed(network, frame, table, most_probable(network, table, memory))
-    return [
-        _completed(network, frame, table, whole)
-        for whole in draw_completions(network, table, draws, np.random.default_rng(rng), memory)
-    ]
-
-
-def _completed(network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable) -> Any:
-    partly = [name for name in network.variables if shown.missing_of[name]]
-    codes = {name: (whole.columns[name], network.states(name)) for name in partly}
-    cut = {name: own for name, own in codes.items() if name in network.cuts_of}
-    kept = {
-        name: (shown.columns[name] == network.cardinality(name), own)
-        for name, own in codes.items()
-        if name not in cut
-    }
-    return replaced(filled(frame, kept), cut)
+    network.cpt(network.variables[0])  # refused without CPTs, before the first row
+    return Predictor(network, _names(network, targets), with_nodes(network), memory)

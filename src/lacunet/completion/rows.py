@@ -1,4 +1,4 @@
-r"""What a network says about each row: completions of what it does not show, and posteriors.
+r"""What a network says about each row: completions of what it does not show.
 
 First the problems of each row: which components it misses, at which boundary values. As in
 `lacunet.statistics.problems.compile`, but it is remembered which rows have which problem. Equal
@@ -7,15 +7,11 @@ problems are one, so that each is solved once.
 A row's completion given what it shows is that of its components, which are independent given
 their boundaries: so the most probable states of each component together are the most probable
 completion, and independent draws of each together are a draw of all.
-
-The posterior of a variable, :math:`\Pr(X \mid \text{what the row shows})`, needs only the component
-that holds it. A row of probability zero has no posterior: its numbers are NaN, and its
-log-probability is minus infinity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +19,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.inference.expectation.draw import Solved, batches_of, completions, posteriors, solve
-from lacunet.inference.likelihood import shown_log_likelihoods
+from lacunet.inference.expectation.draw import Solved, batches_of, completions, solve
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
@@ -62,10 +57,20 @@ def in_batches(table: EncodedTable) -> Iterator[tuple[slice, EncodedTable]]:
         yield here, table.take(here)
 
 
-def row_problems(layout: Layout, table: EncodedTable) -> RowProblems:
-    """The problems of each row."""
+def row_problems(layout: Layout, table: EncodedTable, asked: Integers | None = None) -> RowProblems:
+    """The problems of each row: all of them, or those that some variables' posteriors need.
+
+    Parameters
+    ----------
+    table
+        Its columns may be in any order; those that are no variables are not looked at.
+    asked
+        The places of these variables.
+    """
+    columns = {name: table.columns[name] for name in layout.network.variables}
+    table = EncodedTable.of(table.cardinality_of, columns)
     patterns = patterns_of(table)
-    components = components_of(patterns, layout, prune=False)
+    components = components_of(patterns, layout, prune=asked is not None, asked=asked)
     boundaries = components.boundaries
     rows = patterns.rows.take(components.pattern)
     component = components.component[rows.owners]
@@ -198,13 +203,6 @@ def _filled(
 ) -> NDArray[np.uint16]:
     """The codes of some rows with nothing missing: draw, row, variable."""
     names = layout.network.variables
-    table = EncodedTable.of(
-        table.cardinality_of,
-        {name: table.columns[name] for name in names},
-        None,
-        (),
-        table.row_numbers,
-    )
     shown = np.stack([table.columns[name].astype(np.uint16) for name in names], axis=1)
     codes = np.repeat(shown[None], draws, axis=0)
     found = row_problems(layout, table)
@@ -237,99 +235,3 @@ def _refuse_impossible(solved: Solved, found: RowProblems, table: EncodedTable) 
         f"row {number} has probability zero under the network: it cannot be completed.",
         "learn the CPTs with a prior above 1, so that none of them is zero.",
     )
-
-
-@dataclass(frozen=True)
-class Posteriors:
-    """For each target a row of probabilities for each row of the data.
-
-    ``log_probability`` is that of what each row shows.
-    """
-
-    of_target: Mapping[str, FloatArray]
-    log_probability: FloatArray
-
-
-def row_posteriors(
-    network: Network,
-    table: EncodedTable,
-    targets: Sequence[str],
-    memory: float | None = None,
-) -> Posteriors:
-    """The posteriors of the targets for each row; a target that is shown is certain.
-
-    Examples
-    --------
-    >>> chain = Network(
-    ...     {"A": ["0", "1"], "B": ["0", "1"]},
-    ...     {"B": ["A"]},
-    ...     {"A": [0.5, 0.5], "B": [[0.75, 0.25], [0.25, 0.75]]},
-    ... )
-    >>> columns = {"A": np.array([2, 0], np.uint8), "B": np.array([1, 1], np.uint8)}
-    >>> found = row_posteriors(chain, EncodedTable.of({"A": 2, "B": 2}, columns), ["A"])
-    >>> found.of_target["A"].tolist(), np.exp(found.log_probability).round(6).tolist()
-    ([[0.25, 0.75], [1.0, 0.0]], [0.5, 0.125])
-    """
-    budget = memory_budget(memory)
-    of_target = {name: np.empty((table.rows, network.cardinality(name))) for name in targets}
-    log_probability = np.empty(table.rows)
-    for here, part in in_batches(table):
-        logs = shown_log_likelihoods(network, part)
-        if part.partially_observed:
-            found = row_problems(layout_of(network.with_tables(None)), _ordered(network, part))
-            solved, log_z = _solved(network, found, targets, budget)
-            logs += np.bincount(found.row, log_z[found.problem], minlength=part.rows)
-        for name in targets:
-            of_target[name][here] = np.eye(network.cardinality(name) + 1)[
-                part.columns[name], : network.cardinality(name)
-            ]
-            if part.missing_of[name]:
-                hidden = solved.has[name][found.problem]
-                rows, problem = found.row[hidden], found.problem[hidden]
-                of_target[name][here][rows] = solved.of[name][problem]
-            of_target[name][here][np.isneginf(logs)] = np.nan
-        log_probability[here] = logs
-    return Posteriors(of_target, log_probability)
-
-
-def _ordered(network: Network, table: EncodedTable) -> EncodedTable:
-    columns = {name: table.columns[name] for name in network.variables}
-    return EncodedTable.of(table.cardinality_of, columns)
-
-
-@dataclass(frozen=True)
-class _Targets:
-    """For each target, which problems hold it, and its posterior in these."""
-
-    has: Mapping[str, FloatArray]
-    of: Mapping[str, FloatArray]
-
-
-def _solved(
-    network: Network, found: RowProblems, targets: Sequence[str], memory: float
-) -> tuple[_Targets, FloatArray]:
-    """The posteriors of the targets in each problem, and the log-probability of each."""
-    layout = found.problems.layout
-    cells = layout.flat({name: network.cpt(name).table for name in network.variables})
-    count = len(found.problems)
-    place_of = {name: network.variables.index(name) for name in targets}
-    solved = _Targets(
-        {name: np.zeros(count, dtype=bool) for name in targets},
-        {name: np.empty((count, network.cardinality(name))) for name in targets},
-    )
-    wanted = np.isin(np.arange(len(network.variables)), list(place_of.values()))
-    log_z = np.empty(count)
-    for batch in batches_of(found.problems, memory):
-        messages = solve(batch, cells)
-        log_z[batch.problems] = messages.log_z
-        if not wanted[batch.variable].any():
-            continue
-        beliefs = posteriors(messages)
-        lengths = np.diff(np.append(batch.first, len(batch.variable)))
-        problem = np.repeat(batch.problems, lengths)
-        for name, place in place_of.items():
-            node = np.flatnonzero(batch.variable == place)
-            if len(node):
-                solved.has[name][problem[node]] = True
-                solved.of[name][problem[node]] = beliefs[node, : network.cardinality(name)]
-    return solved, log_z

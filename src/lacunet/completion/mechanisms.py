@@ -1,0 +1,73 @@
+r"""Rows as a network with mechanisms sees them: what is missing is evidence too.
+
+Where values went missing by mechanisms that look at missing values, the posterior of a missing
+cell is :math:`\Pr(x \mid \text{shown}, r)`, not :math:`\Pr(x \mid \text{shown})`: the row's own
+pattern says something about what it hides. So every mechanism is a node, and every row shows it.
+Only a variable that has no column at all was not hidden by its mechanism.
+
+Completions are right if the graph identifies the *full law* :math:`\Pr(x, r)`; the law of the
+variables alone does not do (R. Nabi, R. Bhattacharya and I. Shpitser, 2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.inference.joint import codes_seen
+from lacunet.model.mechanisms import MISSING, SHOWN, with_nodes
+from lacunet.model.network import Network
+
+
+def rows_with_mechanisms(
+    network: Network, table: EncodedTable, absent: Collection[str] = ()
+) -> tuple[Network, EncodedTable]:
+    """The network with its mechanisms as nodes, and the rows that show them.
+
+    Parameters
+    ----------
+    table
+        Rows of the network's variables, each cell missing where its mechanism hides it.
+    absent
+        Variables that the data have no column for: their mechanisms are not shown either.
+    """
+    whole = with_nodes(network)
+    if network.mechanisms is None or whole is network:
+        return network, table
+    columns = dict(table.columns)
+    for variable, name in network.mechanisms.name_of.items():
+        is_shown = table.columns[variable] != table.cardinality_of[variable]
+        codes = np.full(table.rows, 2) if variable in absent else is_shown
+        columns[name] = codes.astype(np.uint8)
+    cardinality_of = {
+        **table.cardinality_of,
+        **dict.fromkeys(network.mechanisms.name_of.values(), 2),
+    }
+    return whole, EncodedTable.of(
+        cardinality_of, columns, table.weights, table.notes, table.row_numbers
+    )
+
+
+def evidence_with_mechanisms(
+    network: Network, row: Mapping[str, object], shown: Mapping[str, object]
+) -> Mapping[str, object]:
+    """What one row shows, its mechanisms included.
+
+    Parameters
+    ----------
+    row
+        A value for each column, missing or not.
+    shown
+        What counts as evidence of the variables themselves.
+    """
+    if network.mechanisms is None:
+        return shown
+    seen = codes_seen(network, row)
+    states = {
+        name: SHOWN if variable in seen else MISSING
+        for variable, name in network.mechanisms.name_of.items()
+        if variable in row
+    }
+    return {**shown, **states}
