@@ -1,0 +1,330 @@
+r"""The prior learned from counts: pseudo-counts for every cell, as many as the CPT rows speak for.
+
+One pseudo-count per cell is too much where CPTs are nearly deterministic, too little where states
+are alike, and blind to what neighbouring CPT rows say. So *each CPT row gets pseudo-counts that are
+alike for all its states or shared out as in the rows that differ in one parent, few or many,
+whichever make the counts of all CPT rows likely; one per cell unless the counts say otherwise.*
+
+Let :math:`t_{jk}` be the counts of state :math:`k` in row :math:`j` of a CPT, :math:`t_j` their
+sum. There are a few *components* :math:`g`, each with pseudo-counts :math:`A^g_{jk}`: the same for
+all :math:`K` states, or so many in all, shared out like :math:`h_{jk}`. How likely a row's counts
+are under a component is Dirichlet-multinomial,
+
+.. math::
+    \mathrm{DM}_{jg} = \frac{\Gamma(S^g_j)}{\Gamma(S^g_j + t_j)}
+        \prod_k \frac{\Gamma(A^g_{jk} + t_{jk})}{\Gamma(A^g_{jk})},
+    \qquad S^g_j = \sum_k A^g_{jk}.
+
+The rows of all CPTs share the components' weights :math:`\pi`, found by a few rounds of
+
+.. math::
+    w_{jg} \propto \pi_g \mathrm{DM}_{jg}, \qquad \pi_g \propto b_g + \sum_j w_{jg},
+
+where :math:`b_g` are rows that speak for a component before any was seen: three for one
+pseudo-count per cell. A row's pseudo-counts are those that give the mixture's posterior mean,
+
+.. math::
+    A_{jk} = \frac{\sum_g v_{jg} A^g_{jk}}{\sum_g v_{jg}}, \qquad
+    v_{jg} = \frac{w_{jg}}{t_j + S^g_j}.
+
+Everything is a function of counts: nothing is drawn, no row is read. What was measured is in
+docs/prior.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.model.network import FloatArray, Scope
+from lacunet.wording import first_of
+
+Possible = NDArray[np.bool_]
+
+ROUNDS = 60
+LEAST = 1.0  # weight of a CPT row that has a say in the components' weights
+UNIFORM = 2.0  # pseudo-counts of a row when rows are averaged: few counts say little
+MOST_SCALED = 3.0  # times that pseudo-counts are scaled up with the counts of a closed form
+
+
+@dataclass(frozen=True)
+class Components:
+    """The priors that a CPT row may have, and the rows that speak for each beforehand.
+
+    ``alike`` are pseudo-counts per cell, ``like_neighbours`` pseudo-counts per CPT row that are
+    shared out as the neighbouring rows are; ``belief`` has one value for each of them all.
+    """
+
+    alike: tuple[float, ...] = (0.05, 0.2, 1.0, 2.0)
+    like_neighbours: tuple[float, ...] = (1.0, 4.0, 16.0)
+    belief: tuple[float, ...] = (0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0)
+
+    def __len__(self) -> int:
+        return len(self.alike) + len(self.like_neighbours)
+
+    def pseudo_counts(self, counts: FloatArray, possible: Possible) -> Iterator[FloatArray]:
+        """The pseudo-counts of a CPT under each component."""
+        for per_cell in self.alike:
+            yield np.where(possible, per_cell, 0.0)
+        shares = neighbour_shares(counts, possible)
+        for per_row in self.like_neighbours:
+            yield per_row * shares
+
+
+COMPONENTS = Components()
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedPrior:
+    """Pseudo-counts for every cell of every CPT, and what they are like.
+
+    ``pseudo_counts`` has an array like its CPT for each variable; the concentrations of the
+    Dirichlet prior are one more. ``like_neighbours`` is the share of the CPT rows whose
+    pseudo-counts look like those of neighbouring rows. The CPTs of ``kept`` variables were not
+    learned: they have one pseudo-count per cell.
+    """
+
+    pseudo_counts: Mapping[str, FloatArray]
+    like_neighbours: float
+    kept: Scope = ()
+    least: float = field(init=False)
+    most: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        learned = [
+            own[own > 0] for name, own in self.pseudo_counts.items() if name not in self.kept
+        ]
+        values = np.concatenate([np.ravel(own) for own in learned] or [np.ones(1)])
+        object.__setattr__(self, "least", float(values.min(initial=np.inf)))
+        object.__setattr__(self, "most", float(values.max(initial=0.0)))
+
+    def concentration(self, variable: str) -> FloatArray:
+        """The concentration of the Dirichlet prior of every cell of a CPT."""
+        return 1.0 + self.pseudo_counts[variable]
+
+    def scaled(self, factor_of: Mapping[str, float]) -> LearnedPrior:
+        """The same with the pseudo-counts of each CPT multiplied."""
+        pseudo_counts = {v: own * factor_of.get(v, 1.0) for v, own in self.pseudo_counts.items()}
+        return LearnedPrior(pseudo_counts, self.like_neighbours, self.kept)
+
+    def __str__(self) -> str:
+        if len(self.kept) == len(self.pseudo_counts):
+            return "one pseudo-count per cell"
+        like = "like neighbouring rows" if self.like_neighbours > 0.5 else "alike for all states"
+        words = (
+            f"between {self.least:.2g} and {self.most:.2g} pseudo-counts per cell, mostly {like}"
+        )
+        if self.kept:
+            words += f"; one per cell for {first_of(self.kept, 5)}, where a variable is never shown"
+        return words
+
+    def as_json(self) -> dict[str, Any]:
+        """What a JSON document holds of it."""
+        return {
+            "words": str(self),
+            "least": self.least,
+            "most": self.most,
+            "like_neighbours": self.like_neighbours,
+            "kept": list(self.kept),
+            "pseudo_counts": {name: own.tolist() for name, own in self.pseudo_counts.items()},
+        }
+
+
+def learn_prior(
+    counts_of: Mapping[str, FloatArray],
+    kept: Collection[str] = (),
+    possible_of: Mapping[str, Possible] | None = None,
+    components: Components = COMPONENTS,
+) -> LearnedPrior:
+    """The pseudo-counts that the counts of all CPTs speak for.
+
+    Parameters
+    ----------
+    counts_of
+        For each variable the counts of its CPT, axes parents... then child: those of the rows that
+        show the whole family, or those that EM expects. Weights are scaled to the effective size;
+        the pseudo-counts are in the same unit.
+    kept
+        Variables whose CPTs keep one pseudo-count per cell: no row shows a variable of theirs, and
+        EM's counts say nothing about it.
+    possible_of
+        Which cells of a CPT are not structural zeros; all of them where it is not given. The others
+        have no pseudo-counts.
+
+    Examples
+    --------
+    Rows that are nearly deterministic, each in its own way: less than one pseudo-count per cell.
+
+    >>> counts = np.array([[40.0, 0, 0], [0, 60, 0], [0, 0, 50], [70, 0, 0], [0, 80, 1]])
+    >>> print(learn_prior({"Fault": counts}))
+    between 0.051 and 0.065 pseudo-counts per cell, mostly alike for all states
+    """
+    possible_of = {
+        name: np.broadcast_to((possible_of or {}).get(name, np.True_), counts.shape)
+        for name, counts in counts_of.items()
+    }
+    learned = [name for name in counts_of if name not in kept]
+    log_likelihood_of = {
+        name: np.stack(
+            [
+                log_likelihood(counts_of[name], pseudo)
+                for pseudo in components.pseudo_counts(counts_of[name], possible_of[name])
+            ]
+        )
+        for name in learned
+    }
+    belief = np.array(components.belief)
+    every = [np.empty((len(components), 0))]
+    for name, logs in log_likelihood_of.items():
+        every.append(logs[:, counts_of[name].sum(axis=-1) >= LEAST])
+    weights, like_neighbours = component_weights(
+        np.concatenate(every, axis=1), belief, len(components.alike)
+    )
+    pseudo_counts = {}
+    for name, counts in counts_of.items():
+        if name in log_likelihood_of:
+            shares = _shares(log_likelihood_of[name], weights)
+            candidates = components.pseudo_counts(counts, possible_of[name])
+            pseudo_counts[name] = mean_pseudo_counts(counts, candidates, shares)
+        else:
+            pseudo_counts[name] = np.where(possible_of[name], 1.0, 0.0)
+    in_order = tuple(name for name in counts_of if name in kept)
+    return LearnedPrior(pseudo_counts, like_neighbours, in_order)
+
+
+def for_closed_form(
+    prior: LearnedPrior, shown_of: Mapping[str, FloatArray], total: float
+) -> LearnedPrior:
+    """The same for a closed form, which weighs the rows that show a family up to all rows.
+
+    Pseudo-counts learned from ``shown_of``, the counts of the rows that show the whole family, are
+    scaled up likewise, else they would count for less where more is missing; at most threefold,
+    since such a method may learn from rows that show a part of the family.
+
+    Examples
+    --------
+    Half of 20 rows show the variable.
+
+    >>> prior = LearnedPrior({"A": np.array([0.5, 0.5])}, 0.0)
+    >>> for_closed_form(prior, {"A": np.array([6.0, 4.0])}, 20.0).pseudo_counts["A"].tolist()
+    [1.0, 1.0]
+    """
+    return prior.scaled(
+        {
+            name: float(np.clip(total / max(shown.sum(), 1.0), 1.0, MOST_SCALED))
+            for name, shown in shown_of.items()
+        }
+    )
+
+
+def component_weights(
+    log_likelihoods: FloatArray, belief: FloatArray, alike: int
+) -> tuple[FloatArray, float]:
+    r"""The components' weights :math:`\pi`, and the share of rows that are like their neighbours.
+
+    Parameters
+    ----------
+    log_likelihoods
+        One row for each component, one column for each CPT row.
+    belief
+        The rows that speak for each component beforehand.
+    alike
+        The number of components whose pseudo-counts are alike for all states; the others follow.
+    """
+    weights = np.full(len(belief), 1 / len(belief))
+    by_rows = np.zeros(len(belief))
+    for _ in range(ROUNDS):
+        by_rows = _shares(log_likelihoods, weights).sum(axis=1)
+        weights = belief + by_rows
+        if weights.sum() == 0:
+            return np.full(len(belief), 1 / len(belief)), 0.0
+        weights = weights / weights.sum()
+    rows = log_likelihoods.shape[1]
+    return weights, float(by_rows[alike:].sum() / rows) if rows else 0.0
+
+
+def _shares(log_likelihoods: FloatArray, weights: FloatArray) -> FloatArray:
+    """How much of each row is due to each component, on the first axis."""
+    likelihoods = np.exp(log_likelihoods - log_likelihoods.max(axis=0, initial=-np.inf))
+    shares = likelihoods * weights.reshape(-1, *[1] * (likelihoods.ndim - 1))
+    return np.asarray(shares / shares.sum(axis=0))
+
+
+def log_likelihood(counts: FloatArray, pseudo_counts: FloatArray) -> FloatArray:
+    r"""How likely the counts of each CPT row are: Dirichlet-multinomial, up to a constant.
+
+    .. math::
+        \log \frac{\Gamma(S)}{\Gamma(S + t)} \prod_k \frac{\Gamma(A_k + t_k)}{\Gamma(A_k)}
+
+    Examples
+    --------
+    Two rows in a first state: probability a half, then two thirds.
+
+    >>> round(float(np.exp(log_likelihood(np.array([2.0, 0.0]), np.ones(2)))), 4)
+    0.3333
+    """
+    from scipy.special import gammaln
+
+    seen = counts > 0
+    cells = np.zeros(counts.shape)
+    cells[seen] = gammaln(pseudo_counts[seen] + counts[seen]) - gammaln(pseudo_counts[seen])
+    total, pseudo = counts.sum(axis=-1), pseudo_counts.sum(axis=-1)
+    return np.asarray(gammaln(pseudo) - gammaln(pseudo + total) + cells.sum(axis=-1))
+
+
+def neighbour_shares(counts: FloatArray, possible: Possible) -> FloatArray:
+    r"""What the rows around say: :math:`h_{jk}`, the row itself left out; without parents uniform.
+
+    With :math:`r_{jk} = t_{jk} / (t_j + 2)` and :math:`w_j = t_j / (t_j + 2)`, each row :math:`i`
+    that differs in one parent has one vote, and so have all the other rows of the CPT together:
+
+    .. math::
+        h_{jk} = \frac{\sum_i r_{ik} + m_{jk}}{\sum_i w_i + 1}, \qquad
+        m_{jk} = \frac{\sum_{i \ne j} r_{ik} + 1 / K}{\sum_{i \ne j} w_i + 1}.
+
+    Examples
+    --------
+    >>> counts = np.array([[6.0, 0.0], [0.0, 6.0]])
+    >>> neighbour_shares(counts, np.full((2, 2), True)).round(3).tolist()
+    [[0.163, 0.837], [0.837, 0.163]]
+    """
+    uniform = possible / np.maximum(possible.sum(axis=-1, keepdims=True), 1)
+    parents = range(counts.ndim - 1)
+    if not parents:
+        return np.asarray(uniform)
+    total = counts.sum(axis=-1, keepdims=True)
+    votes, weight = counts / (total + UNIFORM), total / (total + UNIFORM)
+    everywhere = tuple(parents)
+    mean = votes.sum(axis=everywhere, keepdims=True) - votes + uniform
+    mean /= weight.sum(axis=everywhere, keepdims=True) - weight + 1
+    near, near_weight = mean, np.ones_like(weight)
+    for parent in parents:
+        near = near + votes.sum(axis=parent, keepdims=True) - votes
+        near_weight = near_weight + weight.sum(axis=parent, keepdims=True) - weight
+    near = np.where(possible, near / near_weight, 0.0)
+    return np.asarray(near / near.sum(axis=-1, keepdims=True))
+
+
+def mean_pseudo_counts(
+    counts: FloatArray, candidates: Iterator[FloatArray], shares: FloatArray
+) -> FloatArray:
+    r"""The pseudo-counts that give the mixture's posterior mean.
+
+    Parameters
+    ----------
+    candidates
+        The pseudo-counts of each component, :math:`A^g`.
+    shares
+        How much of each CPT row is due to each component, :math:`w_g`.
+    """
+    total = counts.sum(axis=-1)
+    weighted, weights = np.zeros(counts.shape), np.zeros(total.shape)
+    for pseudo, share in zip(candidates, shares, strict=True):
+        weight = share / (total + pseudo.sum(axis=-1))  # v_g
+        weighted += weight[..., None] * pseudo
+        weights += weight
+    return np.asarray(weighted / weights[..., None])

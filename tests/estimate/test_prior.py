@@ -1,0 +1,235 @@
+"""The prior learned from counts: by hand, against SciPy's Dirichlet-multinomial, and its laws."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import dirichlet_multinomial
+
+from lacunet.estimate.prior import (
+    COMPONENTS,
+    Components,
+    component_weights,
+    for_closed_form,
+    learn_prior,
+    log_likelihood,
+    neighbour_shares,
+)
+from lacunet.model.network import FloatArray
+
+EXACT = {"rtol": 1e-9, "atol": 1e-12}  # sums of logarithms of gamma functions
+
+
+@st.composite
+def count_tables(draw: st.DrawFn) -> FloatArray:
+    """Counts of one CPT: up to three parents, some rows without any, some large."""
+    shape = draw(st.lists(st.integers(2, 3), min_size=1, max_size=4))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    scale = draw(st.sampled_from([0.3, 3.0, 100.0]))
+    return rng.poisson(scale * rng.standard_gamma(0.4, shape)).astype(float)
+
+
+def by_loops(counts: FloatArray, row: tuple[int, ...]) -> FloatArray:
+    """What the rows around one CPT row say, one row after the other."""
+    states = counts.shape[-1]
+    others = [j for j in product(*map(range, counts.shape[:-1])) if j != row]
+    near = [j for j in others if sum(a != b for a, b in zip(j, row, strict=True)) == 1]
+    vote = {j: counts[j] / (counts[j].sum() + 2) for j in others}
+    weight = {j: counts[j].sum() / (counts[j].sum() + 2) for j in others}
+    mean = sum((vote[j] for j in others), np.full(states, 1 / states))
+    mean = mean / (sum(weight[j] for j in others) + 1)
+    return (sum((vote[j] for j in near), mean)) / (sum(weight[j] for j in near) + 1)
+
+
+@given(count_tables())
+def test_neighbours_are_the_rows_that_differ_in_one_parent(counts: FloatArray) -> None:
+    shares = neighbour_shares(counts, np.full(counts.shape, fill_value=True))
+    np.testing.assert_allclose(shares.sum(axis=-1), 1)
+    for row in product(*map(range, counts.shape[:-1])):
+        np.testing.assert_allclose(shares[row], by_loops(counts, row))
+
+
+@given(count_tables(), st.integers(0, 99))
+def test_rows_are_as_likely_as_scipy_says(counts: FloatArray, seed: int) -> None:
+    pseudo = np.random.default_rng(seed).uniform(0.05, 3, counts.shape)
+    rows, priors = counts.reshape(-1, counts.shape[-1]), pseudo.reshape(-1, counts.shape[-1])
+    logs = log_likelihood(counts, pseudo).ravel()
+    for row, prior, log in zip(rows.astype(int), priors, logs, strict=True):
+        # SciPy adds up all orders of the rows; all priors share that factor.
+        whole = dirichlet_multinomial.logpmf(row, prior, row.sum())
+        orders = dirichlet_multinomial.logpmf(row, 1e9 * np.ones(len(row)), row.sum())
+        orders += row.sum() * np.log(len(row))
+        np.testing.assert_allclose(log, whole - orders, rtol=1e-6, atol=1e-3)
+
+
+def test_two_components_by_hand() -> None:
+    # Ten rows, all in the first state. One pseudo-count per cell makes that as likely as
+    # a = 1/2 * 2/3 * ... * 10/11 = 1/11, a quarter per cell as b = 1/2 * 5/6 * ... * 37/38.
+    components = Components((1.0, 0.25), (), (1.0, 0.0))
+    counts = np.array([10.0, 0.0])
+    one, quarter = 1 / 11, float(np.prod([(i + 0.25) / (i + 0.5) for i in range(10)]))
+    logs = np.array([log_likelihood(counts, np.full(2, value)) for value in components.alike])
+    np.testing.assert_allclose(np.exp(logs), [one, quarter])
+    # One row speaks for the first beforehand: pi = (1 + w) / 2, w = a pi / (a pi + b (1 - pi)),
+    # so w = a / (b - a).
+    share = one / (quarter - one)
+    weights, near = component_weights(logs[:, None], np.array([1.0, 0.0]), alike=2)
+    np.testing.assert_allclose(weights, [(1 + share) / 2, (1 - share) / 2], rtol=1e-6)
+    assert near == 0
+    # The posterior means of the second state are 1/12 and .25/10.5.
+    mean = share / 12 + (1 - share) * 0.25 / 10.5
+    first, second = learn_prior({"A": counts}, components=components).pseudo_counts["A"]
+    assert second / (10 + first + second) == pytest.approx(mean)
+
+
+@settings(deadline=None)
+@given(count_tables(), count_tables())
+def test_pseudo_counts_give_the_posterior_mean_of_the_mixture(
+    one: FloatArray, two: FloatArray
+) -> None:
+    counts_of = {"A": one, "B": two}
+    learned = learn_prior(counts_of)
+    logs_of = {
+        name: np.stack([log_likelihood(own, a) for a in candidates(own)])
+        for name, own in counts_of.items()
+    }
+    every = np.concatenate([logs_of[v][:, own.sum(-1) >= 1] for v, own in counts_of.items()], 1)
+    weights, _ = component_weights(every, np.array(COMPONENTS.belief), len(COMPONENTS.alike))
+    for name, own in counts_of.items():
+        joint = np.exp(logs_of[name]) * weights.reshape(-1, *[1] * (own.ndim - 1))
+        share = (joint / joint.sum(axis=0))[..., None]
+        posterior = np.stack(
+            [(own + a) / (own + a).sum(-1, keepdims=True) for a in candidates(own)]
+        )
+        mean = (share * posterior).sum(axis=0)
+        smooth = own + learned.pseudo_counts[name]
+        np.testing.assert_allclose(smooth / smooth.sum(-1, keepdims=True), mean, **EXACT)
+
+
+def candidates(counts: FloatArray) -> list[FloatArray]:
+    return list(COMPONENTS.pseudo_counts(counts, np.full(counts.shape, fill_value=True)))
+
+
+@settings(deadline=None)
+@given(count_tables(), count_tables(), st.data())
+def test_permuting_states_and_parents_commutes(
+    one: FloatArray, two: FloatArray, data: st.DataObject
+) -> None:
+    parents = data.draw(st.permutations(range(one.ndim - 1)))
+    orders = [data.draw(st.permutations(range(size))) for size in one.shape]
+
+    def permuted(table: FloatArray) -> FloatArray:
+        return table[np.ix_(*orders)].transpose(*parents, one.ndim - 1)
+
+    plain = learn_prior({"A": one, "B": two})
+    other = learn_prior({"B": two, "A": permuted(one)})
+    np.testing.assert_allclose(other.pseudo_counts["B"], plain.pseudo_counts["B"], **EXACT)
+    expected = permuted(plain.pseudo_counts["A"])
+    np.testing.assert_allclose(other.pseudo_counts["A"], expected, **EXACT)
+
+
+@settings(deadline=None)
+@given(count_tables())
+def test_pseudo_counts_lie_between_those_of_the_components(counts: FloatArray) -> None:
+    before = counts.copy()
+    learned = learn_prior({"A": counts})
+    low, high = np.min(candidates(counts), axis=0), np.max(candidates(counts), axis=0)
+    found = learned.pseudo_counts["A"]
+    assert (found >= low * (1 - 1e-12)).all()
+    assert (found <= high * (1 + 1e-12)).all()
+    assert learned.least == found.min()
+    assert learned.most == found.max()
+    np.testing.assert_array_equal(counts, before)
+
+
+@settings(deadline=None)
+@given(count_tables())
+def test_a_state_that_is_impossible_everywhere_might_as_well_not_be_there(
+    counts: FloatArray,
+) -> None:
+    wider = np.concatenate([counts, np.zeros((*counts.shape[:-1], 1))], axis=-1)
+    possible = np.broadcast_to(np.arange(wider.shape[-1]) < counts.shape[-1], wider.shape)
+    plain = learn_prior({"A": counts}).pseudo_counts["A"]
+    masked = learn_prior({"A": wider}, possible_of={"A": possible}).pseudo_counts["A"]
+    np.testing.assert_allclose(masked[..., :-1], plain, **EXACT)
+    assert (masked[..., -1] == 0).all()
+
+
+def test_an_impossible_state_of_one_row_has_no_pseudo_counts_there_alone() -> None:
+    counts = np.array([[5.0, 0, 4], [6, 7, 3], [2, 1, 9]])
+    possible = np.full((3, 3), fill_value=True)
+    possible[0, 1] = False
+    learned = learn_prior({"A": counts}, possible_of={"A": possible})
+    assert ((learned.pseudo_counts["A"] == 0) == ~possible).all()
+    assert learned.least > 0
+
+
+def test_a_family_that_no_row_shows_keeps_one_and_has_no_say() -> None:
+    shown = np.array([[30.0, 0], [0, 20], [15, 0]])
+    alone = learn_prior({"A": shown})
+    beside = learn_prior({"A": shown, "B": np.full((4, 3), 50.0)}, kept=["B"])
+    assert (beside.pseudo_counts["B"] == 1).all()
+    np.testing.assert_array_equal(beside.pseudo_counts["A"], alone.pseudo_counts["A"])
+    assert beside.kept == ("B",)
+    assert "B" in str(beside)
+
+
+def test_without_counts_there_is_one_pseudo_count_per_cell() -> None:
+    nothing = learn_prior({"A": np.zeros((2, 3)), "B": np.zeros(2)})
+    np.testing.assert_allclose(nothing.pseudo_counts["A"], 1)
+    np.testing.assert_allclose(nothing.concentration("B"), 2)
+    assert str(learn_prior({"A": np.zeros(2)}, kept=["A"])) == "one pseudo-count per cell"
+
+
+def rows_of(concentration: float, size: int = 200) -> FloatArray:
+    """Counts of 40 draws from each of many rows, themselves drawn from a Dirichlet."""
+    rng = np.random.default_rng(7)
+    rows = rng.dirichlet(np.full(3, concentration), size)
+    return np.array([rng.multinomial(40, row) for row in rows]).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("concentration", "least", "most"), [(0.05, 0.05, 0.1), (1.0, 0.7, 1.4), (10.0, 1.9, 30.0)]
+)
+def test_rows_drawn_from_a_prior_give_about_that_prior(
+    concentration: float, least: float, most: float
+) -> None:
+    # The nearest components are 0.05, 1 and the largest; medians over 600 cells.
+    learned = learn_prior({"A": rows_of(concentration)}).pseudo_counts["A"]
+    assert least <= np.median(learned) <= most
+
+
+def test_rows_that_are_alike_borrow_from_each_other() -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.multinomial(12, [0.9, 0.08, 0.02], size=(6, 5)).astype(float)
+    learned = learn_prior({"A": counts})
+    assert learned.like_neighbours > 0.9
+    assert "like neighbouring rows" in str(learned)
+    shares = learned.pseudo_counts["A"] / learned.pseudo_counts["A"].sum(-1, keepdims=True)
+    # Shares of 29 rows of 12 have standard errors of at most .016; two draws of these.
+    np.testing.assert_allclose(shares, np.broadcast_to([0.9, 0.08, 0.02], shares.shape), atol=0.07)
+
+
+@pytest.mark.parametrize(("total", "factor"), [(4, 1), (16, 2), (1000, 3)])
+def test_for_a_closed_form_pseudo_counts_are_weighed_up_as_counts_are(
+    total: float, factor: float
+) -> None:
+    shown = {"A": np.array([5.0, 3.0])}
+    learned = learn_prior(shown)
+    scaled = for_closed_form(learned, shown, total).pseudo_counts["A"]
+    np.testing.assert_allclose(scaled, factor * learned.pseudo_counts["A"])
+
+
+def test_scaling_multiplies_and_json_carries_it() -> None:
+    learned = learn_prior({"A": np.array([5.0, 1]), "B": np.array([[2.0, 2], [1, 7]])})
+    scaled = learned.scaled({"A": 3.0})
+    np.testing.assert_allclose(scaled.pseudo_counts["A"], 3 * learned.pseudo_counts["A"])
+    np.testing.assert_array_equal(scaled.pseudo_counts["B"], learned.pseudo_counts["B"])
+    read = json.loads(json.dumps(learned.as_json()))
+    np.testing.assert_array_equal(read["pseudo_counts"]["B"], learned.pseudo_counts["B"])
+    assert read["words"] == str(learned)
