@@ -53,7 +53,8 @@ TEXTS = """() => {
     const paint = svg ? style.fill : style.color, ground = behind(svg ?? element);
     const [a, b] = [light(over(colour(paint), ground)), light(ground)].sort((x, y) => y - x);
     const text = node.textContent.trim().slice(0, 40), size = parseFloat(style.fontSize) * shrunk;
-    found.push({ text, size, contrast: (a + 0.05) / (b + 0.05), where: element.outerHTML.slice(0, 60) });
+    const where = element.outerHTML.slice(0, 60);
+    found.push({ text, size, contrast: (a + 0.05) / (b + 0.05), where });
   }
   return found;
 }"""
