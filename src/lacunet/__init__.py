@@ -60,7 +60,6 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
-    "Drift",
     "EM",
     "MAR",
     "MCAR",
@@ -70,6 +69,7 @@ __all__ = [
     "Cpt",
     "DirectMAR",
     "DirectMCAR",
+    "Drift",
     "FactoredMAR",
     "FactoredMCAR",
     "InformedDirect",

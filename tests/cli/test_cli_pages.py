@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,36 @@ def test_show_refuses_a_second_network_with_other_states(folder: Path, capsys: C
     assert main(["show", "net.bif", "--page", "two.html", "--beside", "asia"]) == 1
     assert "need the same variables" in capsys.readouterr().err
     assert not (folder / "two.html").exists()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_takes_a_threshold_and_then_names_no_hash(
+    name: str, folder: Path, capsys: Captured
+) -> None:
+    words = [*PAGES[name], "--report"]
+    assert main([*words, "all.html"]) == 0
+    assert main([*words, "few.html", "--min-count", "300"]) == 0
+    capsys.readouterr()
+    everything, few = (
+        (folder / page).read_text(encoding="utf-8") for page in ("all.html", "few.html")
+    )
+    digest = sha256((folder / "rows.csv").read_bytes()).hexdigest()
+    assert digest in everything
+    assert digest not in few
+    assert len(few) < len(everything)
+
+
+def test_estimates_on_a_page_are_withheld_below_the_threshold(
+    folder: Path, capsys: Captured
+) -> None:
+    words = ["recover", "net.bif", "mar.txt", "--data", "rows.csv", "--query", "Disease|Test"]
+    assert main([*words, "--report", "page.html", "--min-count", "50"]) == 0
+    printed = capsys.readouterr().out
+    assert "effective size" in printed  # the page alone is limited
+    (query,) = carried((folder / "page.html").read_text(encoding="utf-8"))["queries"]
+    table = np.array(query["estimate"]["table"], dtype=float)
+    shown = table[~np.isnan(table)]
+    assert np.isnan(table).any()
+    np.testing.assert_allclose(shown / 0.1, np.rint(shown / 0.1), atol=1e-9)
+    assert query["estimate"]["effective_size"] is None
+    assert query["estimate"]["warnings"] == []

@@ -20,7 +20,6 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
-from lacunet.pages.disclosure import EVERYTHING
 from lacunet.pages.kit import asset, document, write_page
 from lacunet.pages.learned import page
 from lacunet.pages.live import SCRIPTS
@@ -39,7 +38,7 @@ def carried(text: str) -> dict[str, Any]:
 
 
 def unpacked(data: dict[str, Any], network: Network) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """CPTs and rows behind as the page holds them; withheld ones are NaN and -1."""
+    """CPTs and rows behind as the page holds them; where rows are withheld, if there are none."""
     raw = zlib.decompress(b64decode(data["packed"]))
     at = 0
 
@@ -58,9 +57,10 @@ def unpacked(data: dict[str, Any], network: Network) -> tuple[list[np.ndarray], 
     if data["digits"] is not None:
         tables = [np.where(t == 65535, np.nan, t) / 10 ** data["digits"] for t in tables]
     above = [shape[:-1] for shape in shapes]
-    bare = part("u1", above)
-    rows = part("<f4", above)
-    assert all((b == (r == 0)).all() for b, r in zip(bare, rows, strict=True) if (r >= 0).all())
+    rows = bare = part("u1", above)
+    if data["has_rows"]:
+        rows = part("<f4", above)
+        assert all((b == (r == 0)).all() for b, r in zip(bare, rows, strict=True))
     if data["has_intervals"]:
         data["ends"] = part("<u2", [(*shape, 2) for shape in shapes])
     assert at == len(raw)
@@ -148,9 +148,10 @@ def test_rows_that_would_tell_a_small_count_are_withheld() -> None:
     table = read_table({"A": [a for a, _ in rows], "B": [b for _, b in rows]}, network)
     result = learned(network, table, "direct-mcar")
     data = carried(page(result, table, SOURCE, min_count=5))
-    tables, behind = unpacked(data, network)
+    tables, _ = unpacked(data, network)
     assert np.isnan(tables[1][0]).all()
-    assert behind[1].tolist() == [-1.0, 40.0]
+    assert tables[1][1].tolist() == [0.4, 0.4]  # .5 in steps of .2, since 5 of 40 rows are .125
+    assert not data["has_rows"]
     assert data["withheld"] == 1
     assert data["live"] is None
 
@@ -180,7 +181,7 @@ def test_the_largest_move_is_where_the_complete_rows_mislead() -> None:
     }
     table = read_table(rows, network)
     summary = missing_summary(table, [("Age",), ("Age", "Ill")])
-    moves = largest_moves(network, summary, True, EVERYTHING, 5)
+    moves = largest_moves(network, summary, True, 5)
     assert (moves[0].variable, moves[0].learned) == ("Age", 0.5)
     assert moves[0].complete == pytest.approx(40 / 52) or moves[0].complete == pytest.approx(
         12 / 52

@@ -62,6 +62,7 @@ def run(options: Namespace) -> int:
     """Learn, simulate, learn by every method, and rank the methods."""
     from lacunet.comparison.compare import case_of, compare
     from lacunet.formats.files import read_network
+    from lacunet.pages.disclosure import Disclosure
     from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 
     network = read_network(options.network)
@@ -79,6 +80,9 @@ def run(options: Namespace) -> int:
             progress,
         )
     if options.report:
-        keep_page(options.report, comparison_page(found, page_source(options, ("network", "data"))))
+        source = Disclosure(options.min_count).without_hashes(
+            page_source(options, ("network", "data"))
+        )
+        keep_page(options.report, comparison_page(found, source))
     print(json.dumps(comparison_as_data(found)) if options.json else comparison_as_text(found))
     return 0

@@ -68,9 +68,8 @@ def run(options: Namespace) -> int:
             from lacunet.statistics.missing import missing_summary
 
             summary = missing_summary(table, [])
-            keep_page(
-                options.report, page(found, summary, page_source(options, ("network", "data")))
-            )
+            source = page_source(options, ("network", "data"))
+            keep_page(options.report, page(found, summary, source, options.min_count))
 
     text = json.dumps(found.as_data()) if options.json else str(found)
     deliver(text, write_mechanisms, write_page)

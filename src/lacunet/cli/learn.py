@@ -73,8 +73,6 @@ def add_arguments(command: ArgumentParser) -> None:
     promised = "variables that every row is promised to show; no others count as fully observed"
     add(command, "--fully-observed A,B", promised, type=names, default=[])
     add_report_argument(command, "; all rows are held in memory for that")
-    least = "hide numbers on the page that reveal counts below K rows"
-    command.add_argument("--min-count", type=int, default=0, metavar="K", help=least)
     add_building_arguments(command)
     add_method_arguments(command)
     add_query_arguments(command, files)

@@ -316,6 +316,11 @@ def number(text: str, kind: Callable[[str], Number], low: float, high: float, wh
 
 def seed(text: str) -> int:
     """A seed for random numbers."""
+    return natural(text)
+
+
+def natural(text: str) -> int:
+    """A whole number from zero upwards."""
     return number(text, int, 0, inf, "a whole number from zero upwards")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from glob import glob, has_magic
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import OutputFile, add_output, note
+from lacunet.cli.options import OutputFile, add, add_output, natural, note
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -134,8 +134,10 @@ class OptionError(LacunetError):
 
 
 def add_report_argument(command: ArgumentParser, more: str = "") -> None:
-    """Add ``--report``."""
+    """Add ``--report``, and what its page must not tell."""
     add_output(command, "--report PAGE.html", f"write the result as a page{more}")
+    least = "hide numbers on the page that reveal counts below K rows"
+    add(command, "--min-count K", least, type=natural, default=0)
 
 
 def page_source(options: Namespace, read: Sequence[str]) -> Provenance:

@@ -60,6 +60,8 @@ def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.formats.files import read_network
     from lacunet.missingness.implications import check_implications, implications, never_testable
+    from lacunet.missingness.verdict import Estimation
+    from lacunet.pages.disclosure import Disclosure, told_estimation
     from lacunet.pages.recovered import implications_page, page
     from lacunet.report.recovered import (
         estimated,
@@ -76,6 +78,7 @@ def run(options: Namespace) -> int:
         table = noted_table(options, graph.network)
         for text in graph.check_data(table):
             note(text)
+    told = Disclosure(options.min_count, 0 if table is None else table.rows)
     if options.implications:
         found = (
             implications(graph),
@@ -84,9 +87,9 @@ def run(options: Namespace) -> int:
         )
         data = implications_as_data(*found)
         if options.report:
-            keep_page(
-                options.report, implications_page(graph, *found, data, page_source(options, READ))
-            )
+            shown = {**data, "tested": None} if told.is_limited else data
+            source = page_source(options, READ)
+            keep_page(options.report, implications_page(graph, *found, shown, source, told))
         print(json.dumps(data) if options.json else implications_as_text(*found))
         return 0
     typed = [split_query(text) for text in options.query or ()]
@@ -95,6 +98,12 @@ def run(options: Namespace) -> int:
     reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
     data = verdicts_as_data(*reported)
     if options.report:
-        keep_page(options.report, page(*reported, data, page_source(options, READ)))
+        estimates = [
+            told_estimation(one, table, told) if table and isinstance(one, Estimation) else one
+            for one in reported[-1]
+        ]
+        shown = verdicts_as_data(graph, verdicts, estimates) if told.is_limited else data
+        source = page_source(options, READ)
+        keep_page(options.report, page(graph, verdicts, estimates, shown, source, told))
     print(json.dumps(data) if options.json else verdicts_as_text(*reported))
     return 0

@@ -8,6 +8,7 @@ from math import isfinite
 from lacunet.diagnosis.at_random import MissingTest
 from lacunet.diagnosis.diagnosis import LEVEL, Diagnosis
 from lacunet.figures.charts import dumbbell
+from lacunet.pages.disclosure import Disclosure
 from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.pages.sections import missing_section
@@ -18,7 +19,9 @@ MOST_TESTS = 40
 TINY = 1e-16
 
 
-def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> str:
+def page(
+    diagnosis: Diagnosis, summary: MissingSummary, source: Provenance, min_count: int = 0
+) -> str:
     """The diagnosis of data, as one HTML text.
 
     Parameters
@@ -27,7 +30,13 @@ def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> s
         The patterns of missing values in the same data.
     source
         What made the diagnosis.
+    min_count
+        Numbers that would tell a count of fewer rows than this are withheld; so are all numbers
+        that are not counts and rest on some.
     """
+    told = Disclosure(min_count, diagnosis.patterns.rows)
+    if told.is_limited:
+        return _limited_page(diagnosis, summary, told.without_hashes(source), told)
     title = f"What is missing from {counted(diagnosis.patterns.rows, 'row')}"
     words = "".join(f"<li>{named(text)}</li>" for text in diagnosis.conclusions)
     sections = [
@@ -53,6 +62,64 @@ def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> s
         _grounds(diagnosis),
     ]
     return report_page("diagnosed", title, _facts(diagnosis), sections, diagnosis.as_data(), source)
+
+
+def _limited_page(
+    diagnosis: Diagnosis, summary: MissingSummary, source: Provenance, told: Disclosure
+) -> str:
+    """What may be told: how much is missing of each variable, and on what that depends."""
+    rows = diagnosis.patterns.rows
+    missing = {
+        name: told.share(float(count))
+        for name, count in zip(summary.variables, summary.missing_rows, strict=True)
+    }
+    found = {
+        kind: [[test.missing, test.cause] for test in tests if test.adjusted < LEVEL]
+        for kind, tests in (("mcar", diagnosis.mcar), ("mar", diagnosis.mar))
+    }
+    never = [[one.missing, f"{one.cause}={one.state}"] for one in diagnosis.positivity]
+    few = f"fewer than {told.min_count} rows"
+    variables = [[v, few if share is None else f"{share:.1%}"] for v, share in missing.items()]
+    facts = [
+        Tile("rows", f"{rows:,}"),
+        Tile("withheld", f"below {told.min_count}", "counts of rows"),
+        Tile("positivity", f"{len(never):,}", "states under which one is never shown"),
+    ]
+    words = (
+        f"Shares are rounded to steps of {told.min_count} rows. Patterns, counts and statistics "
+        "are left out: small counts could be worked out from them."
+    )
+    tables = {
+        "mcar": ("Not missing completely at random (5%, Holm)", ["missing", "depends on"]),
+        "mar": ("Not always missing at random (5%, Holm)", ["missing", "depends on"]),
+        "positivity": ("Where positivity fails", ["never shown", "under"]),
+    }
+    pairs = {**found, "positivity": never}
+    sections = [
+        section(
+            "variables",
+            "What is missing",
+            paragraph(words, "soft"),
+            table(["variable", "missing"], variables),
+        ),
+        *(
+            section(
+                kind,
+                title,
+                table(header, pairs[kind], 2) if pairs[kind] else paragraph("Nothing was found."),
+            )
+            for kind, (title, header) in tables.items()
+        ),
+    ]
+    data = {
+        "rows": rows,
+        "min_count": told.min_count,
+        "missing": missing,
+        "dependent": found,
+        "never_shown": never,
+    }
+    title = f"What is missing from {counted(rows, 'row')}"
+    return report_page("diagnosed", title, facts, sections, data, source)
 
 
 def _facts(diagnosis: Diagnosis) -> list[Tile]:

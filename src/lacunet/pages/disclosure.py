@@ -2,38 +2,48 @@
 
 With a threshold of :math:`k` rows, a count from 1 to :math:`k - 1` is not told. That alone does
 not protect it: where all rows but a few are complete, the number of complete rows gives the few
-away, and two tables that overlap differ by a cell of a third. So every other count is rounded to
-a multiple of :math:`k`, and a probability that rests on :math:`n` rows to a multiple of
-:math:`k / n`, which is the same for the rows behind it. Whatever is a difference of two such
-numbers is then uncertain by about :math:`k`.
+away, and two tables that overlap differ by a cell of a third; rounding makes such differences
+uncertain, but the ends of several ranges may still meet in one value. So hardly any count is
+told at all: of the data, how many rows there are and how many miss each variable (a multiple of
+:math:`k`, or all rows where fewer than :math:`k` do not); of CPTs, probabilities in steps of 1,
+2 or 5 times a power of ten, at least :math:`k / n` where one rests on :math:`n` rows, so that the
+steps do not tell :math:`n` either. Rows of CPTs with a small cell are withheld.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lacunet.data.table import EncodedTable
 from lacunet.estimate.method import FamilyReport
+from lacunet.missingness.verdict import Estimation
 from lacunet.model.network import FloatArray
+from lacunet.pages.provenance import Provenance
+from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.missing import rows_of
+
+STEPS = np.array([0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0])
 
 
 @dataclass(frozen=True)
 class Disclosure:
     """What may be told of counts of rows; below two, ``min_count`` permits everything.
 
+    ``rows`` is the number of all rows, which is told: a count that lacks fewer than ``min_count``
+    of them is told as all of them.
+
     Examples
     --------
-    >>> told = Disclosure(min_count=10)
-    >>> told.count(996), told.count(4), told.count(0)
-    (1000.0, None, 0.0)
-    >>> told.share(996, 1003)
-    1.0
+    >>> told = Disclosure(min_count=10, rows=1003)
+    >>> told.count(996), told.count(742), told.count(4), told.count(0)
+    (1003.0, 740.0, None, 0.0)
     """
 
     min_count: int = 0
+    rows: float = 0
 
     @property
     def is_limited(self) -> bool:
@@ -42,33 +52,32 @@ class Disclosure:
 
     def count(self, rows: float) -> float | None:
         """A count of rows as it may be told; None where it is too small."""
-        if not self.is_limited:
-            return float(rows)
-        return None if 0 < rows < self.min_count else float(self._round(np.asarray(rows)))
+        known = float(self.counts(np.asarray(rows, dtype=float)))
+        return None if np.isnan(known) else known
 
     def counts(self, rows: FloatArray) -> FloatArray:
         """Counts as they may be told, not a number where they are too small."""
         if not self.is_limited:
             return rows
         small = (rows > 0) & (rows < self.min_count)
-        return np.where(small, np.nan, self._round(rows))
+        nearly_all = (rows > 0) & (self.rows - rows < self.min_count)
+        rounded = np.where(nearly_all, self.rows, self._round(rows))
+        return np.asarray(np.where(small, np.nan, rounded))
 
     def _round(self, rows: FloatArray) -> FloatArray:
         return np.asarray(np.rint(rows / self.min_count) * self.min_count)
 
-    def share(self, rows: float, of: float) -> float | None:
-        """The share of rows, from a count that may be told."""
+    def share(self, rows: float) -> float | None:
+        """The share of all rows, from a count that may be told."""
         known = self.count(rows)
-        return None if known is None else min(known / of, 1.0) if of else 0.0
+        return None if known is None else known / self.rows if self.rows else 0.0
 
     def probability(self, values: FloatArray, rows: FloatArray | float) -> FloatArray:
-        """Probabilities in steps as wide as ``min_count`` of the rows that they rest on.
+        """Probabilities in steps as wide as ``min_count`` of the rows that they rest on, or wider.
 
         ``rows`` may have fewer axes than ``values``: those in front.
         """
-        if not self.is_limited:
-            return values
-        return self._in_steps(values, rows, np.rint)
+        return self._in_steps(values, rows, np.rint) if self.is_limited else values
 
     def interval(self, ends: FloatArray, rows: FloatArray) -> FloatArray:
         """Intervals whose ends are rounded outwards to such steps."""
@@ -81,10 +90,16 @@ class Disclosure:
     def _in_steps(
         self, values: FloatArray, rows: FloatArray | float, rounded: np.ufunc
     ) -> FloatArray:
-        known = np.asarray(self._round(np.asarray(rows, dtype=float)))
-        step = np.minimum(self.min_count / np.maximum(known, self.min_count), 1.0)
+        least = np.minimum(self.min_count / np.maximum(rows, self.min_count), 1.0)
+        step = np.asarray(STEPS[np.searchsorted(STEPS, least - 1e-12)])
         step = step.reshape(step.shape + (1,) * (np.ndim(values) - step.ndim))
         return np.asarray(np.clip(rounded(values / step) * step, 0.0, 1.0))
+
+    def without_hashes(self, source: Provenance) -> Provenance:
+        """Where a page comes from, without what all rows but a few could be tried against."""
+        if not self.is_limited:
+            return source
+        return replace(source, files=tuple((name, "") for name, _ in source.files))
 
     def withheld(self, counts: Counts) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         """Which configurations of all but the last variable would tell a small count.
@@ -98,6 +113,31 @@ class Disclosure:
 
 
 EVERYTHING = Disclosure()
+
+
+def told_estimation(found: Estimation, table: EncodedTable, told: Disclosure) -> Estimation:
+    """An estimate as it may be told: withheld where a small count is behind it, else rounded.
+
+    What only the rows used could give away, weights and warnings, is left out.
+    """
+    if not told.is_limited:
+        return found
+    scope = (*found.given, *found.target)
+    rows = rows_of(count(table, [scope])[scope])
+    inner = tuple(range(len(found.given), rows.ndim))
+    small = ((rows > 0) & (rows < told.min_count)).any(axis=inner, keepdims=True)
+    rounded = told.probability(found.table, rows.sum(axis=inner))
+    return replace(
+        found,
+        table=np.where(small, np.nan, rounded),
+        rows_used=int(told.count(found.rows_used) or 0),
+        rows_shown=int(told.count(found.rows_shown) or 0),
+        share_used=told.share(found.rows_used) or 0.0,
+        given_share=np.full_like(found.given_share, np.nan),
+        effective_size=np.nan,
+        largest_weight=np.nan,
+        warnings=(),
+    )
 
 
 def rows_behind(report: FamilyReport) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import Result
 from lacunet.estimate.method import FamilyReport
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
 from lacunet.pages.disclosure import Disclosure, rows_behind
 from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
 from lacunet.pages.live import (
@@ -61,17 +60,16 @@ def page(
         How values go missing; its mechanisms are drawn.
     """
     network = result.network
-    if min_count > 1:  # whoever has all rows but a few could try what hashes to the same
-        source = replace(source, files=tuple((name, "") for name, _ in source.files))
     summary = missing_summary(seen, network.families) if isinstance(seen, EncodedTable) else seen
-    told = Disclosure(min_count)
+    told = Disclosure(min_count, result.rows)
+    source = told.without_hashes(source)
     withheld = {v: told.withheld(result.families[v].counts) for v in network.variables}
     behind = _behind(result, level, withheld, told)
     order = _trouble(result)
     facts = _facts(result, told)
     place = {name: number for number, name in enumerate(network.variables)}
     drawn = carried(
-        _rounded(result, told),
+        network,
         behind,
         graph=missingness,
         file=source.network or "NETWORK",
@@ -105,9 +103,9 @@ def page(
         "</header><main>",
         network_section(data, why_not_live=_why_not_live(result, told)),
         _families_section(order, place, facts, told),
-        *([] if summary is None else [missing_section(summary, told)]),
-        em_section(result.ended, told),
-        *([] if summary is None else [complete_section(network, summary, told)]),
+        *([] if summary is None or told.is_limited else [missing_section(summary)]),
+        *([] if told.is_limited else [em_section(result.ended)]),
+        *([] if summary is None or told.is_limited else [complete_section(network, summary)]),
         _provenance(source, data),
         "</main>",
     ]
@@ -129,30 +127,17 @@ def _behind(
         intervals = {v: told.interval(result.interval(v, level), rows[v]) for v in names}
         if not told.is_limited and cliques_size(result.network) <= MOST_SURE:
             marginals = {v: result.uncertainty.query(v).interval(level) for v in names}
-    counts = {name: np.nan_to_num(told.counts(own), nan=-1.0) for name, own in rows.items()}
-    return Behind(counts, withheld if told.is_limited else None, intervals, marginals)
-
-
-def _rounded(result: Result, told: Disclosure) -> Network:
-    """The network with its CPTs as they may be told; rows then sum to about one."""
-    network = result.network
     if not told.is_limited:
-        return network
-    tables = {
-        name: told.probability(network.cpt(name).table, rows_behind(result.families[name]))
-        for name in network.variables
-    }
-    sums = {name: table.sum(axis=-1, keepdims=True) for name, table in tables.items()}
-    rounded = network.with_tables({name: table / sums[name] for name, table in tables.items()})
-    return rounded.with_support(network.support)
+        return Behind(rows, None, intervals, marginals)
+    cpts = {v: told.probability(result.network.cpt(v).table, rows[v]) for v in names}
+    return Behind(None, withheld, intervals, None, cpts)
 
 
 def _why_not_live(result: Result, told: Disclosure) -> str:
     if told.is_limited:
         return (
             "No beliefs here: with --min-count they would tell what the withheld numbers are. "
-            "Counts are rounded to multiples of "
-            f"{told.min_count}, probabilities to as many rows; smaller counts are withheld."
+            f"Probabilities are rounded to steps of {told.min_count} rows."
         )
     if not is_carried_in_full(result.network):
         return (
@@ -192,22 +177,23 @@ def _facts(result: Result, told: Disclosure) -> list[dict[str, Any]]:
     facts = []
     for name in result.network.variables:
         report = result.families[name]
-        shown = told.count(report.rows_shown)
-        size = report.effective_size
-        facts.append(
-            {
-                "name": name,
-                "states": list(result.network.states(name)),
-                "parents": [place[parent] for parent in report.parents],
-                "missing": told.share(result.missing[name], result.rows),
-                "rows_shown": shown,
-                "effective": None if size is None or shown is None else told.count(size),
-                "fallback_mass": told.share(report.fallback_mass * result.rows, result.rows),
+        fact = {
+            "name": name,
+            "states": list(result.network.states(name)),
+            "parents": [place[parent] for parent in report.parents],
+            "missing": told.share(result.missing[name]),
+            "unsupported": report.unsupported,
+            "configurations": report.support.size,
+        }
+        if not told.is_limited:
+            fact |= {
+                "rows_shown": report.rows_shown,
+                "effective": report.effective_size,
+                "fallback_mass": report.fallback_mass,
                 "fallback": report.fallback,
-                "unsupported": report.unsupported,
-                "warnings": [] if told.is_limited else list(report.warnings),
+                "warnings": list(report.warnings),
             }
-        )
+        facts.append(fact)
     return facts
 
 
@@ -228,27 +214,27 @@ def _chosen(result: Result, told: Disclosure) -> str:
 def _tiles(
     result: Result, summary: MissingSummary | None, weakest: str, told: Disclosure
 ) -> list[Tile]:
-    missing = told.share(sum(result.missing.values()), result.rows * len(result.missing))
+    cells = result.rows * len(result.missing)
+    missing = sum(told.count(count) or 0.0 for count in result.missing.values()) / max(cells, 1)
     partially = sum(count > 0 for count in result.missing.values())
     weight = "" if result.total == result.rows else f"weight {result.total:,.6g}"
     prior = _prior(result)
-    rounded = f"rounded to {told.min_count}s" if told.is_limited else ""
     facts = [
         Tile("rows", f"{result.rows:,}", weight or ("" if prior is None else f"prior {prior:g}")),
         Tile(
             "missing",
-            "–" if missing is None else f"{missing:.1%}",
+            f"{missing:.1%}",
             f"of the values, in {partially} of {counted(len(result.missing), 'variable')}",
         ),
     ]
+    if told.is_limited:
+        return [*facts, Tile("withheld", f"below {told.min_count}", "counts of rows")]
     if summary is not None:
-        complete = told.count(summary.complete_rows)
-        text = f"fewer than {told.min_count}" if complete is None else f"{complete:,.0f}"
-        facts.append(Tile("complete rows", text, rounded or "show every variable"))
+        facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
     place = result.network.variables.index(weakest)
     link = f'<a href="#panel" data-choose="{place}">{named(weakest)}</a>'
-    facts.append(Tile("weakest CPT", "", _weakness(result.families[weakest], told), link))
-    warnings = 0 if told.is_limited else len(result.warnings)
+    facts.append(Tile("weakest CPT", "", _weakness(result.families[weakest]), link))
+    warnings = len(result.warnings)
     facts.append(
         Tile(
             "warnings", f"{warnings:,}" if warnings else "none", "listed below" if warnings else ""
@@ -257,16 +243,14 @@ def _tiles(
     return facts
 
 
-def _weakness(report: FamilyReport, told: Disclosure) -> str:
+def _weakness(report: FamilyReport) -> str:
     """Why a CPT is taken for the weakest, by what put it there."""
     size = report.support.size
     if report.unsupported / size > report.fallback_mass:
         return f"no row for {report.unsupported:,} of {counted(size, 'parent configuration')}"
     if report.fallback_mass > 0:
         return f"{report.fallback_mass:.0%} of the rows fell back"
-    shown = told.count(report.effective_size or report.rows_shown)
-    if shown is None:
-        return f"fewer than {told.min_count} rows show its family"
+    shown = report.effective_size or report.rows_shown
     kind = "an effective size of" if report.effective_size else "rows that show its family:"
     return f"{kind} {shown:,.0f}"
 
@@ -291,43 +275,50 @@ def _warnings(result: Result, told: Disclosure) -> str:
 def _families_section(
     order: list[str], place: Mapping[str, int], facts: list[dict[str, Any]], told: Disclosure
 ) -> str:
-    def number(value: float | None) -> Cell:
-        if value is None:
-            return Cell(f"< {told.min_count}", value=0)
-        return Cell(f"{value:,.0f}", value=value)
-
-    def share(value: float | None) -> Cell:
-        return Cell("few" if value is None else f"{value:.1%}", value=value or 0.0)
-
+    words = {
+        "missing": "",
+        "rows shown": "Rows shown: rows in which the variable and its parents are all observed. ",
+        "effective": "Effective: the number of complete rows that would give the same variance, "
+        "where known. ",
+        "fell back": "Fell back: share of the rows' weight whose group had no data of its own. ",
+        "without a row": "Without a row: parent configurations that no row shows with the "
+        "variable; there positivity fails.",
+    }
+    if told.is_limited:
+        words = {head: words[head] for head in ("missing", "without a row")}
     rows = []
-    for name in order:
+    for name in order if not told.is_limited else place:
         fact = facts[place[name]]
         link = f'<a href="#panel" data-choose="{place[name]}">{named(name)}</a>'
-        rows.append(
-            [
-                Cell(markup=link, kind="label"),
-                share(fact["missing"]),
-                number(fact["rows_shown"]),
-                Cell("–", value=0.0) if fact["effective"] is None else number(fact["effective"]),
-                share(fact["fallback_mass"]),
-                Cell(f"{fact['unsupported']:,}", value=fact["unsupported"]),
-            ]
-        )
-    header = ["variable", "missing", "rows shown", "effective", "fell back", "without a row"]
-    words = (
+        few = f"fewer than {told.min_count} rows"
+        gone, without = fact["missing"], fact["unsupported"]
+        cells = [
+            Cell(few if gone is None else f"{gone:.1%}", value=gone or 0.0),
+            *([] if told.is_limited else _grounds(fact)),
+            Cell(f"{without:,} of {fact['configurations']:,}", value=without),
+        ]
+        rows.append([Cell(markup=link, kind="label"), *cells])
+    order_words = (
         "The CPT that rests on least first: by the share of parent configurations without a row "
-        "and of what fell back, then by effective size. Rows shown: rows in which the variable "
-        "and its parents are all observed. Effective: the number of complete rows that would give "
-        "the same variance, where known. Without a row: parent configurations that no row shows "
-        "with the variable; there positivity fails."
+        "and of what fell back, then by effective size. "
     )
-    attributes = [f' data-place="{place[name]}"' for name in order]
+    text = ("" if told.is_limited else order_words) + "".join(words.values())
+    attributes = [f' data-place="{place[name]}"' for name in (place if told.is_limited else order)]
     return section(
         "trouble",
         "What each CPT rests on",
-        paragraph(words, "soft"),
-        table(header, rows, identifier="families", attributes=attributes),
+        paragraph(text, "soft"),
+        table(["variable", *words], rows, identifier="families", attributes=attributes),
     )
+
+
+def _grounds(fact: Mapping[str, Any]) -> list[Cell]:
+    size = fact["effective"]
+    return [
+        Cell(f"{fact['rows_shown']:,}", value=fact["rows_shown"]),
+        Cell("–", value=0.0) if size is None else Cell(f"{size:,.0f}", value=size),
+        Cell(f"{fact['fallback_mass']:.1%}", value=fact["fallback_mass"]),
+    ]
 
 
 def _provenance(source: Provenance, data: Mapping[str, Any]) -> str:
@@ -343,8 +334,10 @@ def _provenance(source: Provenance, data: Mapping[str, Any]) -> str:
     )
     if data["min_count"] > 1:
         words += (
-            f" Counts are rounded to multiples of {data['min_count']} and withheld below it, with "
-            f"the {counted(data['withheld'], 'CPT row')} that would tell one; probabilities are "
-            f"rounded to as many of the rows that they rest on."
+            f" {counted(data['withheld'], 'CPT row')} with a cell of fewer than "
+            f"{data['min_count']} rows are withheld; probabilities are rounded to steps of as many "
+            "of the rows that they rest on, shares of missing values to steps of as many rows. "
+            "Patterns, counts, warnings and traces are left out: small counts could be worked out "
+            "from them."
         )
     return provenance_section(source, paragraph(words, "soft"), buttons)

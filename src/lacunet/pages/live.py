@@ -47,12 +47,14 @@ class Behind:
     ``rows`` has the number of rows behind each parent configuration of each variable,
     ``withheld`` the CPT rows that are not to be told. ``intervals`` are those of the CPTs (their
     axes, then low and high), ``marginals`` those of each variable alone (state, low and high).
+    ``cpts`` are carried in place of the network's, where these are not to be told.
     """
 
     rows: Mapping[str, FloatArray] | None = None
     withheld: Withheld | None = None
     intervals: Mapping[str, FloatArray] | None = None
     marginals: Mapping[str, FloatArray] | None = None
+    cpts: Mapping[str, FloatArray] | None = None
 
 
 NOTHING = Behind()
@@ -84,7 +86,7 @@ def carried(
     is_live = digits is None and is_carried_in_full(network)
     if not is_live:
         digits = digits or 4
-    packed = pack(network, digits, behind.rows, behind.withheld, behind.intervals)
+    packed = pack(network, digits, behind.rows, behind.withheld, behind.intervals, cpts=behind.cpts)
     data: dict[str, Any] = {
         **drawing(network, graph, other=other, with_states=is_live),
         "packed": packed,
@@ -279,7 +281,7 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
             '<span class="swatch hatched"></span> rests on CPT rows without data: the probability '
             "of passing through one."
         )
-    if data["has_rows"]:
+    if any("missing" in variable for variable in data["variables"]):
         found.append(
             '<span class="swatch missing"></span> share of the values that are missing. ! marks a '
             "warning."

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Network
-from lacunet.pages.disclosure import Disclosure
 from lacunet.statistics.missing import MissingSummary, rows_of
 
 WITHHELD = -1.0
@@ -35,6 +34,8 @@ def pack(
     rows: Mapping[str, FloatArray] | None = None,
     withheld: Withheld | None = None,
     intervals: Mapping[str, FloatArray] | None = None,
+    *,
+    cpts: Mapping[str, FloatArray] | None = None,
 ) -> str:
     """All CPTs; then, as far as known, which of their rows have data, how many, and intervals.
 
@@ -48,6 +49,8 @@ def pack(
         The rows of each CPT that are not to be told.
     intervals
         For each variable the axes of its CPT, then low and high.
+    cpts
+        To be carried in place of the network's CPTs.
     """
     names = network.variables
     gone = {
@@ -57,7 +60,8 @@ def pack(
     }  # fmt: skip
     parts: list[list[NDArray[Any]]] = [[]]
     if network.has_cpts:
-        parts = [[_cpt(network.cpt(name).table, gone[name], digits) for name in names]]
+        tables = cpts or {name: network.cpt(name).table for name in names}
+        parts = [[_cpt(tables[name], gone[name], digits) for name in names]]
     if network.support is not None:
         parts.append([_unsupported(network, name) for name in names])
     if rows is not None:
@@ -110,11 +114,7 @@ class Move:
 
 
 def largest_moves(
-    network: Network,
-    summary: MissingSummary,
-    among_complete: bool,
-    told: Disclosure,
-    most: int,
+    network: Network, summary: MissingSummary, among_complete: bool, most: int
 ) -> list[Move]:
     """The entries that differ most from the plain shares among fully shown rows.
 
@@ -130,10 +130,9 @@ def largest_moves(
         rows = rows_of(counts).sum(axis=-1)
         weights = counts.dense()
         total = weights.sum(axis=-1, keepdims=True)
-        enough = (rows >= max(told.min_count, FEWEST_ROWS)) & ~told.withheld(counts)
+        enough = rows >= FEWEST_ROWS
         shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-        shares, learned = told.probability(shares, rows), told.probability(cpt.table, rows)
-        gaps = np.where(enough[..., None], np.abs(learned - shares), -1.0)
+        gaps = np.where(enough[..., None], np.abs(cpt.table - shares), -1.0)
         for flat in np.argsort(-gaps, axis=None, kind="stable")[:most]:
             cell = np.unravel_index(flat, gaps.shape)
             if gaps[cell] < 0:
@@ -141,20 +140,19 @@ def largest_moves(
             states = tuple(
                 network.states(name)[index] for name, index in zip(cpt.family, cell, strict=True)
             )
-            both = float(shares[cell]), float(learned[cell])
-            moves.append(_move(cpt.child, states, *both, told.count(float(rows[cell[:-1]]))))
+            both = float(shares[cell]), float(cpt.table[cell])
+            moves.append(_move(cpt.child, states, *both, float(rows[cell[:-1]])))
     return sorted(moves, key=lambda move: -abs(move.learned - move.complete))[:most]
 
 
 def _move(
-    variable: str, states: tuple[str, ...], share: float, learned: float, rows: float | None
+    variable: str, states: tuple[str, ...], share: float, learned: float, rows: float
 ) -> Move:
     """A move and its size in standard errors of the share, if the learned entry were the truth.
 
     Near 0 and 1 that error is taken of the share with two rows more of either kind (Agresti
     and Coull): no share is ever known without error.
     """
-    assert rows is not None  # there are enough
     near = (rows * share + 2) / (rows + 4)
     spread = np.sqrt(max(learned * (1 - learned), near * (1 - near)) / rows)
     return Move(variable, states, share, learned, rows, float(abs(learned - share) / spread))

@@ -13,6 +13,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import Estimation, Verdict
+from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
 from lacunet.pages.live import drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
@@ -33,6 +34,7 @@ def page(
     estimates: Sequence[Estimation | str | None],
     data: Mapping[str, Any],
     source: Provenance,
+    told: Disclosure = EVERYTHING,
 ) -> str:
     """The verdicts on a graph, as one HTML text.
 
@@ -46,11 +48,14 @@ def page(
         The same, plain; the page carries it.
     source
         What made the verdicts.
+    told
+        What may be told; ``estimates`` and ``data`` are told by it already.
     """
     found = Counter(verdict.status for verdict in verdicts)
     answers = [Tile(status, f"{number:,}", "queries") for status, number in found.most_common()]
     title = f"{counted(len(verdicts), 'query', 'queries')} to a missingness graph"
-    return _page(graph, title, answers, _groups(graph, verdicts, estimates), data, source)
+    groups = _groups(graph, verdicts, estimates, told)
+    return _page(graph, title, answers, groups, data, told.without_hashes(source))
 
 
 def implications_page(
@@ -60,6 +65,7 @@ def implications_page(
     silent: Sequence[str],
     data: Mapping[str, Any],
     source: Provenance,
+    told: Disclosure = EVERYTHING,
 ) -> str:
     """What a graph implies about the data and, where it was tested, what they answer."""
     refuted = [one for one in tested or () if one.adjusted < LEVEL]
@@ -67,13 +73,16 @@ def implications_page(
     facts += [] if tested is None else [Tile("refuted", f"{len(refuted):,}", "at 5%, after Holm")]
     rows = [[str(one)] for one in listed] if tested is None else tested_rows(tested)
     header = ["implication"] if tested is None else TEST_HEADER
+    if tested is not None and told.is_limited:  # statistics could give counts away
+        header = [header[0], header[-1]]
+        rows = [[row[0], row[-1]] for row in rows]
     parts = [table(header, rows, identifier="tests")]
     if silent:
         items = "".join(f"<li>{named(text)}</li>" for text in silent)
         parts.append(f"<h3>Never testable by any data</h3><ul>{items}</ul>")
     title = "What a missingness graph implies"
     sections = [section("implications", "What the graph implies about data", *parts)]
-    return _page(graph, title, facts, sections, data, source)
+    return _page(graph, title, facts, sections, data, told.without_hashes(source))
 
 
 def _page(
@@ -117,12 +126,14 @@ def _groups(
     graph: MissingnessGraph,
     verdicts: Sequence[Verdict],
     estimates: Sequence[Estimation | str | None],
+    told: Disclosure,
 ) -> list[str]:
     """A section for each verdict, what cannot be recovered first; in it the queries, folded."""
     found: dict[str, list[str]] = {}
     for verdict, estimate in zip(verdicts, estimates, strict=True):
         is_open = len(verdicts) <= FEW or not verdict.is_recoverable
-        found.setdefault(verdict.status, []).append(_verdict(graph, verdict, estimate, is_open))
+        text = _verdict(graph, verdict, estimate, is_open, told)
+        found.setdefault(verdict.status, []).append(text)
     order = sorted(found, key=lambda status: (status == "recoverable", status))
     return [
         section(
@@ -135,7 +146,11 @@ def _groups(
 
 
 def _verdict(
-    graph: MissingnessGraph, verdict: Verdict, found: Estimation | str | None, is_open: bool
+    graph: MissingnessGraph,
+    verdict: Verdict,
+    found: Estimation | str | None,
+    is_open: bool,
+    told: Disclosure,
 ) -> str:
     chosen = found if isinstance(found, Estimation) else verdict
     parts = [paragraph(verdict.why)] if verdict.why else []
@@ -156,7 +171,12 @@ def _verdict(
         parts.append(table(header, rows[:SHOWN_CELLS], len(header) - 1))
         more = len(rows) - SHOWN_CELLS
         parts += [paragraph(f"and {more:,} more cells, in what can be saved")] if more > 0 else []
-        parts += [paragraph(text, "soft") for text in (rests_on(found), *found.warnings)]
+        words = (
+            f"Probabilities in steps of {told.min_count} rows; unseen or withheld below."
+            if told.is_limited
+            else rests_on(found)
+        )
+        parts += [paragraph(text, "soft") for text in (words, *found.warnings)]
     opened = " open" if is_open else ""
     summary = f"<summary><b>{named(verdict.query)}</b></summary>"
     return f'<details class="query"{opened}>{summary}{"".join(parts)}</details>'

@@ -10,7 +10,6 @@ import numpy as np
 from lacunet.estimate.method import AGREEMENT, Ended, agreed
 from lacunet.figures.charts import Series, dots, dumbbell, lines, patterns
 from lacunet.model.network import Network
-from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Cell, figure, named, paragraph, section, table
 from lacunet.pages.numbers import FEWEST_ROWS, largest_moves
 from lacunet.statistics.missing import MissingSummary
@@ -22,69 +21,60 @@ MOST_PAIRS = 12
 MOST_MOVES = 16
 
 
-def missing_section(summary: MissingSummary, told: Disclosure = EVERYTHING) -> str:
+def missing_section(summary: MissingSummary) -> str:
     """Rates, the commonest patterns, and what goes missing together."""
     rows = float(summary.rows.sum())
     missing = summary.missing_rows
     holes = [k for k in np.argsort(-missing) if missing[k] > 0]
     if not holes:
         return section("missing", "What is missing", paragraph("No value is missing."))
-    known = [k for k in holes if told.count(missing[k])]
-    kept = known[:MOST_LINES]
-    order = np.argsort(-summary.rows)
-    enough = [k for k in order if told.count(summary.rows[k])][:MOST_PATTERNS]
-    shares = [told.share(summary.rows[k], rows) or 0.0 for k in enough]
+    kept = holes[:MOST_LINES]
+    common = np.argsort(-summary.rows)[:MOST_PATTERNS]
+    shares = [float(summary.rows[k]) / rows for k in common]
     picture = patterns(
         [summary.variables[k] for k in kept],
-        summary.is_missing[np.ix_(enough, kept)],
+        summary.is_missing[np.ix_(common, kept)],
         shares,
-        [told.share(missing[k], rows) or 0.0 for k in kept],
+        [float(missing[k]) / rows for k in kept],
     )
     left_out = len(holes) - len(kept)
-    drawn = figure(picture, _about_patterns(summary, shares, told))
+    drawn = figure(picture, _about_patterns(summary, shares))
     return section(
         "missing",
         "What is missing",
         f'<div class="wide" tabindex="0">{drawn}</div>',
         *([paragraph(f"{counted(left_out, 'more variable')} not drawn.")] if left_out else []),
         "<h3>Missing together</h3>",
-        _pairs(summary, told),
+        _pairs(summary),
     )
 
 
-def _about_patterns(summary: MissingSummary, shares: Sequence[float], told: Disclosure) -> str:
-    words = (
-        "Each column is a pattern, a filled disc a missing value; the "
-        f"{counted(len(shares), 'commonest pattern')} shown cover {sum(shares):.1%} of the rows"
-    )
-    if told.is_limited:
-        return f"{words}. Patterns of fewer than {told.min_count} rows are left out."
+def _about_patterns(summary: MissingSummary, shares: Sequence[float]) -> str:
     rest = len(summary.rows) - len(shares)
     return (
         f"{counted(len(summary.rows), 'pattern')} of missing values in "
         f"{counted(int(summary.rows.sum()), 'row')}; "
-        f"{counted(int(summary.complete_rows), 'row')} without any. {words}"
+        f"{counted(int(summary.complete_rows), 'row')} without any. Each column is a pattern, a "
+        f"filled disc a missing value; the {counted(len(shares), 'commonest pattern')} shown cover "
+        f"{sum(shares):.1%} of the rows"
         + (f", {counted(rest, 'other')} are not shown." if rest else ".")
     )
 
 
-def _pairs(summary: MissingSummary, told: Disclosure) -> str:
+def _pairs(summary: MissingSummary) -> str:
     rows = float(summary.rows.sum())
-    missing = np.nan_to_num(told.counts(summary.missing_rows))
-    together = np.nan_to_num(told.counts(summary.missing_together))
+    missing, together = summary.missing_rows, summary.missing_together
     expected = np.outer(missing, missing)
-    spread = np.sqrt(expected * np.outer(rows - missing, rows - missing).clip(0))
+    spread = np.sqrt(expected * np.outer(rows - missing, rows - missing))
     phi = np.divide(rows * together - expected, spread, out=np.zeros_like(spread), where=spread > 0)
     first, second = np.triu_indices(len(missing), 1)
     lines_: list[list[str]] = []
-    for pair in np.argsort(-np.abs(phi[first, second]), kind="stable"):
+    for pair in np.argsort(-np.abs(phi[first, second]), kind="stable")[:MOST_PAIRS]:
         a, b = first[pair], second[pair]
-        if spread[a, b] == 0 or len(lines_) == MOST_PAIRS:
+        if spread[a, b] == 0:
             break
-        if told.count(summary.missing_together[a, b]) is None:
-            continue
         shares = (together[a, b] / rows, expected[a, b] / rows**2)
-        words = [*(f"{share:.1%}" for share in shares), f"{np.clip(phi[a, b], -1, 1):+.2f}"]
+        words = [*(f"{share:.1%}" for share in shares), f"{phi[a, b]:+.2f}"]
         lines_.append([summary.variables[a], summary.variables[b], *words])
     if not lines_:
         return paragraph("No two variables are missing in a part of the rows.")
@@ -93,17 +83,17 @@ def _pairs(summary: MissingSummary, told: Disclosure) -> str:
     return paragraph(note, "soft") + table(header, lines_, left=2)
 
 
-def em_section(ended: Ended | None, told: Disclosure = EVERYTHING) -> str:
+def em_section(ended: Ended | None) -> str:
     """How an iterative method went; empty for a closed form."""
     if ended is None:
         return ""
     figures = []
-    if len(ended.trace) > 1 and not told.is_limited:
+    if len(ended.trace) > 1:
         trace = Series("log-posterior", range(len(ended.trace)), ended.trace)
         figures.append(
             figure(lines([trace], "iteration", "log-posterior"), "The climb of EM on all rows.")
         )
-    if len(ended.heldout) > 1 and not told.is_limited:
+    if len(ended.heldout) > 1:
         curve = Series("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
         words = "Held-out rows at the start, after 1, 2, 4, 8 and 16 steps, and at convergence."
         figures.append(figure(lines([curve], "stop", "log-likelihood"), words))
@@ -120,7 +110,7 @@ def em_section(ended: Ended | None, told: Disclosure = EVERYTHING) -> str:
         f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "
         f"{ended.seconds:.2f} s."
     )
-    if math.isfinite(ended.log_likelihood) and not told.is_limited:
+    if math.isfinite(ended.log_likelihood):
         words += f" Log-likelihood {ended.log_likelihood:,.3f}."
     return section(
         "em",
@@ -131,26 +121,24 @@ def em_section(ended: Ended | None, told: Disclosure = EVERYTHING) -> str:
     )
 
 
-def complete_section(
-    network: Network, summary: MissingSummary, told: Disclosure = EVERYTHING
-) -> str:
+def complete_section(network: Network, summary: MissingSummary) -> str:
     """Which entries of the CPTs differ most from what complete rows say."""
     rows = float(summary.rows.sum())
     complete = summary.complete_rows
     title = "Complete rows against the result"
     if complete == rows:
         return section("complete", title, paragraph("Every row is complete: nothing can move."))
-    moves = largest_moves(network, summary, True, told, MOST_MOVES)
+    moves = largest_moves(network, summary, True, MOST_MOVES)
     among = "rows without any missing value"
     if not moves:
-        moves = largest_moves(network, summary, False, told, MOST_MOVES)
+        moves = largest_moves(network, summary, False, MOST_MOVES)
         among = "rows that show the whole family (too few rows have no missing value at all)"
     if not moves:
         words = "Too few rows show whole families: there is nothing to compare with."
         return section("complete", title, paragraph(words))
     words = (
         f"The entries that differ most from their plain share among the {among}. Only parent "
-        f"configurations that at least {max(FEWEST_ROWS, told.min_count)} of these rows show are "
+        f"configurations that at least {FEWEST_ROWS} of these rows show are "
         "compared. A large move is where learning from complete rows alone would have misled."
     )
     place = {name: number for number, name in enumerate(network.variables)}

@@ -9,7 +9,6 @@
   let tables = [], formulas = [];
 
   const whole = value => value.toLocaleString("en", { maximumFractionDigits: Number.isInteger(value) ? 0 : 1 });
-  const number = value => value === null ? "fewer than " + data.min_count : whole(value);
   const percent = share => share === null ? "fewer than " + data.min_count + " rows" : (100 * share).toFixed(1) + "%";
   const parentsOf = (i, at) => at ? data.other.parents[i] : vars[i].parents;
 
@@ -89,13 +88,13 @@
   }
   function facts(i) {
     const v = vars[i];
-    if (v.rows_shown === undefined) return [];
-    const { rows } = tables[0];
-    return [make("p", {}, [`${percent(v.missing)} missing`, `${number(v.rows_shown)} rows show the family`,
-      ...(v.effective === null ? [] : [`effective size ${whole(Math.round(v.effective))}`]),
+    if (v.missing === undefined) return [];
+    return [make("p", {}, [`${percent(v.missing)} missing`,
+      ...(v.rows_shown === undefined ? [] : [`${whole(v.rows_shown)} rows show the family`]),
+      ...(v.effective ? [`effective size ${whole(Math.round(v.effective))}`] : []),
       ...(v.fallback_mass ? [`${percent(v.fallback_mass)} fell back on ${v.fallback}`] : []),
-      `${number(v.unsupported)} of ${number(rows[i].length)} parent configurations without a row`].join(" · ")),
-    ...(v.warnings.length ? [make("ul", {}, ...v.warnings.map(text => make("li", {}, text)))] : [])];
+      `${whole(v.unsupported)} of ${whole(v.configurations)} parent configurations without a row`].join(" · ")),
+    ...(v.warnings?.length ? [make("ul", {}, ...v.warnings.map(text => make("li", {}, text)))] : [])];
   }
   // MathML made with the page; every name in it is escaped.
   const formula = markup => document.importNode(new DOMParser().parseFromString(markup, "text/html").body.firstChild, true);
