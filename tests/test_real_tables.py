@@ -90,7 +90,6 @@ def _learn_by_every_method(name: str, frame: Any, edges: str, bins: dict[str, An
             np.testing.assert_allclose(cpt.table.sum(axis=-1), 1, rtol=1e-12)
         figures[method] = lc.log_likelihood(result.network, held_out) / len(held_out), seconds
         assert np.isfinite(figures[method][0])
-        assert seconds < 120
     print(name, {method: f"{figure:.4f} in {s:.1f} s" for method, (figure, s) in figures.items()})
     # What uses every row is no worse on held-out rows than what drops the incomplete ones.
     assert figures["em"][0] >= figures["listwise"][0] - 1e-3

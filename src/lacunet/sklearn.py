@@ -112,7 +112,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianNetworkClassifier:  # noqa: N803
         """Learn the network from rows and their classes; a weight counts as so many rows."""
-        X, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")  # noqa: N806
+        X, y = validate_data(  # noqa: N806
+            self, _plain(X), y, dtype=None, ensure_all_finite="allow-nan"
+        )
         check_classification_targets(y)
         weights, X, y = _weighted(self, sample_weight, X, y)  # noqa: N806
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -211,7 +213,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def _read(self, X: Any) -> Columns:  # noqa: N803
         check_is_fitted(self)
         X = validate_data(  # noqa: N806
-            self, X, dtype=None, ensure_all_finite="allow-nan", reset=False
+            self, _plain(X), dtype=None, ensure_all_finite="allow-nan", reset=False
         )
         return _columns(self, X)
 
@@ -260,7 +262,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
     def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
         """Learn the network from the rows; a weight counts as so many rows."""
-        X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan")  # noqa: N806
+        X = validate_data(self, _plain(X), dtype=None, ensure_all_finite="allow-nan")  # noqa: N806
         weights, X, _ = _weighted(self, sample_weight, X, None)  # noqa: N806
         columns = _columns(self, X)
         self.coders_ = {
@@ -282,7 +284,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         """The rows with every missing cell filled in; a column without any value stays as it is."""
         check_is_fitted(self)
         X = validate_data(  # noqa: N806
-            self, X, dtype=None, ensure_all_finite="allow-nan", reset=False
+            self, _plain(X), dtype=None, ensure_all_finite="allow-nan", reset=False
         )
         columns = _columns(self, X)
         completed = most_probable(self.network_, _table(self.coders_, columns, None))
@@ -420,6 +422,14 @@ def _weighted(estimator: Any, given: Any, rows: Any, y: Any) -> tuple[FloatArray
     if not has.any():
         raise LacunetError(f"{type(estimator).__name__}: all weights are zero.")
     return weights[has], rows[has], None if y is None else np.asarray(y)[has]
+
+
+def _plain(rows: Any) -> Any:
+    """The rows with columns of pandas' own kinds as objects, which scikit-learn leaves alone."""
+    if type(rows).__module__.partition(".")[0] != "pandas" or not hasattr(rows, "columns"):
+        return rows
+    own = {name: object for name, kind in rows.dtypes.items() if not isinstance(kind, np.dtype)}
+    return rows.astype(own) if own else rows
 
 
 def _columns(estimator: Any, rows: NDArray[Any]) -> Columns:

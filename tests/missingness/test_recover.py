@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -33,6 +32,7 @@ from manifest_laws import (
     random_model,
     two_variable_graphs,
 )
+from operations import calls_in
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "mgraph_cases.json").read_text())
 QUERIES = [
@@ -188,11 +188,11 @@ def large_graph(seed: int) -> MissingnessGraph:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_thirty_variables_with_ten_mechanisms_are_decided_in_under_ten_seconds(seed: int) -> None:
+def test_thirty_variables_with_ten_mechanisms_are_decided_by_a_bounded_search(seed: int) -> None:
     graph = large_graph(seed)
-    start = time.process_time()
-    verdicts = recover_families(graph)
-    assert time.process_time() - start < 10
+    found: list[dict[str, Verdict]] = []
+    assert calls_in(lambda: found.append(recover_families(graph))) < 10_000_000
+    (verdicts,) = found
     assert set(verdicts) == set(graph.network.variables)
     counts = Counter(verdict.status for verdict in verdicts.values())
     assert counts["recoverable"] >= 20
