@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import feather, parquet
 
 from damage import damaged
+from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
@@ -46,7 +47,7 @@ def prepared(seed: int) -> Callable[[int], str]:
         path = folder / f"rows{suffix}"
         path.write_bytes(content)
         try:
-            table = read_table(path, NETWORK, unknown=rng.choice(("error", "missing")))
+            table = read_table(Data(path, unknown=rng.choice(("error", "missing"))), NETWORK)
         except LacunetError as error:
             assert path.name in str(error), f"no place: {error}"
             return "refused"

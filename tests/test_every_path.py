@@ -21,8 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lacunet.data.databases import SQL
-from lacunet.data.reading import How
+from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow, write_arrow
 from lacunet.estimate.count import count, count_into, merge_into
@@ -137,8 +136,8 @@ def merged_files(case: Case) -> Result:
     for path, part in zip(paths, case.files(".parquet", 3), strict=False):
         if pq.read_metadata(part).num_rows:
             with small_memory(case.rng):
-                how = How(weight=weight)
-                count_into(path, case.network, part, case.method, how, memory=MEMORY)
+                given = Data(part, weight=weight)
+                count_into(path, case.network, given, case.method, memory=MEMORY)
     merge_into(paths[3], [path for path in paths[:3] if path.exists()])
     with small_memory(case.rng) if case.rng.random() < 0.5 else nullcontext():
         return case.learned(paths[3], weight=None)
@@ -153,7 +152,7 @@ def duckdb_query(case: Case) -> Result:
     connection = duckdb_connection()
     connection.register("rows", case.rows)
     with small_memory(case.rng):
-        return case.learned(SQL("select * from rows", connection))
+        return case.learned(Data(query="select * from rows", database=connection))
 
 
 @cache
@@ -174,7 +173,7 @@ def sqlite_query(case: Case) -> Result:
         connection.executemany(f"insert into rows values ({places})", cells)
         connection.commit()
     with small_memory(case.rng):
-        return case.learned(SQL("select * from rows", path))
+        return case.learned(Data(query="select * from rows", database=path))
 
 
 def postgresql_query(case: Case) -> Result:
@@ -182,7 +181,7 @@ def postgresql_query(case: Case) -> Result:
     table = f"rows{case.rng.integers(2**62)}"
     server.ingest(table, case.rows)
     with small_memory(case.rng):
-        return case.learned(SQL(f"select * from {table}", server.address))
+        return case.learned(Data(query=f"select * from {table}", database=server.address))
 
 
 @cache

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from lacunet.building.network import Network
     from lacunet.completion.impute import impute
     from lacunet.completion.predict import Predictor, compile, predict  # noqa: A004
-    from lacunet.data.databases import SQL
     from lacunet.data.examples import example_data
-    from lacunet.data.text import TextFiles
+    from lacunet.data.given import Data, ReplicateWeights
     from lacunet.diagnosis.diagnosis import diagnose
     from lacunet.diagnosis.drift import Drift, drift
     from lacunet.diagnosis.sensitivity import sensitivity
@@ -63,10 +62,10 @@ __all__ = [
     "EM",
     "MAR",
     "MCAR",
-    "SQL",
     "Answer",
     "Auto",
     "Cpt",
+    "Data",
     "DirectMAR",
     "DirectMCAR",
     "Drift",
@@ -86,9 +85,9 @@ __all__ = [
     "Network",
     "OneStep",
     "Predictor",
+    "ReplicateWeights",
     "Result",
     "Statistics",
-    "TextFiles",
     "compare_structures",
     "compile",
     "count",
@@ -125,10 +124,10 @@ _HOME_OF = {
     "EM": "estimate.em.method",
     "MAR": "simulation.at_random",
     "MCAR": "simulation.at_random",
-    "SQL": "data.databases",
     "Answer": "inference.answer",
     "Auto": "estimate.auto",
     "Cpt": "model.network",
+    "Data": "data.given",
     "DirectMAR": "estimate.deletion.forms",
     "DirectMCAR": "estimate.deletion.forms",
     "FactoredMAR": "estimate.deletion.forms",
@@ -147,9 +146,9 @@ _HOME_OF = {
     "Network": "building.network",
     "OneStep": "estimate.em.method",
     "Predictor": "completion.predict",
+    "ReplicateWeights": "data.given",
     "Result": "estimate.learn",
     "Statistics": "statistics.gather",
-    "TextFiles": "data.text",
     "compare_structures": "structure.cpdag",
     "compile": "completion.predict",
     "count": "estimate.count",

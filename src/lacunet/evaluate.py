@@ -46,9 +46,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.simulation.sampling import sample
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from lacunet.data.reading import Unknown
+    pass
 
 
 SAMPLES = 100_000
@@ -222,10 +220,6 @@ def evaluate(
     learned: AnyNetwork,
     test: Any = None,
     *,
-    weight: str | ArrayLike | None = None,
-    missing: Sequence[str] = (),
-    unknown: Unknown = "error",
-    latent: Sequence[str] = (),
     memory: int | None = None,
     samples: int = SAMPLES,
     rng: np.random.Generator | int | None = None,
@@ -237,9 +231,7 @@ def evaluate(
     truth, learned
         As for `kl_divergence`.
     test
-        Rows, complete or not, as `lacunet.data.read.read_table` takes them.
-    weight, missing, unknown, latent
-        How to read them.
+        Rows, complete or not, as `lacunet.learn` takes them.
     memory
         The bytes exact inference may take, on the true network and on test data.
     samples, rng
@@ -260,10 +252,7 @@ def evaluate(
         return Evaluation(apart, errors, None)
     from lacunet.data.read import read_table
 
-    table = read_table(
-        test, learned, weight=weight, missing=missing, unknown=unknown, latent=latent
-    )
-    return Evaluation(apart, errors, fit(learned, table, memory))
+    return Evaluation(apart, errors, fit(learned, read_table(test, learned), memory))
 
 
 def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Fit:

@@ -112,7 +112,7 @@ def test_cut_points_in_a_file_that_make_no_sense_are_refused(tmp_path: Path) -> 
 
 def test_the_decimal_character_of_a_text_file_is_heeded(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("Age;Ill\n1,5;no\n2,5;yes\n7,5;no\n9,5;yes\n")
-    data = lc.TextFiles(tmp_path / "rows.csv", delimiter=";", decimal=",")
+    data = lc.Data(tmp_path / "rows.csv", delimiter=";", decimal=",")
     network = lc.Network.from_data(data, "Age -> Ill", bins={"Age": 2})
     result = lc.learn(network, data, "direct-mcar")
     assert result.families["Age"].rows_shown == 4

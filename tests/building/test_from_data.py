@@ -86,7 +86,7 @@ def test_states_may_be_given_in_part_as_strings_or_numbers_also_for_hidden_varia
     network = lc.Network.from_data(rows, "H -> A -> B", states={"A": [1, 2, 3.0], "H": ["0", "1"]})
     assert network.states("A") == ("1", "2", "3")
     assert network.states("H") == ("0", "1")
-    result = lc.learn(network, rows, "em", latent=["H"])
+    result = lc.learn(network, lc.Data(rows, latent=["H"]), "em")
     assert result.network.cpt("A").table.shape == (2, 3)
     with pytest.raises(StatesError, match=r"states are given for \['C'\]"):
         lc.Network.from_data(rows, "A -> B", states={"C": ["0", "1"]})

@@ -72,7 +72,7 @@ def test_each_row_gets_what_a_query_gives(kind: str) -> None:
 def test_most_probable_states_and_log_probabilities_come_on_request() -> None:
     frame = pd.DataFrame({"Wet": ["yes", "no", None]})
     found = lc.predict(
-        RAIN, frame, "Rain", give=["states", "log-probability"], latent=["Sprinkler"]
+        RAIN, lc.Data(frame, latent=["Sprinkler"]), "Rain", give=["states", "log-probability"]
     )
     assert found["Rain"].tolist() == ["no", "no", "no"]
     np.testing.assert_allclose(np.exp(found["log-probability"]), [0.44838, 0.55162, 1], rtol=1e-12)
@@ -190,7 +190,7 @@ def test_names_of_columns_do_not_meet() -> None:
         {"A": ["b=c", "d"], "A=b": ["c", "d"]},
         tables={"A": [0.25, 0.75], "A=b": [0.5, 0.5]},
     )
-    found = lc.predict(network, {"A": [None]}, ["A", "A=b"], latent=[])
+    found = lc.predict(network, {"A": [None]}, ["A", "A=b"])
     assert found == {
         '"A"="b=c"': [0.25],
         '"A"="d"': [0.75],
@@ -340,7 +340,7 @@ def test_files_become_arrow_tables(tmp_path: Path) -> None:
 
 
 def test_a_latent_variable_becomes_a_column() -> None:
-    whole = lc.impute(RAIN, {"Rain": ["no"], "Wet": ["yes"]}, latent=["Sprinkler"])
+    whole = lc.impute(RAIN, lc.Data({"Rain": ["no"], "Wet": ["yes"]}, latent=["Sprinkler"]))
     assert whole == {"Rain": ["no"], "Wet": ["yes"], "Sprinkler": ["on"]}
 
 

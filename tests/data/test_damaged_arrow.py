@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lacunet.data.batches import batches, encoders_of
+from lacunet.data.batches import Door
 from lacunet.data.errors import DataError
 from lacunet.data.read import read_table
 from lacunet.data.reading import plan_reading
@@ -61,4 +61,4 @@ def test_a_part_with_fewer_rows_than_it_announces_is_refused() -> None:
     (part,) = reading.source.parts
     short = replace(reading, source=Source((replace(part, size=3),)))
     with pytest.raises(DataError, match="it announces 3 rows but holds 2"):
-        list(batches(short, encoders_of(short)))
+        list(Door(short).batches())

@@ -17,6 +17,7 @@ import lacunet as lc
 from lacunet.cli import main
 from lacunet.data.databases import database_label
 from lacunet.data.errors import DataError
+from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from postgresql import PostgreSQL, started
 
@@ -52,7 +53,8 @@ def duck(tmp_path: Path) -> Path:
 
 
 def test_the_types_of_sqlite_do_not_depend_on_the_first_rows(sqlite: Path) -> None:
-    table = read_table(lc.SQL("select * from visits", sqlite), PAIR, weight="weight")
+    data = lc.Data(query="select * from visits", database=sqlite, counts="weight")
+    table = read_table(data, PAIR)
     assert table.missing_of == MISSING
     assert table.total == 3000 + 10 + 2
     assert table.notes == ("left out 2 of 3,011 rows: their weight is zero.",)
@@ -64,7 +66,7 @@ def test_columns_keep_names_that_sqlite_takes_for_values(tmp_path: Path) -> None
         connection.executemany("insert into rows values (?, ?)", [("b", "a"), ("a", None)])
         connection.commit()
     odd = lc.Network({"TRUE": ["a", "b"], "select": ["a"]})
-    table = read_table(lc.SQL("select * from rows;", tmp_path / "odd.db"), odd)
+    table = read_table(lc.Data(query="select * from rows;", database=tmp_path / "odd.db"), odd)
     assert {name: codes.tolist() for name, codes in table.columns.items()} == {
         "TRUE": [1, 0],
         "select": [0, 1],
@@ -74,24 +76,26 @@ def test_columns_keep_names_that_sqlite_takes_for_values(tmp_path: Path) -> None
 def test_duckdb_and_sqlite_files_are_told_apart_by_their_bytes(sqlite: Path, duck: Path) -> None:
     for path, name in ((sqlite, "a"), (duck, "b.db")):
         renamed = path.rename(path.with_name(name))
-        table = read_table(lc.SQL("select A, B from visits where weight > 0", renamed), PAIR)
+        table = read_table(
+            lc.Data(query="select A, B from visits where weight > 0", database=renamed), PAIR
+        )
         assert table.missing_of == MISSING
 
 
 def test_without_a_database_the_query_names_files(duck: Path, tmp_path: Path) -> None:
     duckdb.connect(duck).execute(f"copy visits to '{tmp_path}/visits.parquet'").close()
     query = f"select A, B from '{tmp_path}/visits.parquet' where weight > 0"
-    assert read_table(lc.SQL(query), PAIR).missing_of == MISSING
+    assert read_table(lc.Data(query=query), PAIR).missing_of == MISSING
 
 
 def test_open_connections_and_cursors_are_read_and_stay_open(sqlite: Path, duck: Path) -> None:
     query = "select A, B from visits where weight > 0"
     with duckdb.connect(duck) as connection:
-        for data in (lc.SQL(query, connection), connection.sql(query)):
+        for data in (lc.Data(query=query, database=connection), connection.sql(query)):
             assert read_table(data, PAIR).missing_of == MISSING
         assert connection.sql("select 1").fetchall() == [(1,)]
     with adbc_driver_sqlite.dbapi.connect(str(sqlite)) as connection:
-        assert read_table(lc.SQL(query, connection), PAIR).missing_of == MISSING
+        assert read_table(lc.Data(query=query, database=connection), PAIR).missing_of == MISSING
         with connection.cursor() as cursor:
             cursor.execute("select A, B from visits where A is not null and weight > 0")
             assert read_table(cursor, PAIR).rows == 9
@@ -100,11 +104,11 @@ def test_open_connections_and_cursors_are_read_and_stay_open(sqlite: Path, duck:
 def test_a_query_can_be_read_twice_and_changes_nothing(sqlite: Path, duck: Path) -> None:
     for path in (sqlite, duck):
         before = path.read_bytes()
-        data = lc.SQL("select * from visits", path)
+        data = lc.Data(query="select * from visits", database=path)
         one, two = lc.learn(PAIR, data), lc.learn(PAIR, data)
         assert (one.network.cpt("B").table == two.network.cpt("B").table).all()
         with pytest.raises(DataError, match=r"the query on .*clinic.* DROP"):
-            read_table(lc.SQL("drop table visits", path), PAIR)
+            read_table(lc.Data(query="drop table visits", database=path), PAIR)
         assert path.read_bytes() == before
 
 
@@ -115,19 +119,19 @@ def test_a_wrong_query_is_told_in_one_line(
 ) -> None:
     path = request.getfixturevalue(kind)
     with pytest.raises(DataError, match=r"cannot be read: .*(nowhere|syntax error)") as told:
-        read_table(lc.SQL(query, path), PAIR)
+        read_table(lc.Data(query=query, database=path), PAIR)
     assert "\n" not in str(told.value)
 
 
 def test_an_error_in_the_middle_of_the_rows_is_told_too() -> None:
     query = "select case when i < 500000 then 'x' else error('no more') end as A, '1' as B "
     with pytest.raises(DataError, match=r"the query cannot be read: .*no more"):
-        read_table(lc.SQL(f"{query} from range(1000000) as these (i)"), PAIR)
+        read_table(lc.Data(query=f"{query} from range(1000000) as these (i)"), PAIR)
 
 
 def test_a_program_has_no_tables_that_the_query_does_not_name() -> None:
     with pytest.raises(DataError, match="asked does not exist"):
-        read_table(lc.SQL("select * from asked"), PAIR)  # a variable of the code that reads
+        read_table(lc.Data(query="select * from asked"), PAIR)  # a variable of the code that reads
 
 
 @pytest.mark.parametrize(
@@ -151,9 +155,9 @@ def test_a_database_that_cannot_be_opened_is_told_without_its_password(
     database: object, message: str
 ) -> None:
     with pytest.raises(DataError, match=message) as told:
-        read_table(lc.SQL("select 1 as A", database), PAIR)
+        read_table(lc.Data(query="select 1 as A", database=database), PAIR)
     assert "secret" not in str(told.value)
-    assert "secret" not in repr(lc.SQL("select 1", database))
+    assert "secret" not in repr(lc.Data(query="select 1", database=database))
 
 
 WRITING = [
@@ -192,7 +196,7 @@ def test_only_a_select_is_run(
                 cursor.execute("create table visits (A text, B real, weight real)")
         for database in (sqlite, duck, None, *opened):
             with pytest.raises(DataError, match="SELECT"):
-                read_table(lc.SQL(query, database), PAIR)
+                read_table(lc.Data(query=query, database=database), PAIR)
     finally:
         for own in opened:
             own.close()
@@ -214,14 +218,16 @@ READING = [
 def test_what_only_reads_is_run(kind: str, query: str, request: pytest.FixtureRequest) -> None:
     if kind == "sqlite" and query.startswith("("):
         pytest.skip("not in its language")
-    assert read_table(lc.SQL(query, request.getfixturevalue(kind)), PAIR).rows > 3000
+    assert (
+        read_table(lc.Data(query=query, database=request.getfixturevalue(kind)), PAIR).rows > 3000
+    )
 
 
 def test_secrets_in_a_query_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     from lacunet.cli.output import without_password
 
     query = "select * from postgres_scan('host=db password=xyzzy', 'public', 'visits')"
-    assert "xyzzy" not in repr(lc.SQL(query))
+    assert "xyzzy" not in repr(lc.Data(query=query))
     monkeypatch.setattr(sys, "argv", ["lacunet", "learn", "net.bif", "--sql", query])
     assert not any("xyzzy" in word for word in without_password(None))
 
@@ -231,7 +237,7 @@ def test_a_driver_that_is_not_installed_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "adbc_driver_sqlite.dbapi", None)
     with pytest.raises(DataError, match=r"adbc-driver-sqlite is not .*\n.*lacunet\[databases\]"):
-        read_table(lc.SQL("select * from visits", sqlite), PAIR)
+        read_table(lc.Data(query="select * from visits", database=sqlite), PAIR)
 
 
 @pytest.fixture
@@ -302,24 +308,30 @@ def test_postgresql_gives_the_rows_with_its_own_types(server: PostgreSQL) -> Non
         {"a": ["x", "y"], "b": ["1", "2.5"], "seen": ["False", "True"], "note": ["2024-02-29"]},
         {"b": ["a"]},
     )
-    data = lc.SQL("select * from visits;", server.address)
-    table = read_table(data, network, weight="weight")
+    data = lc.Data(query="select * from visits;", database=server.address)
+    table = read_table(Data(data, weight="weight"), network)
     assert table.missing_of == {"a": 300000, "b": 300000, "seen": 0, "note": 300005}
     assert table.total == 300000 + 10 + 2
     with pytest.raises(DataError, match='relation "nowhere" does not exist'):
-        read_table(lc.SQL("select * from nowhere", server.address), network)
+        read_table(lc.Data(query="select * from nowhere", database=server.address), network)
     with pytest.raises(DataError, match="DELETE"):
-        read_table(lc.SQL("delete from visits returning *", server.address), network)
+        read_table(
+            lc.Data(query="delete from visits returning *", database=server.address), network
+        )
     server.run(
         "create function emptied() returns bigint language sql as "
         "'with gone as (delete from visits returning 1) select count(*) from gone'"
     )
     with pytest.raises(DataError, match="read-only transaction"):
-        read_table(lc.SQL("select *, emptied() from visits", server.address), network)
+        read_table(
+            lc.Data(query="select *, emptied() from visits", database=server.address), network
+        )
     words = server.address.replace("postgresql://", "host=").replace("postgres@", "")
     host, _, port = words.removesuffix("/postgres").partition(":")
     spelled = f"{host} port={port} user=postgres dbname=postgres"
-    assert read_table(lc.SQL("select * from visits", spelled), network).rows == 300009
+    assert (
+        read_table(lc.Data(query="select * from visits", database=spelled), network).rows == 300009
+    )
     assert read_table(data, network).rows == 300009
 
 
@@ -327,5 +339,5 @@ def test_postgresql_gives_the_rows_with_its_own_types(server: PostgreSQL) -> Non
 def test_postgresql_refuses_a_password_without_printing_it(server: PostgreSQL) -> None:
     address = server.address.replace("postgres@", "nobody:secret@")
     with pytest.raises(DataError, match=r'role "nobody" does not exist|failed for user') as told:
-        read_table(lc.SQL("select 1", address), PAIR)
+        read_table(lc.Data(query="select 1", database=address), PAIR)
     assert "secret" not in str(told.value)

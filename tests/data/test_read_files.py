@@ -16,6 +16,7 @@ import pytest
 
 from lacunet.data import text
 from lacunet.data.errors import DataError, DataWarning, UnknownStateError
+from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from lacunet.model.network import Network
 
@@ -157,7 +158,7 @@ def test_an_unknown_value_is_found_in_the_part_that_holds_it(tmp_path: Path) -> 
 def test_unknown_values_are_missing_if_asked_for_and_noted(csv_file: Path) -> None:
     csv_file.write_text("A,B\nyes,1\nmaybe,0\nmaybe,-1\n")
     with pytest.warns(DataWarning, match="read 2 cells as missing"):
-        read = read_table(csv_file, PAIR, unknown="missing", missing=["-1"])
+        read = read_table(Data(csv_file, unknown="missing", missing=["-1"]), PAIR)
     assert read.columns["A"].tolist() == [1, 2, 2]
     assert read.columns["B"].tolist() == [1, 0, 2]
     assert read.notes == (
@@ -174,13 +175,13 @@ def test_blocks_and_pieces_do_not_show(csv_file: Path, monkeypatch: pytest.Monke
     frame["long"] = "a,b\n" * 20
     frame.to_csv(csv_file, index=False)
     monkeypatch.setattr(text, "BLOCK_BYTES", 4096)
-    read = read_table(csv_file, PAIR, missing=["n/k"])
+    read = read_table(Data(csv_file, missing=["n/k"]), PAIR)
     assert np.array_equal(np.array([*read.columns.values()]), codes)
     frame.loc[4321, "B"] = "bad"
     frame.to_csv(csv_file, index=False)
     # Each row has 21 lines; the header is the first.
     with pytest.raises(UnknownStateError, match=f"line {2 + 21 * 4321},"):
-        read_table(csv_file, PAIR, missing=["n/k"])
+        read_table(Data(csv_file, missing=["n/k"]), PAIR)
 
 
 def test_progress_is_told_in_bytes_of_text_and_rows_of_parquet(tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_what_to_do_with_unknown_values_must_be_known(csv_file: Path) -> None:
     csv_file.write_text("A,B\nyes,0\n")
     misspelt: Any = "mising"
     with pytest.raises(DataError, match="unknown= is 'mising', but must be 'error' or 'missing'"):
-        read_table(csv_file, PAIR, unknown=misspelt)
+        read_table(Data(csv_file, unknown=misspelt), PAIR)
 
 
 REFUSED = {

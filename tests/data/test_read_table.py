@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 
 from examples import APPENDIX, appendix_rows, appendix_table
 from lacunet.data import frames, source
-from lacunet.data.batches import batches, encoders_of
+from lacunet.data.batches import Door
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
+from lacunet.data.given import Data
 from lacunet.data.read import Growing, read_table
-from lacunet.data.reading import How, plan_reading
+from lacunet.data.reading import plan_reading
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 
@@ -63,7 +64,7 @@ def test_input_is_not_modified() -> None:
     frame = pd.DataFrame({0: ["no", None], "B": [1.0, np.nan]})
     before = frame.copy(deep=True)
     weights = np.array([0.0, 2.0])
-    read_table(frame, Network({"0": ["no"], "B": ["1"]}), weight=weights)
+    read_table(Data(frame, weight=weights), Network({"0": ["no"], "B": ["1"]}))
     pd.testing.assert_frame_equal(frame, before)
     assert weights.tolist() == [0.0, 2.0]
 
@@ -116,24 +117,24 @@ def test_a_column_of_many_unknown_values_is_summed_up() -> None:
     many = [f"v{at}" for at in range(10_000)]
     with pytest.raises(UnknownStateError, match=r"10\)|and \d+ more, first in the dict, row 1"):
         read_table({"A": many, "B": [1] * 10_000}, PAIR)
-    read = read_table({"A": many, "B": [1] * 10_000}, PAIR, unknown="missing")
+    read = read_table(Data({"A": many, "B": [1] * 10_000}, unknown="missing"), PAIR)
     assert read.missing_of["A"] == 10_000
     assert "read 10,000 cells as missing" in read.notes[0]
 
 
 def test_a_lone_text_of_missing_or_latent_is_one_name() -> None:
-    read = read_table({"A": ["n/k", "yes"]}, PAIR, missing="n/k", latent="B")
+    read = read_table(Data({"A": ["n/k", "yes"]}, missing="n/k", latent="B"), PAIR)
     assert read.columns["A"].tolist() == [2, 1]
 
 
 def test_a_missing_token_that_is_a_state_stays_one_with_a_note() -> None:
-    read = read_table({"A": ["no"], "B": ["0"]}, PAIR, missing=["0", "9"])
+    read = read_table(Data({"A": ["no"], "B": ["0"]}, missing=["0", "9"]), PAIR)
     assert read.columns["B"].tolist() == [0]
     assert read.notes == ("'0' is a state of ['B'], so there it does not mean missing.",)
 
 
 def test_a_latent_variable_is_missing_in_every_row() -> None:
-    read = read_table({"A": ["no", "yes"]}, PAIR, latent=["B"])
+    read = read_table(Data({"A": ["no", "yes"]}, latent=["B"]), PAIR)
     assert read.columns["B"].tolist() == [2, 2]
     assert read.partially_observed == ("B",)
 
@@ -145,7 +146,7 @@ def test_latent_variables_must_be_of_the_network_and_not_in_the_data() -> None:
         (["A", "B"], "every variable is declared latent"),
     ]:
         with pytest.raises(DataError, match=message):
-            read_table(ROWS, PAIR, latent=latent)
+            read_table(Data(ROWS, latent=latent), PAIR)
 
 
 def test_data_without_rows_are_refused() -> None:
@@ -161,7 +162,7 @@ def test_a_dict_must_hold_columns_of_one_length() -> None:
 
 
 def test_rows_of_weight_zero_are_left_out_and_the_others_keep_their_numbers() -> None:
-    read = read_table(ROWS, PAIR, weight=[0, 0.5, 0, 2])
+    read = read_table(Data(ROWS, weight=[0, 0.5, 0, 2]), PAIR)
     assert read.columns["A"].tolist() == [2, 0]
     assert read.columns["B"].tolist() == [1, 1]
     assert read.weights is not None
@@ -179,7 +180,7 @@ def test_weights_may_be_a_column_of_numbers_or_of_their_texts(
     pd.DataFrame(ROWS | {"w": column}).to_csv(tmp_path / "rows.csv", index=False)
     data = [ROWS | {"w": column}, pl.DataFrame(ROWS | {"w": column}), tmp_path / "rows.csv"]
     for one in data:
-        read = read_table(one, PAIR, weight="w")
+        read = read_table(Data(one, counts="w"), PAIR)
         assert read.weights is not None
         assert read.weights.tolist() == [1.0, 3.0, 2.0]
         assert read.columns["B"].tolist() == [0, 2, 1]
@@ -188,7 +189,7 @@ def test_weights_may_be_a_column_of_numbers_or_of_their_texts(
 
 def test_weights_given_beside_the_data_may_be_any_array() -> None:
     for weight in ([1, 2, 3, 4], np.arange(1, 5), pd.Series([1, 2, 3, 4]), pl.Series([1, 2, 3, 4])):
-        read = read_table(ROWS, PAIR, weight=weight)
+        read = read_table(Data(ROWS, weight=weight), PAIR)
         assert read.weights is not None
         assert read.weights.tolist() == [1, 2, 3, 4]
         assert read.row_numbers is None
@@ -204,24 +205,24 @@ def test_a_weight_that_is_no_number_from_zero_upwards_is_named_with_its_place(
     with pytest.raises(
         WeightError, match="the weight in the pandas DataFrame, row 3, column 'w' is"
     ):
-        read_table(frame, PAIR, weight="w")
+        read_table(Data(frame, weight="w"), PAIR)
     if bad is not True:  # a text file says "True", which is no number either
         frame.to_csv(tmp_path / "rows.csv", index=False)
     else:
         (tmp_path / "rows.csv").write_text("A,B,w\nno,1,1\nno,1,1\nno,1,True\n")
     with pytest.raises(WeightError, match=r"rows\.csv', line 4, column 'w' is"):
-        read_table(tmp_path / "rows.csv", PAIR, weight="w")
+        read_table(Data(tmp_path / "rows.csv", weight="w"), PAIR)
 
 
 def test_wrong_weights_are_refused() -> None:
     reader = pa.table(ROWS).to_reader
     weight: Any
     for data, weight, message in [
-        (ROWS, "A", "weight column 'A' is a variable"),
+        (ROWS, "A", "weight='A' names a variable"),
         (ROWS | {"weight": [1] * 4}, "wieght", "did you mean 'weight'"),
-        (ROWS, [1, 2], "2 weights are given for 4 rows"),
-        (reader(), [1, 2], "2 weights are given for 4 or more rows"),
-        (reader(), [1] * 6, "6 weights are given for 4 rows"),
+        (ROWS, [1, 2], "weight= has 2 values for 4 rows"),
+        (reader(), [1, 2], "weight= has 2 values for 4 or more rows"),
+        (reader(), [1] * 6, "weight= has 6 values for 4 rows"),
         (ROWS, [0] * 4, "every row has weight zero"),
         (ROWS, [1, 1, -2, 1], r"the weight in row 3 is -2\.0"),
         (ROWS, [1, None, 1, 1], "the weight in row 2 is nan"),
@@ -230,11 +231,11 @@ def test_wrong_weights_are_refused() -> None:
         (ROWS, 1.0, "one-dimensional array of numbers"),
     ]:
         with pytest.raises(WeightError, match=message):
-            read_table(data, PAIR, weight=weight)
+            read_table(Data(data, weight=weight), PAIR)
 
 
 def test_an_encoded_table_passes_through_if_it_fits() -> None:
-    table = read_table(ROWS, PAIR, weight=[1, 2, 0, 3])
+    table = read_table(Data(ROWS, weight=[1, 2, 0, 3]), PAIR)
     assert read_table(table, PAIR) is table
     turned = Network({"B": ["0", "1"], "A": ["no", "yes"]})
     again = read_table(table, turned)
@@ -245,9 +246,10 @@ def test_an_encoded_table_passes_through_if_it_fits() -> None:
         read_table(table, Network({"A": ["no", "yes"], "C": ["0"]}))
     with pytest.raises(DataError, match=r"differ in \['B'\]"):
         read_table(table, Network({"A": ["no", "yes"], "B": ["0", "1", "2"]}))
-    for options in ({"weight": [1, 1, 1]}, {"latent": ["B"]}):
+    wrong: list[dict[str, Any]] = [{"weight": [1, 1, 1]}, {"latent": ["B"]}]
+    for options in wrong:
         with pytest.raises(DataError, match="already encoded"):
-            read_table(table, PAIR, **options)
+            read_table(Data(table, **options), PAIR)
 
 
 @given(st.lists(st.sampled_from(["no", "yes", "maybe", None]), min_size=1, max_size=30), st.data())
@@ -265,8 +267,8 @@ def test_the_batches_of_any_split_are_the_whole(
         texts = pa.array(column, pa.string())
         kinds = [{"A": column}, pa.table({"A": texts}), pl.DataFrame({"A": column})]
         for rows in (*kinds, pa.record_batch({"A": texts.dictionary_encode()})):
-            reading = plan_reading(rows, network, How(weight=weight))
-            parts = list(batches(reading, encoders_of(reading)))
+            reading = plan_reading(Data(rows, weight=weight), network)
+            parts = list(Door(reading).batches())
             assert [part.given for part in parts[:-1]] == [size] * (len(parts) - 1)
             kept = [at for at, own in enumerate(weight) if own]
             whole = [("no", "yes", "maybe", None).index(column[at]) for at in kept]
@@ -319,7 +321,7 @@ def test_importing_the_door_does_not_import_arrow() -> None:
 
 
 def test_an_encoded_table_takes_rows_with_their_numbers() -> None:
-    table = read_table(ROWS, PAIR, weight=[0, 1, 2, 3])
+    table = read_table(Data(ROWS, weight=[0, 1, 2, 3]), PAIR)
     taken = table.take(np.array([False, True, True]))
     assert isinstance(taken, EncodedTable)
     assert taken.row_numbers is not None

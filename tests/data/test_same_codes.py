@@ -22,7 +22,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from lacunet.data.databases import SQL
+from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
 from lacunet.model.network import Network
@@ -150,7 +150,10 @@ def sqlite_file(cells: Cells, folder: Path) -> object:
             f"insert into rows values ({places})", list(zip(*cells.values(), strict=True))
         )
         connection.commit()
-    return SQL("select * from rows -- in the order written\n;", f"sqlite:{folder / 'rows.db'}")
+    return Data(
+        query="select * from rows -- in the order written\n;",
+        database=f"sqlite:{folder / 'rows.db'}",
+    )
 
 
 CONTAINERS: dict[str, Callable[[Cells, Path], object]] = {

@@ -15,9 +15,9 @@ import pytest
 
 import lacunet as lc
 from lacunet.data.errors import DataError, WeightError
+from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
-from lacunet.data.text import TextFiles
 from lacunet.model.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0.5", "1"]}, {"B": ["A"]})
@@ -40,8 +40,8 @@ def test_delimiter_encoding_and_decimal_can_be_named(
     content = "\r\n".join(delimiter.join(row) for row in rows).encode(encoding)
     path = tmp_path / f"rows{suffix}"
     path.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
-    data = TextFiles(path, delimiter=delimiter, encoding=encoding, decimal=",")
-    table = read_table(data, network, weight="w")
+    data = Data(path, delimiter=delimiter, encoding=encoding, decimal=",", weight="w")
+    table = read_table(data, network)
     assert table.columns["A"].tolist() == [1, 0, 2]
     assert table.columns["B"].tolist() == [0, 1, 1]
     np.testing.assert_array_equal(table.weights, [1.25, 2.0, 10.0])
@@ -50,24 +50,24 @@ def test_delimiter_encoding_and_decimal_can_be_named(
 def test_a_state_as_written_wins_over_a_number_with_a_comma(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("A\n0,5\n0.5\n1.000\n")
     network = Network({"A": ["0.5", "0,5", "1"]})
-    data = TextFiles(tmp_path / "rows.csv", delimiter=";", decimal=",")
-    table = read_table(data, network, unknown="missing")
+    data = Data(tmp_path / "rows.csv", delimiter=";", decimal=",", unknown="missing")
+    table = read_table(data, network)
     assert table.columns["A"].tolist() == [1, 0, 3]  # 1.000 is not one, but could be a thousand
 
 
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
-        (b"A;B\nyes;1\n", r"delimiter=';'\) as data \(--delimiter ';'\)"),
+        (b"A;B\nyes;1\n", r"delimiter=';'\) \(--delimiter ';'\)"),
         (b"A|B\nyes|1\n", r"delimiter='\|'\)"),
         (b"A\tB\nyes\t1\n", r"delimiter='\\t'\)"),
-        (b"A,B\nyes,\xe9\n", r"encoding='cp1252'\) as data \(--encoding cp1252\)"),
+        (b"A,B\nyes,\xe9\n", r"encoding='cp1252'\) \(--encoding cp1252\)"),
         (b"\xff\xfeA\x00,\x00B\x00\n\x00", r"encoding='utf-16'\)"),
     ],
 )
 def test_the_option_that_is_needed_is_shown(tmp_path: Path, content: bytes, hint: str) -> None:
     (tmp_path / "rows.csv").write_bytes(content)
-    with pytest.raises(DataError, match=r"rows\.csv.*\n*.*lacunet\.TextFiles\(path, " + hint):
+    with pytest.raises(DataError, match=r"rows\.csv.*\n*.*lacunet\.Data\(path, " + hint):
         read_table(tmp_path / "rows.csv", PAIR)
 
 
@@ -83,21 +83,21 @@ def test_the_option_that_is_needed_is_shown(tmp_path: Path, content: bytes, hint
 )
 def test_options_that_mean_nothing_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        lc.TextFiles("rows.csv", **options)
+        lc.Data("rows.csv", **options)
 
 
 def test_a_file_in_another_encoding_than_named_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_bytes(b"A,B\nyes,1\nyes,1\xff")
     for encoding in ("utf-16", "shift_jis"):
         with pytest.raises(DataError, match=rf"rows\.csv' is not {encoding.upper()} text"):
-            read_table(TextFiles(tmp_path / "rows.csv", encoding=encoding), PAIR)
+            read_table(Data(tmp_path / "rows.csv", encoding=encoding), PAIR)
 
 
 def test_a_dash_is_the_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     given = io.TextIOWrapper(io.BytesIO(b"A;B\nyes;1\nmaybe;1\n"))
     monkeypatch.setattr(sys, "stdin", given)
     with pytest.raises(DataError, match="first in the standard input, line 3"):
-        read_table(TextFiles("-", delimiter=";"), PAIR)
+        read_table(Data("-", delimiter=";"), PAIR)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"A,B\nyes,1\n")))
     assert columns("-") == {"A": [1], "B": [1]}
 
@@ -170,9 +170,9 @@ def test_a_damaged_archive_is_refused_in_words(tmp_path: Path) -> None:
 def test_a_weight_beyond_every_float_is_refused(huge: int) -> None:
     rows = {"A": ["no", "yes"], "B": ["1", "1"]}
     with pytest.raises(WeightError, match="the weight in row 2 is inf"):
-        read_table(rows, PAIR, weight=[1, huge])
+        read_table(Data(rows, weight=[1, huge]), PAIR)
     with pytest.raises(WeightError, match="the weight in the dict, row 2, column 'w' is"):
-        read_table(rows | {"w": [1, huge]}, PAIR, weight="w")
+        read_table(Data(rows | {"w": [1, huge]}, weight="w"), PAIR)
     with pytest.raises(DataError, match="column 'B' holds"):
         read_table(rows | {"B": ["1", huge]}, PAIR)
 

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from lacunet.cli import main
+from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import mar_tests, mcar_tests, mechanism_tables, positivity
 from lacunet.diagnosis.diagnosis import diagnose
@@ -154,7 +155,7 @@ def test_complete_data_and_latent_variables_are_said_plainly() -> None:
     complete = simulate(THREE, 50, None, rng()).table
     assert diagnose(THREE, complete).conclusions == ("Nothing is missing.",)
     rows = {"A": ["0", "1"] * 20, "B": ["0", "1"] * 20}
-    found = diagnose(THREE, rows, latent=["C"])
+    found = diagnose(THREE, Data(rows, latent=["C"]))
     assert any(words.startswith("No row shows C") for words in found.conclusions)
     str(found)
 

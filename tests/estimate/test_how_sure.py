@@ -95,7 +95,7 @@ def test_what_the_data_do_not_identify_is_a_warning_of_the_families_it_moves() -
     rows = {name: rng.choice(["0", "1"], 400).tolist() for name in "XY"}
     network = lc.Network({name: ["0", "1"] for name in "HXY"}, {"X": ["H"]})
     method = lc.EM(tolerance=1e-10, max_iterations=50_000)
-    result = lc.learn(network, rows, method, latent=["H"], intervals=True)
+    result = lc.learn(network, lc.Data(rows, latent=["H"]), method, intervals=True)
     for name in "HX":
         warnings = result.families[name].warnings
         assert any(text.startswith("not identified by the data: ") for text in warnings)

@@ -71,7 +71,7 @@ def test_a_variable_that_no_row_shows_is_told_by_em() -> None:
         "Sex": ["f", "m"] * 20,
         "Job": ["no", "yes", "yes", "no"] * 10,
     }
-    result = lc.learn(SKIP, rows, "em", latent=["Edu"])
+    result = lc.learn(SKIP, lc.Data(rows, latent=["Edu"]), "em")
     assert "no row shows Edu with its parents: 6 of 6 CPT rows rest on the model alone" in (
         result.families["Edu"].warnings
     )

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import RAIN
+from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.inference.likelihood import (
@@ -77,7 +78,7 @@ def test_a_row_counts_as_often_as_it_weighs() -> None:
 
 def test_a_latent_variable_is_summed_out() -> None:
     rows = {"Rain": ["no"], "Wet": ["yes"]}
-    found = log_likelihood(RAIN, rows, latent=["Sprinkler"])
+    found = log_likelihood(RAIN, Data(rows, latent=["Sprinkler"]))
     assert found == pytest.approx(np.log(0.8 * 0.4 * 0.9), rel=1e-14)
 
 

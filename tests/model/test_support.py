@@ -90,7 +90,7 @@ def test_learned_networks_know_their_support() -> None:
 def test_hidden_variables_are_not_called_unsupported() -> None:
     hidden = Network({"H": ["0", "1"], "A": ["0", "1"], "B": ["0", "1"]}, {"A": ["H"], "B": ["A"]})
     rows = {"A": ["0", "1", "0"], "B": ["0", "0", "1"]}
-    network = lc.learn(hidden, rows, method="em", latent=["H"]).network
+    network = lc.learn(hidden, lc.Data(rows, latent=["H"]), method="em").network
     assert network.support is not None
     assert set(network.support) == {"B"}
 

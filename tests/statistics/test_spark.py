@@ -77,7 +77,7 @@ def test_values_that_are_not_states_are_counted_over_all_tasks() -> None:
         UnknownStateError, match=r"column 'A\.1' holds 'z' \(60 rows\), 'w' \(20 rows\), but"
     ):
         lc.learn(PAIR, frame_of(rows))
-    result = lc.learn(PAIR, frame_of(rows), "direct-mcar", unknown="missing")
+    result = lc.learn(PAIR, lc.Data(frame_of(rows), unknown="missing"), "direct-mcar")
     assert result.missing["A.1"] == 80
 
 

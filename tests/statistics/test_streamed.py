@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -97,19 +96,18 @@ def test_a_promise_is_held_to_and_is_all_that_counts_as_fully_observed(tmp_path:
     path = tmp_path / "rows.csv"
     write_table(table(), NETWORK, path)
     with pytest.raises(PromiseError, match=r"'B' is promised .*rows.csv', line \d+"):
-        learn(NETWORK, path, "factored-mar", fully_observed=["B"], memory=2**20)
-    found = learn(NETWORK, path, "factored-mar", fully_observed=["A"], memory=2**20)
+        learn(NETWORK, lc.Data(path, fully_observed=["B"]), "factored-mar", memory=2**20)
+    found = learn(NETWORK, lc.Data(path, fully_observed=["A"]), "factored-mar", memory=2**20)
     assert_same(found, learn(NETWORK, table(), "factored-mar"))
     complete = {name: np.zeros(20, np.uint8) for name in NETWORK.variables}
     shown = EncodedTable.of(table().cardinality_of, complete)
-    promised = learn(NETWORK, shown, "direct-mar", fully_observed=["A"])
+    promised = learn(NETWORK, lc.Data(shown, fully_observed=["A"]), "direct-mar")
     assert promised.families["B"].formula.given == ("A",)
     with pytest.raises(PromiseError, match="row 1"):
         learn(
             NETWORK,
-            table().take(np.flatnonzero(table().columns["B"] == 2)),
+            lc.Data(table().take(np.flatnonzero(table().columns["B"] == 2)), fully_observed=["B"]),
             "direct-mar",
-            fully_observed=["B"],
         )
 
 
@@ -188,11 +186,11 @@ def test_weights_of_zero_and_odd_values_are_told_as_they_are_in_memory(tmp_path:
     for part in ("a", "b"):
         rows = "A,B,C,w\n" + "0, 1,1,1\n" * 30 + "1,x,2,0\n" * 10 + "1,y,2,.5\n" * 10
         (tmp_path / f"{part}.csv").write_text(rows)
-    how: dict[str, Any] = {"weight": "w", "unknown": "missing"}
-    found = learn(NETWORK, tmp_path, "direct-mar", memory=2**20, **how)
+    given = lc.Data(tmp_path, weight="w", unknown="missing")
+    found = learn(NETWORK, given, "direct-mar", memory=2**20)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(observations, "HELD_SHARE", 4)
-        expected = learn(NETWORK, tmp_path, "direct-mar", **how)
+        expected = learn(NETWORK, given, "direct-mar")
     assert found.notes == expected.notes
     assert any("left out 20 of 100 rows" in note for note in found.notes)
     assert_same(found, expected)

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.building.states import tokens_in
 from lacunet.data.encode import ColumnEncoder, distinct_cells
-from lacunet.data.matching import MISSING_TOKENS, Matcher, number_of
+from lacunet.data.given import Data, data_given
+from lacunet.data.matching import Matcher, number_of, spelled
 from lacunet.data.reading import source_from
 from lacunet.data.source import Column, Source
 from lacunet.data.whole import held, replaced
@@ -61,7 +63,7 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     """
     frame = held(data)
     source = source_from(frame)
-    cuts = bins.cuts_of if isinstance(bins, Network) else cuts_found(source, bins, ())
+    cuts = bins.cuts_of if isinstance(bins, Network) else cuts_found(source, bins, data_given(data))
     columns = {
         name: _cut(source, name, own) for name, own in cuts.items() if name in source.columns
     }
@@ -86,24 +88,22 @@ def _cut(source: Source, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[s
 
 
 def cuts_found(
-    source: Source, bins: Mapping[str, Bins], missing: Sequence[str], decimal: str = "."
+    source: Source, bins: Mapping[str, Bins], data: Data
 ) -> dict[str, tuple[float, ...]]:
     """The cut points of each column, from the data where they are not given."""
     for name in bins:
         if name not in source.columns:
             raise BinsError(f"bins are given for {name!r}, but {source.label} has no such column.")
-    return {name: _cuts(source, name, own, missing, decimal) for name, own in bins.items()}
+    return {name: _cuts(source, name, own, data) for name, own in bins.items()}
 
 
-def _cuts(
-    source: Source, name: str, bins: Bins, missing: Sequence[str], decimal: str
-) -> tuple[float, ...]:
+def _cuts(source: Source, name: str, bins: Bins, data: Data) -> tuple[float, ...]:
     kind, count = bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
     if not isinstance(count, int):
         return _checked(name, [float(cut) for cut in count])
     if count < 2:
         raise BinsError(f"column {name!r}: {count} intervals are too few.", "ask for 2 or more.")
-    numbers, weights = _numbers(source, name, frozenset((*MISSING_TOKENS, *missing)), decimal)
+    numbers, weights = _numbers(source, name, data)
     if len(numbers) < 2:
         raise BinsError(f"column {name!r} has fewer than two different numbers to cut between.")
     if kind == "width":
@@ -131,12 +131,11 @@ def _shortest(low: float, high: float) -> float:
     return next((cut for cut in rounded if low < cut <= high), float(high))
 
 
-def _numbers(
-    source: Source, name: str, missing: frozenset[str], decimal: str
-) -> tuple[FloatArray, FloatArray]:
+def _numbers(source: Source, name: str, data: Data) -> tuple[FloatArray, FloatArray]:
     """The distinct numbers of a column, ascending, and how often each occurs."""
+    missing = tokens_in(name, data)
     pieces = [
-        _counted(name, piece.columns[name], missing, decimal)
+        _counted(name, piece.columns[name], missing, data.decimal)
         for part in source.parts
         for piece in part.read([name])
     ]
@@ -152,7 +151,7 @@ def _counted(
     numbers, counts = [], []
     for count, value in zip(*distinct_cells(column), strict=True):
         text = str(value).strip()
-        if value is None or text in missing or not count:
+        if value is None or not count or text in missing or spelled(value) in missing:
             continue
         number = (
             float(value)

@@ -10,6 +10,7 @@ from typing import Any
 from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
 from lacunet.building.edges import Edges, edges_of
 from lacunet.building.states import StatesError, remarks, seen_in, states_of
+from lacunet.data.given import data_given
 from lacunet.data.reading import source_from
 from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetWarning
@@ -32,7 +33,7 @@ def network_from(
     data: Any,
     edges: Any,
     states: Mapping[str, Sequence[object]] | None = None,
-    missing: Sequence[str] = (),
+    missing: Any = (),
     bins: Mapping[str, Bins] | None = None,
 ) -> Network:
     """A network without CPTs: structure from edges, states from the columns of the data.
@@ -43,7 +44,7 @@ def network_from(
     Parameters
     ----------
     data
-        Whatever `lacunet.learn` takes: a path, a dataframe, a dict of lists.
+        Whatever `lacunet.learn` takes: a path, a dataframe, a dict of lists, `lacunet.Data`.
     edges
         Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
         dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to parents.
@@ -51,7 +52,7 @@ def network_from(
         The states of some of the variables, in order, where the data do not show them all. A
         variable that has no column needs them: it is hidden.
     missing
-        Further texts that mean "not observed".
+        Further values that mean "not observed": one, a list, or a mapping from columns to them.
     bins
         How to cut columns of numbers: 5 for five intervals with equally many rows each,
         ``("width", 5)`` for five equally wide ones, or the cut points ``[18, 40, 65]``. The
@@ -79,19 +80,20 @@ def find_network(
     data: Any,
     edges: Any,
     states: Mapping[str, Sequence[object]] | None = None,
-    missing: Sequence[str] = (),
+    missing: Any = (),
     bins: Mapping[str, Bins] | None = None,
 ) -> FoundNetwork:
     """The same, with the notes as values instead of warnings."""
-    source = source_from(data)
+    said = data_given(data, missing=missing)
+    source = source_from(said)
     drawn = edges_of(edges)
     given = {name: tuple(map(_as_state, own)) for name, own in (states or {}).items()}
     _check_names(drawn, source.columns, source.label, given)
-    cuts = cuts_found(source, bins or {}, missing, getattr(data, "decimal", "."))
+    cuts = cuts_found(source, bins or {}, said)
     _check_bins(drawn, cuts, given)
     given |= {name: labels_of(own) for name, own in cuts.items()}
     looked_up = [name for name in source.columns if name in drawn.variables and name not in given]
-    seen = seen_in(source, looked_up, missing) if looked_up else {}
+    seen = seen_in(source, looked_up, said) if looked_up else {}
     found = {name: states_of(name, own) for name, own in seen.items()}
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]

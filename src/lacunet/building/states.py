@@ -9,13 +9,14 @@ are put in their order, everything else is sorted as text. What means "missing" 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from math import isfinite, isnan
+from math import isnan
 
 from lacunet.data.encode import distinct_cells
-from lacunet.data.matching import MISSING_TOKENS, number_of
+from lacunet.data.given import Data
+from lacunet.data.matching import MISSING_TOKENS, number_of, spelled
 from lacunet.data.source import Column, Source
 from lacunet.errors import LacunetError
 from lacunet.wording import counted, listed
@@ -47,11 +48,11 @@ class Seen:
         """Count the next cells."""
         counts, values = distinct_cells(column)
         if getattr(getattr(column, "type", None), "ordered", False):
-            self.order |= dict.fromkeys(_spelled(value) for value in values)
+            self.order |= dict.fromkeys(spelled(value) for value in values)
         for value, count in zip(values, counts, strict=True):
             if value is None or (isinstance(value, float) and isnan(value)) or not count:
                 continue
-            text = _spelled(value)
+            text = spelled(value)
             if text in missing:
                 self.tokens[text] += count
             elif text in self.cells or len(self.cells) <= KEPT_VALUES:
@@ -60,24 +61,21 @@ class Seen:
             self.rows += count
 
 
-def _spelled(value: object) -> str:
-    """The spelling of a value as a state."""
-    if isinstance(value, float) and isfinite(value):
-        return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace").strip()
-    return str(value).strip()
-
-
-def seen_in(source: Source, columns: Sequence[str], missing: Iterable[str]) -> dict[str, Seen]:
+def seen_in(source: Source, columns: Sequence[str], data: Data) -> dict[str, Seen]:
     """What each of the columns holds; the data are read once, in bounded memory."""
-    tokens = frozenset((*MISSING_TOKENS, *missing))
+    tokens = {name: tokens_in(name, data) for name in columns}
     seen = {name: Seen() for name in columns}
     for part in source.parts:
         for piece in part.read(columns):
             for name in columns:
-                seen[name].add(piece.columns[name], tokens)
+                seen[name].add(piece.columns[name], tokens[name])
     return seen
+
+
+def tokens_in(name: str, data: Data) -> frozenset[str]:
+    """What means "not observed" in a column, spelled as states are."""
+    more = map(spelled, (*data.missing_anywhere, *data.missing_in(name)))
+    return frozenset((*MISSING_TOKENS, *more))
 
 
 def states_of(name: str, seen: Seen) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from lacunet.cli.options import (
     add_output,
     add_size_arguments,
     data_of,
-    data_options,
     note,
     size_options,
 )
@@ -49,7 +48,6 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Count, and say what the file holds."""
-    from lacunet.data.reading import How
     from lacunet.estimate.count import count_into
     from lacunet.formats.files import read_network
 
@@ -60,7 +58,6 @@ def run(options: Namespace) -> int:
             network,
             data_of(options),
             options.method,
-            How(**data_options(options)),
             part=options.part,
             progress=progress,
             **size_options(options),

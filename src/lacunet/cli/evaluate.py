@@ -13,7 +13,6 @@ from lacunet.cli.options import (
     add_json,
     add_query_arguments,
     data_of,
-    data_options,
     has_data,
 )
 
@@ -45,7 +44,6 @@ def run(options: Namespace) -> int:
         read_network(options.truth),
         read_network(options.learned),
         data_of(options) if has_data(options) else None,
-        **data_options(options),
     )
     print(json.dumps(evaluation_as_data(found)) if options.json else evaluation_as_text(found))
     return 0

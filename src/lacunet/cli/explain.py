@@ -14,7 +14,6 @@ from lacunet.cli.options import (
     add_method_arguments,
     add_network_and_data,
     data_of,
-    data_options,
     has_data,
     method_of,
     note,
@@ -60,7 +59,6 @@ def run(options: Namespace) -> int:
 
 
 def _explain_families(options: Namespace, network: Network, method: Method) -> int:
-    from lacunet.data.reading import How
     from lacunet.estimate.explain import explain
     from lacunet.memory import memory_budget
     from lacunet.report.explained import explanation_as_data, explanation_as_text
@@ -74,7 +72,6 @@ def _explain_families(options: Namespace, network: Network, method: Method) -> i
                     data_of(options),
                     network,
                     memory_budget(options.memory),
-                    How(**data_options(options)),
                     progress=stack.enter_context(progress_bar()),
                 )
             )

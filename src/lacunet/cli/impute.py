@@ -48,9 +48,6 @@ def run(options: Namespace) -> int:
         data_of(options),
         options.draws,
         rng=np.random.default_rng(options.seed),
-        missing=options.missing,
-        unknown=options.unknown,
-        latent=options.latent,
         memory=options.memory,
     )
     frames = [found] if options.draws is None else found

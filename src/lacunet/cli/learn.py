@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
 from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
@@ -19,7 +18,6 @@ from lacunet.cli.options import (
     add_output,
     add_query_arguments,
     data_of,
-    data_options,
     method_options,
     names,
     note,
@@ -95,8 +93,7 @@ def run(options: Namespace) -> int:
                     "learn without --report, or from the data.",
                 )
             table = table_of(options, network, progress)
-        promised = {"fully_observed": options.fully_observed}
-        result, code = learned(network, options, table, progress, **promised)
+        result, code = learned(network, options, table, progress)
     _say(result)
     deliver(
         _shown(result, options),
@@ -111,7 +108,6 @@ def learned(
     options: Namespace,
     table: EncodedTable | None,
     progress: Progress,
-    **more: Any,
 ) -> tuple[Result, int]:
     """What the data asked for give, or their table where it is read already; the exit status."""
     import numpy as np
@@ -124,13 +120,11 @@ def learned(
             data_of(options) if table is None else table,
             options.method,
             options.prior,
-            **(data_options(options) if table is None else {}),
             rng=np.random.default_rng(options.seed),
             **size_options(options),
             progress=progress,
             intervals=options.intervals is not None,
             **method_options(options),
-            **more,
         )
     except Interrupted as interrupted:
         return interrupted.result, 130
@@ -167,13 +161,13 @@ def _keep(result: Result, options: Namespace) -> None:
 def _network(options: Namespace) -> tuple[Network, list[str]]:
     """The network, read or made from edges, and the data files."""
     from lacunet.cli.network import found_network
-    from lacunet.data.whole import held
+    from lacunet.data.whole import held_data
     from lacunet.formats.files import read_network
 
     if options.edges is not None:
         options.data = options.files
         if options.data == ["-"]:  # can be read once only
-            options.held = held(data_of(options))
+            options.held = held_data(data_of(options))
         return found_network(options, data_of(options)), options.files
     if len(options.files) < (1 if options.sql else 2):
         options.usage_error(

@@ -10,6 +10,7 @@ from lacunet.cli.options import (
     add,
     add_data,
     add_json,
+    add_missing,
     add_output,
     add_text_arguments,
     data_of,
@@ -40,8 +41,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_json(command, "print the network as JSON")
     add_building_arguments(command)
     add_text_arguments(command)
-    missing = "a further string that means 'not observed'"
-    add(command, "--missing TOKEN", missing, action="append", default=[])
+    add_missing(command)
 
 
 def add_building_arguments(command: Any) -> None:
@@ -85,8 +85,7 @@ def found_network(options: Namespace, data: Any) -> Any:
         data,
         edges_asked(options.edges),
         dict(map(asked_states, options.states)),
-        options.missing,
-        dict(map(asked_bins, options.bins)),
+        bins=dict(map(asked_bins, options.bins)),
     )
     for text in (found.summary, *found.remarks):
         note(text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lacunet.cli.terminal import progress_bar
 from lacunet.data.matching import MISSING_TOKENS
@@ -15,6 +15,9 @@ from lacunet.estimate.method import Method
 from lacunet.formats.files import FORMATS, read_network
 from lacunet.model.network import Network
 from lacunet.progress import Progress
+
+if TYPE_CHECKING:
+    from lacunet.data.given import Data
 
 NETWORK_HELP = f"the network: {' '.join(FORMATS)}, each also .gz, or the name of a bundled one"
 DATA_HELP = (
@@ -148,10 +151,21 @@ def size_options(options: Namespace) -> dict[str, Any]:
 
 def add_row_arguments(group: Any) -> None:
     """Say what rows weigh, and which strings mean a missing value."""
-    add(group, "--weight COLUMN", "the column with the rows' weights")
+    add(group, "--weight COLUMN", "sampling weights of the rows; their scale has no meaning")
+    add(group, "--counts COLUMN", "how many rows each row stands for")
+    add(group, "--strata COLUMN", "the stratum that each row was sampled in")
+    add(group, "--cluster COLUMN", "the cluster, within its stratum, that each row was sampled in")
+    add_missing(group)
+
+
+def add_missing(group: Any) -> None:
+    """Say which values mean a missing one."""
     known = ", ".join(token or "an empty cell" for token in MISSING_TOKENS)
-    text = f"further strings that mean 'not observed', beside {known}; give it after DATA"
-    add(group, "--missing TOKEN", text, action="extend", nargs="+", default=[])
+    text = (
+        f"further values that mean 'not observed', beside {known}: 9 in all columns, or X=7,9 in "
+        "one; give it after DATA"
+    )
+    add(group, "--missing CODE", text, action="extend", nargs="+", default=[])
 
 
 def add_text_arguments(group: Any) -> None:
@@ -247,35 +261,60 @@ def has_data(options: Namespace) -> bool:
     return bool(options.data) or options.sql is not None
 
 
-def data_of(options: Namespace) -> Any:
-    """The data asked for."""
-    from lacunet.data.databases import SQL
-    from lacunet.data.text import TextFiles
+def data_of(options: Namespace) -> Data:
+    """The data asked for, and how they are to be read."""
+    from lacunet.data.given import Data
 
     if getattr(options, "held", None) is not None:
-        return options.held
-    if has_data(options) and options.sql is not None:
-        return SQL(options.sql, options.database)
-    paths = options.data[0] if len(options.data) == 1 else list(options.data)
+        return options.held  # type: ignore[no-any-return]
     delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
-    return TextFiles(paths, delimiter=delimiter, encoding=options.encoding, decimal=options.decimal)
-
-
-def data_options(options: Namespace) -> dict[str, Any]:
-    """How the data are to be read."""
-    return {
-        "weight": options.weight,
-        "missing": options.missing,
-        "unknown": options.unknown,
-        "latent": options.latent,
+    said = {
+        name: getattr(options, name)
+        for name in SAID
+        if getattr(options, name, None) not in (None, [])
     }
+    said |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
+    if has_data(options) and options.sql is not None:
+        return Data(query=options.sql, database=options.database, **said)
+    return Data(options.data[0] if len(options.data) == 1 else list(options.data), **said)
+
+
+SAID = (
+    "weight",
+    "counts",
+    "strata",
+    "cluster",
+    "unknown",
+    "latent",
+    "fully_observed",
+    "encoding",
+    "decimal",
+)
+
+
+def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
+    """What means "not observed", as typed.
+
+    Examples
+    --------
+    >>> missing_asked(["99", "Smokes=7,9"])
+    {None: ['99'], 'Smokes': ['7', '9']}
+    """
+    found: dict[str | None, list[str]] = {}
+    for token in tokens:
+        column, sign, codes = token.partition("=")
+        if column and sign and codes:
+            found.setdefault(column, []).extend(names(codes))
+        else:
+            found.setdefault(None, []).append(token)
+    return found
 
 
 def table_of(options: Namespace, network: Network, progress: Progress) -> EncodedTable:
     """The data asked for, encoded."""
     from lacunet.data.read import read_table
 
-    return read_table(data_of(options), network, **data_options(options), progress=progress)
+    return read_table(data_of(options), network, progress)
 
 
 def noted_table(options: Namespace, network: Network) -> EncodedTable:

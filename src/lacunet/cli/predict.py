@@ -62,9 +62,6 @@ def run(options: Namespace) -> int:
         options.targets,
         give=[one for one in GIVEN if one != "unsupported" or options.unsupported],
         given_targets=options.given_targets,
-        missing=options.missing,
-        unknown=options.unknown,
-        latent=options.latent,
         memory=options.memory,
     )
     write_rows(found, options.output, as_json=options.json)

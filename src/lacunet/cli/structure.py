@@ -72,7 +72,7 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print the edges."""
     import numpy as np
 
-    from lacunet.data.whole import held
+    from lacunet.data.whole import held_data
     from lacunet.formats.files import check_target
     from lacunet.report.structured import structure_as_data, structure_as_text
     from lacunet.structure.columns import find_columns
@@ -80,13 +80,11 @@ def run(options: Namespace) -> int:
 
     data = data_of(options)
     if options.data == ["-"]:  # can be read once only
-        data = held(data)
+        data = held_data(data)
     columns = find_columns(
         data,
         dict(map(asked_states, options.states)),
         dict(map(asked_bins, options.bins)),
-        options.weight,
-        options.missing,
         options.without,
     )
     if options.output:
@@ -106,8 +104,6 @@ def run(options: Namespace) -> int:
             score=options.score,
             strengths=options.strengths,
             prior=options.prior,
-            weight=options.weight,
-            missing=options.missing,
             memory=options.memory,
             progress=progress,
         )

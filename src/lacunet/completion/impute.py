@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,15 +10,13 @@ from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable
 from lacunet.completion.shares import object_to_shares
+from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import filled, held, replaced
+from lacunet.data.whole import filled, held_data, replaced
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.model.network import Network
-
-if TYPE_CHECKING:
-    from lacunet.data.reading import Unknown
 
 
 def impute(
@@ -29,9 +26,7 @@ def impute(
     *,
     rng: np.random.Generator | int | None = None,
     unsupported: Literal["warn", "refuse", "ignore"] = "warn",
-    missing: Sequence[str] = (),
-    unknown: Unknown = "error",
-    latent: Sequence[str] = (),
+    missing: Any = (),
     memory: float | None = None,
 ) -> Any:
     """The data with every missing cell of the network's variables filled in.
@@ -49,8 +44,8 @@ def impute(
         Where the randomness of draws comes from, or a seed; None is fresh entropy.
     unsupported
         What to do where completions rest on CPT rows without data.
-    missing, unknown, latent
-        As for `lacunet.learn`; a latent variable becomes a new column.
+    missing
+        Said of the data, as in `lacunet.Data`; a latent variable becomes a new column.
     memory
         The bytes that exact inference may take.
 
@@ -79,9 +74,9 @@ def impute(
     network = as_network(network)
     if draws is not None and draws < 1:
         raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
-    frame = held(data)
-    table = read_table(frame, network, missing=missing, unknown=unknown, latent=latent)
-    whole, rows = rows_with_mechanisms(network, table, latent)
+    given = held_data(data_given(data, missing=missing))
+    frame, table = given.source, read_table(given, network)
+    whole, rows = rows_with_mechanisms(network, table, given.latent)
     if unsupported != "ignore" and network.support is not None:
         object_to_shares(completion_shares(whole, rows, memory), "completions", unsupported)
     if draws is None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
 from lacunet.completion.shares import object_to_shares
+from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import few_rows, held, made_like
+from lacunet.data.whole import few_rows, held_data, made_like
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.answer import Answer
@@ -26,9 +27,6 @@ from lacunet.inference.unsupported import unsupported_share
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import Network
 from lacunet.wording import counted, in_quotes
-
-if TYPE_CHECKING:
-    from lacunet.data.reading import Unknown
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
@@ -43,9 +41,7 @@ def predict(
     give: Given | Sequence[Given] = "probabilities",
     given_targets: bool = False,
     unsupported: Literal["warn", "refuse", "ignore"] = "warn",
-    missing: Sequence[str] = (),
-    unknown: Unknown = "error",
-    latent: Sequence[str] = (),
+    missing: Any = (),
     memory: float | None = None,
 ) -> Any:
     r"""The posterior of some variables for every row, given what the row shows of the others.
@@ -74,8 +70,8 @@ def predict(
         then, and for the others.
     unsupported
         What to do where predictions rest on CPT rows without data.
-    missing, unknown, latent
-        As for `lacunet.learn`.
+    missing
+        Said of the data, as in `lacunet.Data`.
     memory
         The bytes that exact inference may take.
 
@@ -100,16 +96,15 @@ def predict(
     if wrong := [answer for answer in answers if answer not in GIVEN]:
         raise LacunetError(f"give={wrong[0]!r} is not known.", f"choose among {', '.join(GIVEN)}.")
     shares = _wants_shares(network, answers, unsupported)
-    frame = held(data)
-    found = None
-    if not (missing or latent or given_targets or "log-probability" in answers):
+    given = held_data(data_given(data, missing=missing))
+    frame, found = given.source, None
+    if not (given.said.keys() > {"source"} or given_targets or "log-probability" in answers):
         found = _one_by_one(network, frame, names, shares, memory)
     if found is None:
-        absent = [name for name in names if name not in source_from(frame).columns]
-        table = read_table(
-            frame, network, missing=missing, unknown=unknown, latent=[*latent, *absent]
-        )
-        whole, rows = rows_with_mechanisms(network, table, {*latent, *absent})
+        columns = source_from(given).columns
+        latent = (*given.latent, *(v for v in names if v not in (*columns, *given.latent)))
+        table = read_table(replace(given, latent=latent), network)
+        whole, rows = rows_with_mechanisms(network, table, set(latent))
         asked = rows if given_targets else _without(rows, names)
         found = row_posteriors(whole, asked, names, memory, shares=shares)
         if "log-probability" in answers and asked is not rows:

@@ -11,12 +11,19 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.encode import ColumnEncoder, cell_at, first_wrong, weight_column
+from lacunet.data.encode import (
+    NOUN,
+    ColumnEncoder,
+    cell_at,
+    first_wrong,
+    label_column,
+    number_column,
+)
 from lacunet.data.errors import (
     SHOWN_VALUES,
     DataError,
@@ -29,14 +36,12 @@ from lacunet.data.errors import (
 from lacunet.data.matching import Matcher
 from lacunet.data.reading import Reading
 from lacunet.data.source import Part, Piece
-from lacunet.data.table import Codes, code_type
+from lacunet.data.table import Codes, Copies, Design, Labels, code_type
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted
 
 PIECES_AHEAD = 2
-
-Encoders = Mapping[str, ColumnEncoder]
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class EncodedBatch:
     row_numbers: NDArray[np.int64] | None
     given: int
     expected: int | None
+    copies: Copies | None = None
+    design: Design | None = None
 
 
 @dataclass(frozen=True)
@@ -65,60 +72,93 @@ class _Place:
     row: int
     expected: int | None
 
-
-def encoders_of(reading: Reading) -> Encoders:
-    """One encoder for each column that is read."""
-    return {
-        name: ColumnEncoder(
-            Matcher(
-                reading.network.states(name),
-                reading.how.missing,
-                reading.decimal,
-                reading.network.cuts_of.get(name, ()),
-            )
-        )
-        for name in reading.column_of
-    }
+    def where(self, row: int) -> str:
+        """Where one of the piece's rows (from 0) is found."""
+        row += self.row_in_part
+        return dict(self.part.places([row]))[row]
 
 
-def batches(
-    reading: Reading, encoders: Encoders, progress: Progress = silent
-) -> Iterator[EncodedBatch]:
-    """The rows as codes, in order, in bounded memory.
+class Door:
+    """Takes rows in once, and remembers what it met.
 
-    Parameters
-    ----------
-    reading
-        What is to be read.
-    encoders
-        What `encoders_of` gave for it: afterwards they know what could not be matched.
-    progress
-        Called after each piece, with rows or, for text files, bytes.
-
-    Raises
-    ------
-    UnknownStateError
-        Values were not states. Raised after the last row, to name all of them with counts.
-    WeightError
-        A weight is not a finite number from zero upwards.
+    ``encoders`` know what could not be matched; ``given`` and ``kept`` count the rows, and those
+    of a weight above zero; ``is_aggregated`` tells whether the weights look like counts.
     """
-    pending: deque[Future[EncodedBatch]] = deque()
-    begun: list[tuple[int, Part]] = []
-    rows = 0
-    with ThreadPoolExecutor(1, "lacunet-encode") as pool:
-        for place in _places(reading, progress):
-            rows = place.row + place.piece.rows
-            if not place.row_in_part:
-                begun.append((place.row, place.part))
-            pending.append(pool.submit(_encoded, reading, encoders, place))
-            if len(pending) > PIECES_AHEAD:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    if isinstance(reading.how.weight, np.ndarray) and len(reading.how.weight) != rows:
-        raise WeightError.length(len(reading.how.weight), rows)
-    if reading.how.unknown == "error" and any(own.refused for own in encoders.values()):
-        raise _refusal(encoders, begun)
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.encoders = {
+            name: ColumnEncoder(matcher_of(reading, name)) for name in reading.column_of
+        }
+        self.given = self.kept = 0
+        self.is_aggregated = False
+
+    def batches(self, progress: Progress = silent) -> Iterator[EncodedBatch]:
+        """The rows as codes, in order, in bounded memory.
+
+        Parameters
+        ----------
+        progress
+            Called after each piece, with rows or, for text files, bytes.
+
+        Raises
+        ------
+        UnknownStateError
+            Values were not states. Raised after the last row, to name all of them with counts.
+        WeightError
+            A weight is not a finite number from zero upwards.
+        """
+        reading, pending = self.reading, deque[Future[EncodedBatch]]()
+        begun: list[tuple[int, Part]] = []
+        rows = 0
+        with ThreadPoolExecutor(1, "lacunet-encode") as pool:
+            for place in _places(reading, progress):
+                rows = place.row + place.piece.rows
+                if not place.row_in_part:
+                    begun.append((place.row, place.part))
+                pending.append(pool.submit(_encoded, reading, self.encoders, place))
+                if len(pending) > PIECES_AHEAD:
+                    yield self._met(pending.popleft().result())
+            while pending:
+                yield self._met(pending.popleft().result())
+        for option, length in reading.data.lengths().items():
+            if length != rows:
+                raise WeightError.length(f"{option}=", length, rows)
+        if reading.data.unknown == "error" and any(own.refused for own in self.encoders.values()):
+            raise _refusal(self.encoders, begun)
+
+    def _met(self, batch: EncodedBatch) -> EncodedBatch:
+        if not self.given and self.reading.data.counts is None:
+            self.is_aggregated = _looks_aggregated(batch)
+        self.given += batch.given
+        self.kept += len(next(iter(batch.columns.values())))
+        return batch
+
+
+def matcher_of(reading: Reading, name: str) -> Matcher:
+    """How the values of one variable's column are matched."""
+    network, data = reading.network, reading.data
+    return Matcher(
+        network.states(name),
+        data.missing_anywhere,
+        data.decimal,
+        network.cuts_of.get(name, ()),
+        dict.fromkeys(data.missing_in(name), network.cardinality(name)),
+    )
+
+
+FIRST_ROWS = 4096  # looked at to tell a table of counts
+
+
+def _looks_aggregated(batch: EncodedBatch) -> bool:
+    """Whether weights are whole numbers and no two rows are equal."""
+    if batch.weights is None or len(batch.weights) < 2:
+        return False
+    weights = batch.weights[:FIRST_ROWS]
+    if (weights != np.round(weights)).any() or (weights == weights[0]).all():
+        return False
+    codes = np.stack([column[:FIRST_ROWS] for column in batch.columns.values()], axis=1)
+    return len(np.unique(codes, axis=0)) == len(codes)
 
 
 class Odd(Protocol):
@@ -137,7 +177,7 @@ def remarks(reading: Reading, odd_in: Mapping[str, Odd]) -> Iterator[str]:
                 f"{counted(own.stripped.total(), 'cell')}, as in "
                 f"{clipped(next(iter(own.stripped)))}."
             )
-        if own.refused and reading.how.unknown == "missing":
+        if own.refused and reading.data.unknown == "missing":
             values = ", ".join(clipped(value) for value, _ in own.refused.most_common(5))
             yield (
                 f"column {name!r}: read {counted(own.refused.total(), 'cell')} as missing, with "
@@ -179,7 +219,9 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
         raise DataError.unreadable(part.label, reason)
 
 
-def _encoded(reading: Reading, encoders: Encoders, place: _Place) -> EncodedBatch:
+def _encoded(
+    reading: Reading, encoders: Mapping[str, ColumnEncoder], place: _Place
+) -> EncodedBatch:
     piece = place.piece
     columns = {
         name: encoders[name].encode(piece.columns[reading.column_of[name]])
@@ -187,20 +229,22 @@ def _encoded(reading: Reading, encoders: Encoders, place: _Place) -> EncodedBatc
         else _never_observed(reading.network.cardinality(name), piece.rows)
         for name in reading.network.variables
     }
-    for name in reading.how.fully_observed:
+    for name in reading.data.fully_observed:
         missing = columns[name] == reading.network.cardinality(name)
         if missing.any():
-            row = place.row_in_part + int(np.argmax(missing))
-            raise PromiseError.broken(name, dict(place.part.places([row]))[row])
-    weights = _weights(reading, place)
+            raise PromiseError.broken(name, place.where(int(np.argmax(missing))))
+    design = _design(reading, place)
+    weights, copies = _weights(reading, place)
     if weights is None:
-        return EncodedBatch(columns, None, None, piece.rows, place.expected)
+        return EncodedBatch(columns, None, None, piece.rows, place.expected, None, design)
     numbers = np.arange(place.row + 1, place.row + piece.rows + 1)
     if not weights.all():
         kept = np.flatnonzero(weights)
         columns = {name: codes[kept] for name, codes in columns.items()}
         weights, numbers = weights[kept], numbers[kept]
-    return EncodedBatch(columns, weights, numbers, piece.rows, place.expected)
+        copies = None if copies is None else copies.take(kept)
+        design = None if design is None else design.take(kept)
+    return EncodedBatch(columns, weights, numbers, piece.rows, place.expected, copies, design)
 
 
 def _never_observed(cardinality: int, rows: int) -> Codes:
@@ -208,23 +252,71 @@ def _never_observed(cardinality: int, rows: int) -> Codes:
     return codes
 
 
-def _weights(reading: Reading, place: _Place) -> FloatArray | None:
-    if not isinstance(reading.how.weight, str):
-        whole = reading.how.weight
-        stop = place.row + place.piece.rows
-        if whole is not None and stop > len(whole):
-            raise WeightError.length(len(whole), f"{stop} or more")
-        return None if whole is None else whole[place.row : stop]
-    column = place.piece.columns[reading.how.weight]
-    weights = weight_column(column, reading.decimal)
-    if (wrong := first_wrong(weights)) is not None:
-        row = place.row_in_part + wrong
-        where = dict(place.part.places([row]))[row]
-        raise WeightError.value(f"{where}, column {reading.how.weight!r}", cell_at(column, wrong))
-    return weights
+def _weights(reading: Reading, place: _Place) -> tuple[FloatArray | None, Copies | None]:
+    """What each row weighs, and how many rows it stands for."""
+    data = reading.data
+    weights = _numbers(data.weight, "weight", reading, place)
+    counts = _numbers(data.counts, "counts", reading, place)
+    if counts is None:
+        return weights, None
+    if weights is None:
+        return counts, Copies(counts, counts)
+    return counts * weights, Copies(counts, counts * weights**2)
 
 
-def _refusal(encoders: Encoders, begun: Sequence[tuple[int, Part]]) -> UnknownStateError:
+def _numbers(given: Any, option: str, reading: Reading, place: _Place) -> FloatArray | None:
+    """The numbers of the rows of a piece, from a column or from beside the data."""
+    if given is None or isinstance(given, np.ndarray):
+        return None if given is None else _own_rows(given, option, place)
+    column = place.piece.columns[given]
+    numbers = number_column(column, reading.data.decimal)
+    if (wrong := first_wrong(numbers)) is not None:
+        where = f"{place.where(wrong)}, column {given!r}"
+        raise WeightError.value(NOUN[option], where, cell_at(column, wrong))
+    return numbers
+
+
+def _own_rows(whole: NDArray[Any], option: str, place: _Place) -> NDArray[Any]:
+    stop = place.row + place.piece.rows
+    if stop > len(whole):
+        raise WeightError.length(f"{option}=", len(whole), f"{stop} or more")
+    return whole[place.row : stop]
+
+
+def _design(reading: Reading, place: _Place) -> Design | None:
+    data = reading.data
+    strata = _labels(data.strata, "strata", place)
+    clusters = _labels(data.cluster, "cluster", place)
+    if data.replicate_weights is None:
+        return None if strata is None and clusters is None else Design(strata, clusters)
+    replicates = data.replicate_weights
+    if replicates.names:
+        columns = [_numbers(name, "replicate_weights", reading, place) for name in replicates.names]
+        matrix = np.stack([column for column in columns if column is not None], axis=1)
+    else:
+        matrix = _own_rows(replicates.columns, "replicate_weights", place)
+    return Design(strata, clusters, matrix, replicates.factors)
+
+
+def _labels(given: Any, option: str, place: _Place) -> Labels | None:
+    """The stratum or the cluster of each row of a piece."""
+    if given is None:
+        return None
+    is_named = isinstance(given, str)
+    column = place.piece.columns[given] if is_named else list(_own_rows(given, option, place))
+    labels = label_column(column)
+    if (labels.codes < 0).any():
+        where = place.where(int(np.argmax(labels.codes < 0)))
+        raise DataError(
+            f"{option}= is missing in {where}.",
+            "every row needs one: drop the row, or give it a label of its own.",
+        )
+    return labels
+
+
+def _refusal(
+    encoders: Mapping[str, ColumnEncoder], begun: Sequence[tuple[int, Part]]
+) -> UnknownStateError:
     """The error that names all refused values; ``begun`` is the first row of each part."""
     rows = {name: own.first_refused for name, own in encoders.items() if own.refused}
     place_of = _places_of({row for row in rows.values() if row is not None}, begun)

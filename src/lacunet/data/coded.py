@@ -1,7 +1,8 @@
 """Rows on the disk as codes, for tables that memory does not hold.
 
 A file is an Arrow stream: one column of small integers for each variable, in the table's order,
-then the weights and the copies, where the rows have them.
+then the weights, the copies, the strata and clusters as dictionaries of labels, and the replicate
+weights, where the rows have them.
 
 The files are in a folder that is gone when the work ends, however it ends. Each run has a folder
 of its own beside a file that it keeps locked. The system drops the lock of a process that dies,
@@ -30,9 +31,11 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import Copies, EncodedTable, code_type
+from lacunet.data.encode import label_column, text_array
+from lacunet.data.table import Copies, Design, EncodedTable, Labels, code_type
 from lacunet.errors import LacunetError, warn
 from lacunet.memory import gibibytes
+from lacunet.model.network import FloatArray
 
 PREFIX = "lacunet-scratch-"
 LOCK = ".lock"
@@ -166,7 +169,9 @@ def _remove(folder: Path, lock: int | None) -> None:
         folder.with_suffix(LOCK).unlink(missing_ok=True)
 
 
-EXTRA_BYTES = 8  # of a weight, a number of copies, a sum of squares
+EXTRA_BYTES = 8  # of a weight, a number of copies, a sum of squares; a label takes less
+WEIGHT, ROWS, SQUARES, STRATUM, CLUSTER = "weight", "rows", "squares", "stratum", "cluster"
+REPLICATE, FACTORS = "replicate", b"factors"
 
 
 @dataclass(frozen=True)
@@ -205,15 +210,41 @@ class Coded:
                         yield batch.slice(start, most)
 
     def _table(self, batches: Sequence[Any]) -> EncodedTable:
-        whole = [
-            np.concatenate([values_of(batch.column(at)) for batch in batches])
-            for at in range(batches[0].num_columns)
-        ]
-        columns = dict(zip(self.cardinality_of, whole, strict=False))
-        extras = whole[len(columns) :]
-        weights = extras[0] if extras else None
-        copies = Copies(extras[1], extras[2]) if len(extras) > 1 else None
-        return EncodedTable.of(self.cardinality_of, columns, weights, copies=copies)
+        kept = (batches[0].schema.metadata or {}).get(FACTORS)
+        factors = None if kept is None else np.frombuffer(kept, np.float64)
+        weights, copies, design = beside_codes(batches, factors)
+        columns = {
+            name: np.concatenate([values_of(batch.column(at)) for batch in batches])
+            for at, name in enumerate(self.cardinality_of)
+        }
+        return EncodedTable.of(self.cardinality_of, columns, weights, copies=copies, design=design)
+
+
+def beside_codes(
+    batches: Sequence[Any], factors: FloatArray | None
+) -> tuple[FloatArray | None, Copies | None, Design | None]:
+    """The weights, copies and design that record batches hold beside the codes."""
+    names = batches[0].schema.names
+
+    def numbers(name: str) -> FloatArray:
+        return np.concatenate([values_of(batch.column(name)) for batch in batches])
+
+    def labels(name: str) -> Labels | None:
+        each = (label_column(batch.column(name)) for batch in batches if name in names)
+        return Labels.joined(list(each)) if name in names else None
+
+    replicates = [numbers(name) for name in names if name.startswith(REPLICATE)]
+    design = Design(
+        labels(STRATUM),
+        labels(CLUSTER),
+        np.stack(replicates, axis=1) if replicates else None,
+        factors,
+    )
+    return (
+        numbers(WEIGHT) if WEIGHT in names else None,
+        Copies(numbers(ROWS), numbers(SQUARES)) if ROWS in names else None,
+        design if replicates or STRATUM in names or CLUSTER in names else None,
+    )
 
 
 def row_bytes(cardinality_of: Mapping[str, int], extras: int) -> int:
@@ -235,10 +266,11 @@ class CodeWriter:
         """Write some more rows."""
         import pyarrow as pa
 
-        extras = [] if table.weights is None else [table.weights]
-        extras += [] if table.copies is None else [table.copies.rows, table.copies.squares]
-        arrays = [array_of(column) for column in (*table.columns.values(), *extras)]
-        batch = pa.record_batch(arrays, names=[str(at) for at in range(len(arrays))])
+        codes = {str(at): array_of(codes) for at, codes in enumerate(table.columns.values())}
+        columns = codes | extras_of(table)
+        factors = None if table.design is None else table.design.factors
+        kept = None if factors is None else {FACTORS: factors.tobytes()}
+        batch = pa.record_batch(list(columns.values()), names=list(columns), metadata=kept)
         try:
             if self._writer is None:
                 self._writer = pa.ipc.new_stream(str(self.path), batch.schema)
@@ -263,6 +295,25 @@ class CodeWriter:
         if self._writer is not None:
             with suppress(OSError):  # what was written is of no use any more, or closed already
                 self._writer.close()
+
+
+def extras_of(table: EncodedTable) -> dict[str, Any]:
+    """What goes with the rows beside their codes, by name."""
+    import pyarrow as pa
+
+    found = {} if table.weights is None else {WEIGHT: array_of(table.weights)}
+    if table.copies is not None:
+        found |= {ROWS: array_of(table.copies.rows), SQUARES: array_of(table.copies.squares)}
+    if table.design is None:
+        return found
+    for name, own in ((STRATUM, table.design.strata), (CLUSTER, table.design.clusters)):
+        if own is not None:
+            codes, labels = array_of(own.codes), text_array(own.labels)
+            found[name] = pa.DictionaryArray.from_arrays(codes, labels)
+    if table.design.replicates is not None:
+        columns = enumerate(table.design.replicates.T)
+        found |= {f"{REPLICATE}{at}": array_of(column) for at, column in columns}
+    return found
 
 
 def array_of(values: NDArray[Any]) -> Any:

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -28,44 +28,17 @@ _KEYWORD = re.compile(r"""(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']*))""")
 DRIVERS = ("duckdb", "_duckdb", "adbc_driver_manager")  # the packages whose errors are told
 
 
-@dataclass(frozen=True, repr=False)
-class SQL:
-    """A query as data: what it selects is read as rows, one column for each variable.
-
-    Parameters
-    ----------
-    query
-        One SELECT statement.
-    database
-        A DuckDB or SQLite file, an address such as ``postgresql://user@host/name`` or
-        ``"host=db dbname=clinic"``, an open connection of DuckDB or of an ADBC driver, or None:
-        then DuckDB reads the files that the query names.
-
-    Examples
-    --------
-    >>> SQL("select * from visits where year = 2024", "postgresql://ann:secret@db/clinic")
-    SQL(query='select * from visits where year = 2024')
-    """
-
-    query: str
-    database: Any = field(default=None, repr=False)  # an address may hold a password
-
-    def __repr__(self) -> str:
-        return f"SQL(query={without_secrets(self.query)!r})"
-
-
-def query_part(asked: SQL) -> Part:
+def query_part(query: str, database: Any) -> Part:
     """The part of a query; each reading runs it again, on a connection of its own."""
-    label = "the query" + (f" on {name}" if (name := database_label(asked.database)) else "")
-    query = check_select(asked.query, label)
-    with _in_words(label, asked.database), _opened(asked.database, label) as connection:
+    label = "the query" + (f" on {name}" if (name := database_label(database)) else "")
+    query = check_select(query, label)
+    with _in_words(label, database), _opened(database, label) as connection:
         columns = tuple(_result(connection, query, label).columns)
-    return Part(label, columns, partial(_query_pieces, asked, label), None)
+    return Part(label, columns, partial(_query_pieces, query, database, label), None)
 
 
-def _query_pieces(asked: SQL, label: str, wanted: Sequence[str]) -> Iterator[Piece]:
-    with _in_words(label, asked.database), _opened(asked.database, label) as connection:
-        query = check_select(asked.query, label)
+def _query_pieces(query: str, database: Any, label: str, wanted: Sequence[str]) -> Iterator[Piece]:
+    with _in_words(label, database), _opened(database, label) as connection:
         batches = _result(connection, query, label).batches(wanted)
         yield from pieces_of(batches, wanted)
 
@@ -173,7 +146,7 @@ def _connected(database: str | None, label: str) -> Any:
     if "://" in database or (not is_file and scheme == "md"):
         raise DataError(
             f"{label}: addresses that begin with {scheme!r} are not supported.",
-            "open an ADBC connection to it, and give lacunet.SQL(query, connection) as data.",
+            "open an ADBC connection to it, and give lacunet.Data(query=..., database=connection).",
         )
     path = rest if scheme in ("sqlite", "duckdb") else database
     if _is_sqlite(path, label):

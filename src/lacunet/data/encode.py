@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.data.errors import WeightError
-from lacunet.data.matching import Found, Match, Matcher, with_points
+from lacunet.data.matching import MISSING_TOKENS, Found, Match, Matcher, spelled, with_points
 from lacunet.data.source import Column
-from lacunet.data.table import Codes, code_type
+from lacunet.data.table import Codes, Labels, code_type
 from lacunet.model.network import FloatArray
 
 # More distinct texts than this are matched again in each piece instead of being kept.
@@ -64,7 +64,7 @@ class ColumnEncoder:
         self.first_refused: int | None = None
         self._rows = 0
         texts = [*matcher.states, *dict.fromkeys(matcher.tokens)]
-        self._texts = _text_array(texts)
+        self._texts = text_array(texts)
         self._matches = [matcher.match(text) for text in texts]
 
     def encode(self, column: Column) -> Codes:
@@ -125,7 +125,7 @@ class ColumnEncoder:
 _PLAIN = (Found.STATE, Found.MISSING)
 
 
-def _text_array(texts: Sequence[str]) -> Any:
+def text_array(texts: Sequence[str]) -> Any:
     """An Arrow array of texts, by way of its buffers: ``pa.array`` imports pandas."""
     import pyarrow as pa
 
@@ -224,26 +224,29 @@ def distinct_cells(column: Column) -> tuple[list[int], list[Any]]:
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
-def weight_array(weight: ArrayLike) -> FloatArray:
-    """The weights given beside the data, checked."""
+NOUN = {"weight": "weight", "counts": "count", "replicate_weights": "replicate weight"}
+
+
+def number_array(given: ArrayLike, option: str) -> FloatArray:
+    """The numbers given beside the data, one for each row, checked."""
     try:
-        weights = np.array(weight, dtype=np.float64)
+        numbers = np.array(given, dtype=np.float64)
     except OverflowError:  # an integer beyond every float
-        weights = np.array([_number(one) for one in np.array(weight, dtype=object).ravel()])
+        numbers = np.array([_number(cell) for cell in np.array(given, dtype=object).ravel()])
     except (TypeError, ValueError):
-        weights = np.array(0.0)
-    if weights.ndim != 1:
+        numbers = np.array(0.0)
+    if numbers.ndim != 1:
         raise WeightError(
-            "weight= must be the name of a column or a one-dimensional array of numbers, "
+            f"{option}= must be the name of a column or a one-dimensional array of numbers, "
             "one for each row."
         )
-    if (wrong := first_wrong(weights)) is not None:
-        raise WeightError.value(f"row {wrong + 1}", float(weights[wrong]))
-    return weights
+    if (wrong := first_wrong(numbers)) is not None:
+        raise WeightError.value(NOUN[option], f"row {wrong + 1}", float(numbers[wrong]))
+    return numbers
 
 
-def weight_column(column: Column, decimal: str = ".") -> FloatArray:
-    """The weights of some rows; NaN where a cell holds no number."""
+def number_column(column: Column, decimal: str = ".") -> FloatArray:
+    """The numbers of some rows; NaN where a cell holds none."""
     import pyarrow as pa
 
     if not isinstance(column, list):
@@ -268,6 +271,20 @@ def first_wrong(weights: FloatArray) -> int | None:
     """The first place that holds neither zero nor a number whose square can be added up."""
     right = (weights == 0) | ((weights >= SMALLEST) & (weights <= LARGEST))
     return None if right.all() else int(np.argmin(right))
+
+
+def label_column(column: Column) -> Labels:
+    """The labels of some rows, spelled like states; the code -1 where a cell is missing."""
+    distinct = _distinct_objects if isinstance(column, list) else _distinct_values
+    indices, values = distinct(column)
+    labels: dict[str, int] = {}
+    codes = [
+        -1
+        if value is None or (label := spelled(value)) in MISSING_TOKENS
+        else labels.setdefault(label, len(labels))
+        for value in [*values, None]  # the last is that of nulls
+    ]
+    return Labels(tuple(labels), np.array(codes, np.int32)[indices])
 
 
 def cell_at(column: Column, row: int) -> object:

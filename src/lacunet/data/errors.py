@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lacunet.errors import LacunetError, LacunetWarning
+from lacunet.wording import counted
 
 SHOWN_VALUES = 10
 SHOWN_TEXT = 60
@@ -43,8 +44,8 @@ class DataError(LacunetError):
         kind = f"{type(data).__module__}.{type(data).__qualname__}"
         return cls(
             f"data of the type {kind} cannot be read.",
-            "give a path, a list of paths, a dict of lists, lacunet.SQL(query, database), or a "
-            "table of pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
+            "give a path, a list of paths, a dict of lists, lacunet.Data(query=...), or a table of "
+            " pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
         )
 
     @classmethod
@@ -80,15 +81,17 @@ class WeightError(DataError):
     """The row weights are not numbers from zero upwards."""
 
     @classmethod
-    def value(cls, where: str, value: object) -> WeightError:
+    def value(cls, noun: str, where: str, value: object) -> WeightError:
         return cls(
-            f"the weight in {where} is {clipped(value)}.",
-            "a weight is zero or a number between 1e-100 and 1e100, and never missing.",
+            f"the {noun} in {where} is {clipped(value)}.",
+            "it has to be zero or a number between 1e-100 and 1e100, and never missing.",
         )
 
     @classmethod
-    def length(cls, weights: int, rows: int | str) -> WeightError:
-        return cls(f"{weights} weights are given for {rows} rows.", "give one for each row.")
+    def length(cls, option: str, given: int, rows: int | str) -> WeightError:
+        return cls(
+            f"{option} has {counted(given, 'value')} for {rows} rows.", "give one for each row."
+        )
 
 
 class UnknownStateError(DataError):

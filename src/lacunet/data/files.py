@@ -15,8 +15,9 @@ from typing import IO
 
 from lacunet.data.coded import scratch_folder
 from lacunet.data.errors import DataError, listed
+from lacunet.data.given import Data
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
-from lacunet.data.text import TextFile, TextFiles, text_part
+from lacunet.data.text import TextFile, text_part
 
 STDIN = "-"
 # Files of other programs, and the line that gives their rows as a table of pandas.
@@ -33,9 +34,9 @@ FOREIGN = {
 }
 
 
-def file_parts(files: TextFiles) -> list[Part]:
+def file_parts(data: Data) -> list[Part]:
     """One part for each file, in the order given; those of a folder or pattern by name."""
-    paths = [files.paths] if isinstance(files.paths, str | os.PathLike) else files.paths
+    paths = [data.source] if isinstance(data.source, str | os.PathLike) else data.source
     if not paths:
         raise DataError("the list of data files is empty.", "give at least one path.")
     found: dict[str, str] = {}
@@ -47,7 +48,7 @@ def file_parts(files: TextFiles) -> list[Part]:
                 "name each file once, by itself or by its folder or pattern.",
             )
         found |= own
-    return [_part(Path(file), files) for file in found.values()]
+    return [_part(Path(file), data) for file in found.values()]
 
 
 def _files(path: str) -> list[Path]:
@@ -84,12 +85,12 @@ def _in_folder(folder: Path) -> list[Path]:
     return found
 
 
-def _part(path: Path, options: TextFiles) -> Part:
+def _part(path: Path, data: Data) -> Part:
     import pyarrow as pa
 
     if str(path) == STDIN:
         saved = _saved(sys.stdin.buffer, "rows.csv")
-        return _text(",", saved, "the standard input", options)
+        return _text(",", saved, "the standard input", data)
     label, opened = repr(str(path)), _format_of(path)
     if opened is None:
         foreign = FOREIGN.get(path.suffix.lower())
@@ -105,7 +106,7 @@ def _part(path: Path, options: TextFiles) -> Part:
         if not path.is_file():  # a pipe
             with path.open("rb") as pipe:
                 path = _saved(pipe, path.name)
-        return opened(path, label, options)
+        return opened(path, label, data)
     except (OSError, UnicodeError, pa.ArrowException) as error:
         raise DataError.unreadable(label, error) from None
 
@@ -120,16 +121,16 @@ def _saved(stream: IO[bytes], name: str) -> Path:
     return path
 
 
-def _format_of(path: Path) -> Callable[[Path, str, TextFiles], Part] | None:
+def _format_of(path: Path) -> Callable[[Path, str, Data], Part] | None:
     name = path.name.lower()
     return next((opened for suffix, opened in FORMATS.items() if name.endswith(suffix)), None)
 
 
-def _text(delimiter: str, path: Path, label: str, options: TextFiles) -> Part:
-    return text_part(TextFile(path, label, options.delimiter or delimiter, options))
+def _text(delimiter: str, path: Path, label: str, data: Data) -> Part:
+    return text_part(TextFile(path, label, data.delimiter or delimiter, data.encoding))
 
 
-def parquet_part(path: Path, label: str, _: TextFiles) -> Part:
+def parquet_part(path: Path, label: str, _: Data) -> Part:
     """A Parquet file; texts come as dictionaries, the way they are stored."""
     from pyarrow import parquet
 
@@ -173,7 +174,7 @@ def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         yield from pieces_of(batches, wanted)
 
 
-def arrow_part(path: Path, label: str, _: TextFiles) -> Part:
+def arrow_part(path: Path, label: str, _: Data) -> Part:
     """An Arrow or Feather file, or a saved Arrow stream."""
     import pyarrow as pa
 
@@ -208,7 +209,7 @@ def _stream_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         yield from pieces_of(iter(pa.ipc.open_stream(file)), wanted)
 
 
-FORMATS: dict[str, Callable[[Path, str, TextFiles], Part]] = {
+FORMATS: dict[str, Callable[[Path, str, Data], Part]] = {
     ".csv": partial(_text, ","),
     ".tsv": partial(_text, "\t"),
     ".csv.gz": partial(_text, ","),

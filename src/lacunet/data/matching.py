@@ -1,11 +1,12 @@
 """Which state a value of the data stands for.
 
 The network owns the states; a value is matched to one, found to be missing, or unknown.
-A text is matched as written first. A text that says "missing" is missing. A number is
-then matched to the one state that is the same number (``1``, ``1.0``), a truth value to the
-one state that is the same word in any case (``true``, ``TRUE``). Two such states make the
-value ambiguous, and that is never decided silently. A text that has spaces around it is
-tried without them last.
+A code that is declared for the column means what it was declared to mean, by its value: 9, 9.0,
+"9" and "9.0" are one code. Any other text is matched as written first. A text that says
+"missing" is missing. A number is then matched to the one state that is the same number (``1``,
+``1.0``), a truth value to the one state that is the same word in any case (``true``, ``TRUE``).
+Two such states make the value ambiguous, and that is never decided silently. A text that has
+spaces around it is tried without them last.
 
 A numeral with leading zeros (``007``) is a label, not a number: it matches as written only.
 A float of a data frame carries no spelling (pandas turns the integers of a column with missing
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
@@ -64,7 +65,9 @@ class Matcher:
     states
         The states, in order.
     missing
-        Further strings that mean "not observed", beside `MISSING_TOKENS`. A state wins.
+        Further values that mean "not observed", beside `MISSING_TOKENS`. A state wins.
+    codes
+        Values of this column with the code that each gets, whatever else they might be.
     cuts
         Where the states begin, if they are intervals of numbers, and where the last one ends.
 
@@ -75,24 +78,29 @@ class Matcher:
     [1, 1, 1, 3, 2, 3, 3, 3]
     >>> matcher.match("2").found.value
     'no state'
+    >>> [Matcher(["1", "9"], codes={9: 2}).match(value).code for value in (9, "9.0", "1", "9 ")]
+    [2, 2, 0, 2]
     """
 
     def __init__(
         self,
         states: Sequence[str],
-        missing: Sequence[str] = (),
+        missing: Sequence[object] = (),
         decimal: str = ".",
         cuts: Sequence[float] = (),
+        codes: Mapping[object, int] | None = None,
     ) -> None:
         self.states = tuple(states)
         self._cuts = tuple(cuts)
         self._missing = Match(len(self.states), Found.MISSING)
+        self._coded = {_key(code): Match(own, Found.STATE) for code, own in (codes or {}).items()}
         self._exact = {state: Match(at, Found.STATE) for at, state in enumerate(self.states)}
+        texts = [code if isinstance(code, str) else spelled(code) for code in missing]
         self.tokens = tuple(
-            token for token in (*MISSING_TOKENS, *missing) if token not in self._exact
+            token for token in (*MISSING_TOKENS, *texts) if token not in self._exact
         )
         self._exact |= dict.fromkeys(self.tokens, self._missing)
-        self._missing_numbers = {number_of(token) for token in missing} - {None}
+        self._missing_numbers = {number_of(text) for text in texts} - {None}
         self._decimal = decimal
         self._alike: dict[Decimal | str, list[int]] = {}  # the states of a number or truth value
         for at, state in enumerate(self.states):
@@ -131,12 +139,15 @@ class Matcher:
         return found if found.is_refused else Match(found.code, Found.STRIPPED)
 
     def _as_written(self, text: str) -> Match:
-        if text in self._exact:
-            return self._exact[text]
         number = number_of(with_points(text, self._decimal))
+        coded = self._coded.get(text if number is None else number)
+        if coded is not None or text in self._exact:
+            return coded or self._exact[text]
         return self._word(text.lower()) if number is None else self._number(number)
 
     def _number(self, number: Decimal) -> Match:
+        if number in self._coded:
+            return self._coded[number]
         same = self._alike.get(number, [])
         if not same and number in self._missing_numbers:
             return self._missing
@@ -145,12 +156,21 @@ class Matcher:
         return self._only(same)
 
     def _word(self, word: str) -> Match:
+        if word in self._coded:
+            return self._coded[word]
         return self._only(self._alike.get(word, []))
 
     def _only(self, same: Sequence[int]) -> Match:
         if len(same) == 1:
             return Match(same[0], Found.STATE)
         return Match(len(self.states), Found.AMBIGUOUS if same else Found.UNKNOWN)
+
+
+def _key(code: object) -> Decimal | str:
+    """What codes of one value share: the number, or the text."""
+    text = str(code).lower() if isinstance(code, bool) else spelled(code)
+    number = number_of(text)
+    return text if number is None else number
 
 
 def with_points(text: str, decimal: str) -> str:
@@ -173,6 +193,29 @@ def number_of(text: str) -> Decimal | None:
     """
     is_numeral = len(text) <= LONGEST_NUMERAL and NUMERAL.fullmatch(text)
     return Decimal(text) if is_numeral else None
+
+
+def spelled(value: object) -> str:
+    """A value as the state that stands for it: numbers as the shortest numeral.
+
+    >>> spelled(1.0), spelled("1.50"), spelled(" 07 "), spelled(True)
+    ('1', '1.5', '07', 'True')
+    """
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
+    if isinstance(value, bool | datetime):
+        return str(value)
+    if isinstance(value, int) and value.bit_length() > LONGEST_NUMERAL:
+        return hex(value)  # Python writes no integer of more than 4300 digits
+    text = repr(value) if isinstance(value, float) else str(value).strip()
+    number = number_of(text)
+    if number is None:
+        return text
+    shortest = f"{number.normalize():f}"
+    return shortest if len(shortest) <= LONGEST_SPELLING else text
+
+
+LONGEST_SPELLING = 16  # of a numeral without an exponent
 
 
 def interval_of(number: float, cuts: Sequence[float]) -> int | None:

@@ -8,53 +8,34 @@ than a few pieces, so memory is bounded by the codes themselves.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from lacunet.data.batches import EncodedBatch, Encoders, batches, encoders_of, remarks
+from lacunet.data.batches import Door, EncodedBatch, remarks
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
-from lacunet.data.reading import AS_IT_IS, How, Reading, Unknown, plan_reading
-from lacunet.data.table import Codes, EncodedTable, code_type
+from lacunet.data.given import Data, data_given
+from lacunet.data.reading import Reading, plan_reading
+from lacunet.data.table import Copies, Design, EncodedTable, code_type
 from lacunet.errors import warn
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted
 
 
-def read_table(
-    data: Any,
-    network: Network,
-    *,
-    weight: Any = None,
-    missing: Sequence[str] = (),
-    unknown: Unknown = "error",
-    latent: Sequence[str] = (),
-    progress: Progress = silent,
-) -> EncodedTable:
-    """The rows of ``data`` as codes of the network's states.
+def read_table(given: Any, network: Network, progress: Progress = silent) -> EncodedTable:
+    """The rows of the data as codes of the network's states.
 
     Parameters
     ----------
-    data
-        A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
-        patterns and folders of parts, and ``"-"`` for CSV from the standard input); the same in
-        `TextFiles`, which says how they are written; a table of pandas, Polars, PyArrow, DuckDB or
-        any other library that Narwhals takes; a dict of lists; a table that is already encoded.
+    given
+        `lacunet.Data`, or what could be its source: a path, a dataframe, a dict of lists; also
+        a table that is already encoded.
     network
         Owns the names and the states; its CPTs are not looked at.
-    weight
-        The column that holds the row weights, or an array with one weight for each row.
-    missing
-        Strings that mean "not observed", beside the usual ones
-        (`lacunet.data.matching.MISSING_TOKENS`), unless they are states of the variable.
-    unknown
-        Whether a value that is not a state is an error or, with a note, missing.
-    latent
-        Variables that the data have no column for: every row misses them.
     progress
         Told how much has been read, in rows or, for text files, in bytes.
 
@@ -76,28 +57,19 @@ def read_table(
     >>> table.columns["Rain"].tolist(), table.columns["Wet"].tolist()
     ([1, 2, 0], [0, 0, 2])
     """
-    how = How(weight=weight, missing=missing, unknown=unknown, latent=latent)
-    return table_read(data, network, how, progress)
-
-
-def table_read(
-    data: Any, network: Network, how: How = AS_IT_IS, progress: Progress = silent
-) -> EncodedTable:
-    """The same, told how by one value."""
-    if isinstance(data, EncodedTable):
-        return _accepted(data, network, how)
-    reading = plan_reading(data, network, how)
-    encoders, collected = encoders_of(reading), Collected(reading.cardinality_of)
-    for batch in batches(reading, encoders, progress):
+    data = data_given(given)
+    if isinstance(data.source, EncodedTable):
+        return _accepted(data.source, network, data)
+    reading = plan_reading(data, network)
+    door, collected = Door(reading), Collected(reading.cardinality_of)
+    for batch in door.batches(progress):
         collected.append(batch)
-    told = Told.of(encoders, collected.given, collected.rows)
-    table = EncodedTable.of(*collected.whole, row_numbers=collected.row_numbers)
-    return replace(table, notes=told_notes(reading, told))
+    return replace(collected.table, notes=told_notes(reading, Told.of(door)))
 
 
-def _accepted(table: EncodedTable, network: Network, how: How) -> EncodedTable:
-    for option, is_given in (("weight", how.weight is not None), ("latent", bool(how.latent))):
-        if is_given:
+def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable:
+    for option in data.said:
+        if option not in ("source", "fully_observed"):
             raise DataError(
                 f"{option}= has no meaning for a table that is already encoded.",
                 f"give {option}= when the data are read.",
@@ -114,28 +86,32 @@ def _accepted(table: EncodedTable, network: Network, how: How) -> EncodedTable:
     if table.variables == network.variables:
         return table
     columns = {name: table.columns[name] for name in network.variables}
-    return EncodedTable.of(own, columns, table.weights, table.notes, table.row_numbers)
+    return table.with_columns(own, columns)
 
 
 @dataclass
 class Told:
     """What was met while rows were read; that of several parts adds up.
 
-    ``given`` counts the rows, ``kept`` those of a weight above zero.
+    ``given`` counts the rows, ``kept`` those of a weight above zero; ``is_aggregated`` tells
+    whether the weights look like counts.
     """
 
     given: int = 0
     kept: int = 0
     odd_in: dict[str, OddCells] = field(default_factory=dict)
+    is_aggregated: bool = False
 
     @classmethod
-    def of(cls, encoders: Encoders, given: int, kept: int) -> Told:
-        """What encoders remember."""
-        odd = {name: OddCells(own.stripped, own.refused) for name, own in encoders.items()}
-        return cls(given, kept, odd)
+    def of(cls, door: Door) -> Told:
+        """What the door remembers."""
+        odd = {name: OddCells(own.stripped, own.refused) for name, own in door.encoders.items()}
+        return cls(door.given, door.kept, odd, door.is_aggregated)
 
     def add(self, other: Told) -> None:
         """Take in what was met in other rows."""
+        is_first = not self.given
+        self.is_aggregated = other.is_aggregated and (is_first or self.is_aggregated)
         self.given += other.given
         self.kept += other.kept
         for name, odd in other.odd_in.items():
@@ -164,7 +140,8 @@ def told_notes(reading: Reading, told: Told, warned: set[str] | None = None) -> 
         raise DataError(f"{reading.source.label} has no rows.")
     if not told.kept:
         raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
-    notes = (*reading.notes, *remarks(reading, told.odd_in))
+    aggregated = (_AGGREGATED,) if told.is_aggregated else ()
+    notes = (*reading.notes, *aggregated, *remarks(reading, told.odd_in))
     for note in notes:
         if warned is None or note not in warned:
             warn(note, DataWarning)
@@ -177,6 +154,13 @@ def told_notes(reading: Reading, told: Told, warned: set[str] | None = None) -> 
     return (*notes, zero)
 
 
+_AGGREGATED = (
+    "the weights are whole numbers and no two rows are equal, as in a table of counts. weight= "
+    "(--weight) takes sampling weights, whose scale has no meaning; if each row stands for so "
+    "many rows, give them as counts= (--counts)."
+)
+
+
 class Collected:
     """Batches put together, column by column."""
 
@@ -185,6 +169,8 @@ class Collected:
         self.given = self.rows = 0
         self._columns = {v: Growing(code_type(size)) for v, size in cardinality_of.items()}
         self._weights, self._numbers = Growing(np.float64), Growing(np.int64)
+        self._copies = Growing(np.float64), Growing(np.float64)
+        self._designs: list[Design] = []
 
     def append(self, batch: EncodedBatch) -> None:
         """Put the next rows in."""
@@ -195,17 +181,26 @@ class Collected:
         if batch.weights is not None and batch.row_numbers is not None:
             self._weights.append(batch.weights, batch.expected)
             self._numbers.append(batch.row_numbers, batch.expected)
+        if batch.copies is not None:
+            for grown, own in zip(
+                self._copies, (batch.copies.rows, batch.copies.squares), strict=True
+            ):
+                grown.append(own, batch.expected)
+        if batch.design is not None:
+            self._designs.append(batch.design)
 
     @property
-    def whole(self) -> tuple[Mapping[str, int], dict[str, Codes], FloatArray | None]:
-        """The numbers of states, the columns, and the weights if there are any."""
-        columns = {name: column.whole for name, column in self._columns.items()}
-        return self.cardinality_of, columns, self._weights.whole if self._weights.length else None
-
-    @property
-    def row_numbers(self) -> NDArray[np.int64] | None:
-        """The numbers of the rows, if some of weight zero were left out."""
-        return self._numbers.whole if self.rows < self.given else None
+    def table(self) -> EncodedTable:
+        """All rows so far; their numbers, if some of weight zero were left out."""
+        rows, squares = self._copies
+        return EncodedTable.of(
+            self.cardinality_of,
+            {name: column.whole for name, column in self._columns.items()},
+            self._weights.whole if self._weights.length else None,
+            row_numbers=self._numbers.whole if self.rows < self.given else None,
+            copies=Copies(rows.whole, squares.whole) if rows.length else None,
+            design=Design.joined(self._designs) if self._designs else None,
+        )
 
 
 class Growing:

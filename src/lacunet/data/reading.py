@@ -9,71 +9,36 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from lacunet.data.databases import SQL, query_part
-from lacunet.data.encode import weight_array
+from lacunet.data.databases import query_part
 from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
+from lacunet.data.given import Data, data_given
+from lacunet.data.matching import spelled
 from lacunet.data.source import Source, source_of
-from lacunet.data.text import TextFiles, delimiter_hint
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.data.text import delimiter_hint
+from lacunet.model.network import Network, Scope
 from lacunet.wording import close_to, did_you_mean
 
-Unknown = Literal["error", "missing"]
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
-
-
-def _several(names: Sequence[str]) -> tuple[str, ...]:
-    """The names as strings; a lone string is one name, not its letters."""
-    return (names,) if isinstance(names, str) else tuple(map(str, names))
-
-
-@dataclass(frozen=True, kw_only=True)
-class How:
-    """How rows are read, as `read_table` and `lacunet.learn` are told.
-
-    ``weight`` is the name of a column, an array with one number for each row, or None;
-    ``missing`` are further strings that mean "not observed"; ``unknown`` says whether a value that
-    is not a state is an error or missing; ``latent`` variables have no column, and
-    ``fully_observed`` ones are promised to be shown by every row.
-    """
-
-    weight: Any = None
-    missing: Sequence[str] = ()
-    unknown: Unknown = "error"
-    latent: Sequence[str] = ()
-    fully_observed: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        if self.unknown not in get_args(Unknown):
-            raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
-        for name in ("missing", "latent", "fully_observed"):
-            object.__setattr__(self, name, _several(getattr(self, name)))
-        if self.weight is not None and not isinstance(self.weight, str):
-            object.__setattr__(self, "weight", weight_array(self.weight))
-
-
-AS_IT_IS = How()
 
 
 @dataclass(frozen=True)
 class Reading:
     """A plan to read rows over the network's variables.
 
-    ``column_of`` names the column of each variable that is not latent; ``decimal`` is the
-    character before decimals.
+    ``column_of`` names the column of each variable that is not latent.
     """
 
     network: Network
     source: Source
-    how: How
+    data: Data
     column_of: Mapping[str, str]
-    decimal: str
     notes: tuple[str, ...]
 
     @property
@@ -84,20 +49,20 @@ class Reading:
     @property
     def wanted(self) -> tuple[str, ...]:
         """The columns to be read, each once."""
-        weight = (self.how.weight,) if isinstance(self.how.weight, str) else ()
-        return tuple(dict.fromkeys((*self.column_of.values(), *weight)))
+        return tuple(dict.fromkeys((*self.column_of.values(), *self.data.beside)))
 
 
-def plan_reading(data: Any, network: Network, how: How = AS_IT_IS) -> Reading:
+def plan_reading(given: Any, network: Network) -> Reading:
     """Find the columns that the network needs, or refuse what cannot fit."""
-    refuse_swapped(network, data)
+    data = data_given(given)
+    refuse_swapped(network, data.source)
     source = source_from(data)
-    _check_network(network, how.latent)
-    how = replace(how, fully_observed=checked_promise(network, how))
-    column_of, notes = _matched_columns(source, network, how.latent)
-    _check_weight(source, network, how.weight)
-    decimal = data.decimal if isinstance(data, TextFiles) else "."
-    reading = Reading(network, source, how, column_of, decimal, ())
+    _check_network(network, data.latent)
+    data = replace(data, fully_observed=checked_promise(network, data))
+    column_of, notes = _matched_columns(source, network, data.latent)
+    _check_missing(source, network, data)
+    _check_beside(source, network, data)
+    reading = Reading(network, source, data, column_of, ())
     return replace(reading, notes=(*notes, *_remarks(reading)))
 
 
@@ -107,9 +72,9 @@ def _remarks(reading: Reading) -> Iterator[str]:
     if ignored := [name for name in reading.source.columns if name not in wanted]:
         yield f"ignored the columns {listed(ignored)}, which the network does not have."
     states_of = reading.network.states_of
-    for token in reading.how.missing:
-        if owners := [name for name in reading.column_of if token in states_of[name]]:
-            yield f"{token!r} is a state of {listed(owners)}, so there it does not mean missing."
+    for code in reading.data.missing_anywhere:
+        if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
+            yield f"{code!r} is a state of {listed(owners)}, so there it does not mean missing."
 
 
 def refuse_swapped(network: object, data: object) -> None:
@@ -123,17 +88,19 @@ def refuse_swapped(network: object, data: object) -> None:
         )
 
 
-def source_from(data: Any) -> Source:
+def source_from(given: Any) -> Source:
     """The source of rows for whatever holds them."""
-    if isinstance(data, str | os.PathLike):
-        data = TextFiles(data)
-    elif isinstance(data, SQL):
-        return source_of([query_part(data)])
-    elif isinstance(data, list | tuple):
-        if not all(isinstance(path, str | os.PathLike) for path in data):
-            raise DataError.unknown_kind(data)
-        data = TextFiles(data)
-    return source_of(file_parts(data) if isinstance(data, TextFiles) else [frame_part(data)])
+    data = data_given(given)
+    if data.query is not None:
+        return source_of([query_part(data.query, data.database)])
+    if isinstance(data.source, list | tuple) and not all(map(_is_path, data.source)):
+        raise DataError.unknown_kind(data.source)
+    is_files = isinstance(data.source, list | tuple) or _is_path(data.source)
+    return source_of(file_parts(data) if is_files else [frame_part(data.source)])
+
+
+def _is_path(source: object) -> bool:
+    return isinstance(source, str | os.PathLike)
 
 
 def _check_network(network: Network, latent: Sequence[str]) -> None:
@@ -151,15 +118,15 @@ def _check_network(network: Network, latent: Sequence[str]) -> None:
         raise DataError("every variable is declared latent: there is nothing to learn from.")
 
 
-def checked_promise(network: Network, how: How) -> Scope:
+def checked_promise(network: Network, data: Data) -> Scope:
     """The variables that are promised to be never missing, in the network's order."""
-    promised = how.fully_observed
+    promised = data.fully_observed
     if strangers := [name for name in promised if name not in network.states_of]:
         raise DataError(
             f"fully_observed=[...] names {listed(strangers)}, which are not variables of the "
             "network."
         )
-    if hidden := [name for name in promised if name in how.latent]:
+    if hidden := [name for name in promised if name in data.latent]:
         raise DataError(f"{listed(hidden)} are declared both latent and fully observed.")
     return tuple(name for name in network.variables if name in promised)
 
@@ -200,17 +167,29 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     yield "rename the columns, or declare what was never observed in latent=[...] (--latent)."
 
 
-def _check_weight(source: Source, network: Network, weight: str | FloatArray | None) -> None:
-    if isinstance(weight, str):
-        if weight in network.states_of:
+def _check_missing(source: Source, network: Network, data: Data) -> None:
+    """Refuse codes of columns that do not exist: they would be ignored in silence."""
+    known = {*network.variables, *source.columns}
+    if strangers := [name for name in data.missing if name is not None and name not in known]:
+        raise DataError(
+            f"missing={{...}} names {listed(strangers)}, which are neither variables nor columns.",
+            did_you_mean(strangers[0], known),
+        )
+
+
+def _check_beside(source: Source, network: Network, data: Data) -> None:
+    """Refuse weights and labels that cannot be what they are said to be."""
+    for column, option in data.beside.items():
+        if column in network.states_of:
             raise WeightError(
-                f"the weight column {weight!r} is a variable of the network.",
-                "rename the column that holds the weights.",
+                f"{option}={column!r} names a variable of the network.",
+                "give the column another name than the variable.",
             )
-        if weight not in source.columns:
+        if column not in source.columns:
             raise WeightError(
-                f"{source.label} has no column {weight!r} to take the row weights from.",
-                did_you_mean(weight, source.columns[:MOST_COMPARED]),
+                f"{source.label} has no column {column!r} for {option}=.",
+                did_you_mean(column, source.columns[:MOST_COMPARED]),
             )
-    elif weight is not None and source.rows is not None and len(weight) != source.rows:
-        raise WeightError.length(len(weight), source.rows)
+    for option, length in data.lengths().items():
+        if source.rows is not None and length != source.rows:
+            raise WeightError.length(f"{option}=", length, source.rows)

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-import numpy as np
-
-from lacunet.data.batches import batches, encoders_of
+from lacunet.data.batches import Door
 from lacunet.data.coded import Coded, CodeWriter, row_bytes
 from lacunet.data.read import Collected, Told
 from lacunet.data.reading import Reading
@@ -52,20 +50,17 @@ class Unread:
 
     def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
-        encoders, collected = encoders_of(self.reading), Collected(self.reading.cardinality_of)
-        met = Told()
-        for batch in batches(self.reading, encoders):
+        door, collected = Door(self.reading), Collected(self.reading.cardinality_of)
+        for batch in door.batches():
             if collected.rows and collected.rows + batch.given > most:
                 yield from self._cut(collected, most)
                 collected = Collected(self.reading.cardinality_of)
-            met.given += batch.given
             collected.append(replace(batch, expected=None))
-            met.kept += len(next(iter(batch.columns.values())))
         yield from self._cut(collected, most)
-        told.add(Told.of(encoders, met.given, met.kept))
+        told.add(Told.of(door))
 
     def _cut(self, collected: Collected, most: int) -> Iterator[EncodedTable]:
-        table = EncodedTable.of(*collected.whole)
+        table = collected.table
         if not self.believed.isdisjoint(table.partially_observed):
             raise MoreMissingError
         for start in range(0, table.rows, most):
@@ -74,9 +69,9 @@ class Unread:
 
 def forecast_bytes(reading: Reading) -> float:
     """What the rows will take as codes: as counted, by the bytes of text files, or infinity."""
-    source, extras = reading.source, reading.how.weight is not None
+    source = reading.source
     if source.rows is not None:
-        return source.rows * row_bytes(reading.cardinality_of, int(extras))
+        return source.rows * row_bytes(reading.cardinality_of, reading.data.extras)
     if any(part.size is None for part in source.parts):
         return inf
     return sum(part.size or 0 for part in source.parts) / TEXT_BYTES
@@ -87,7 +82,7 @@ def missing_by_footers(reading: Reading) -> Scope | None:
 
     Other variables may be missing still: a string may stand for that.
     """
-    found: set[str] = set(reading.how.latent)
+    found: set[str] = set(reading.data.latent)
     for part in reading.source.parts:
         nulls = part.nulls and part.nulls(tuple(reading.column_of.values()))
         if nulls is None:
@@ -99,7 +94,7 @@ def missing_by_footers(reading: Reading) -> Scope | None:
 def stretches(reading: Reading, believed: Sequence[str]) -> list[Unread]:
     """The rows in a few stretches of whole files, which do not depend on who reads them."""
     parts = reading.source.parts
-    is_cut = reading.source.rows is not None or not isinstance(reading.how.weight, np.ndarray)
+    is_cut = reading.source.rows is not None or not reading.data.in_arrays
     sizes = [part.size or 0 for part in parts]
     least = max(STRETCH_ROWS if reading.source.rows else 1, -(-sum(sizes) // MOST_STRETCHES))
     groups: list[list[Part]] = [[]]
@@ -112,13 +107,11 @@ def stretches(reading: Reading, believed: Sequence[str]) -> list[Unread]:
         room -= size
     found, row = [], 0
     for group in groups:
-        own = Source(tuple(group))
-        weight = reading.how.weight
-        if isinstance(weight, np.ndarray) and len(groups) > 1:
-            weight = weight[row : row + (own.rows or 0)]
+        own, data = Source(tuple(group)), reading.data
+        if data.in_arrays and len(groups) > 1:
+            data = data.rows(row, row + (own.rows or 0))
             row += own.rows or 0
-        how = replace(reading.how, weight=weight)
-        found.append(Unread(replace(reading, source=own, how=how), frozenset(believed)))
+        found.append(Unread(replace(reading, source=own, data=data), frozenset(believed)))
     return found
 
 
@@ -129,28 +122,26 @@ def held_or_coded(
 
     Also which variables are missing in some row, and what was met on the way.
     """
-    encoders, collected = encoders_of(reading), Collected(reading.cardinality_of)
-    each = row_bytes(reading.cardinality_of, int(reading.how.weight is not None))
+    door, collected = Door(reading), Collected(reading.cardinality_of)
+    each = row_bytes(reading.cardinality_of, reading.data.extras)
     most = int(min(most_bytes / each, 2**62))
-    given, writer = 0, None
+    writer = None
     missing: set[str] = set()
     with ExitStack() as stack:
-        for batch in batches(reading, encoders, progress):
-            given += batch.given
+        for batch in door.batches(progress):
             expected = None if (batch.expected or 0) > most else batch.expected
             collected.append(replace(batch, expected=expected))
             if writer is None and collected.rows > most:
                 path = folder() / uuid4().hex
                 writer = stack.enter_context(CodeWriter(path, reading.cardinality_of))
             if writer is not None and collected.rows:
-                table = EncodedTable.of(*collected.whole)
+                table = collected.table
                 missing |= set(table.partially_observed)
                 writer.append(table)
                 collected = Collected(reading.cardinality_of)
         if writer is None:
-            told = Told.of(encoders, given, collected.rows)
-            table = EncodedTable.of(*collected.whole, row_numbers=collected.row_numbers)
-            return table, table.partially_observed, told
+            table = collected.table
+            return table, table.partially_observed, Told.of(door)
         coded = writer.finished()
     partially = tuple(name for name in reading.network.variables if name in missing)
-    return coded, partially, Told.of(encoders, given, coded.rows)
+    return coded, partially, Told.of(door)

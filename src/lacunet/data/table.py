@@ -37,6 +37,75 @@ class Copies:
 
 
 @dataclass(frozen=True)
+class Labels:
+    """A label for each row: ``labels[codes[row]]``. Those of several tables can be joined."""
+
+    labels: tuple[str, ...]
+    codes: NDArray[np.int32]
+
+    def take(self, rows: Any) -> Labels:
+        """The labels of some of the rows."""
+        return Labels(self.labels, self.codes[rows])
+
+    def among(self, labels: dict[str, int]) -> NDArray[np.int32]:
+        """The codes by another numbering, which takes in the labels that it does not have."""
+        number_of = [labels.setdefault(label, len(labels)) for label in self.labels]
+        return np.array(number_of, np.int32)[self.codes]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Labels]) -> Labels:
+        """The labels of all rows, part after part.
+
+        Examples
+        --------
+        >>> one = Labels(("a", "b"), np.array([1, 0], np.int32))
+        >>> two = Labels(("c", "a"), np.array([0, 1], np.int32))
+        >>> Labels.joined([one, two]).codes.tolist()
+        [1, 0, 2, 0]
+        """
+        labels: dict[str, int] = {}
+        codes = [part.among(labels) for part in parts]
+        return cls(tuple(labels), np.concatenate(codes))
+
+
+@dataclass(frozen=True)
+class Design:
+    """How the rows were sampled, as far as it is told.
+
+    Clusters are within strata: the same label in two strata names two clusters. ``replicates``
+    has a row of replicate weights for each row of the table, and ``factors`` says by how much
+    the squared deviation of each replicate counts in a variance.
+    """
+
+    strata: Labels | None = None
+    clusters: Labels | None = None
+    replicates: FloatArray | None = None
+    factors: FloatArray | None = None
+
+    def take(self, rows: Any) -> Design:
+        """The design of some of the rows."""
+        return Design(
+            None if self.strata is None else self.strata.take(rows),
+            None if self.clusters is None else self.clusters.take(rows),
+            None if self.replicates is None else self.replicates[rows],
+            self.factors,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Design]) -> Design:
+        """The design of all rows, part after part; all parts say the same things."""
+        strata = [part.strata for part in parts if part.strata is not None]
+        clusters = [part.clusters for part in parts if part.clusters is not None]
+        replicates = [part.replicates for part in parts if part.replicates is not None]
+        return cls(
+            Labels.joined(strata) if strata else None,
+            Labels.joined(clusters) if clusters else None,
+            np.concatenate(replicates) if replicates else None,
+            parts[0].factors,
+        )
+
+
+@dataclass(frozen=True)
 class EncodedTable:
     """Rows over the network's variables, one column of codes each.
 
@@ -44,7 +113,9 @@ class EncodedTable:
     does not show ``v``. ``weights`` is None where every row weighs one. Rows of weight zero
     do not exist: the door drops them, so no statistic ever meets one. ``row_numbers`` are
     the numbers (from 1) of the rows in the data as given, None where none was dropped.
-    ``copies`` is there where equal rows were made one, whose weight is that of all of them.
+    ``copies`` is there where a row stands for several, whose weight is that of all of them;
+    where it is None, each row stands for itself. ``design`` is there where the rows come from
+    a sample with strata or clusters, or have replicate weights.
     """
 
     cardinality_of: Mapping[str, int]
@@ -55,6 +126,7 @@ class EncodedTable:
     notes: tuple[str, ...] = ()
     row_numbers: NDArray[np.int64] | None = None
     copies: Copies | None = None
+    design: Design | None = None
 
     @classmethod
     def of(
@@ -65,6 +137,7 @@ class EncodedTable:
         notes: tuple[str, ...] = (),
         row_numbers: NDArray[np.int64] | None = None,
         copies: Copies | None = None,
+        design: Design | None = None,
     ) -> EncodedTable:
         """Count what is missing, once, and hold the columns together."""
         rows = len(next(iter(columns.values())))
@@ -72,7 +145,7 @@ class EncodedTable:
         for name, column in columns.items():
             missing = column == cardinality_of[name]
             many = np.count_nonzero(missing) if copies is None else copies.rows[missing].sum()
-            missing_of[name] = int(many)
+            missing_of[name] = int(np.ceil(many))  # half a row misses it too
         return cls(
             dict(cardinality_of),
             dict(columns),
@@ -82,12 +155,13 @@ class EncodedTable:
             notes,
             row_numbers,
             copies,
+            design,
         )
 
     @property
     def stand_for(self) -> int:
         """The number of rows of the data, copies of one row included."""
-        return self.rows if self.copies is None else int(self.copies.rows.sum())
+        return self.rows if self.copies is None else round(float(self.copies.rows.sum()))
 
     @property
     def variables(self) -> Scope:
@@ -137,6 +211,21 @@ class EncodedTable:
         numbers = np.arange(1, self.rows + 1) if self.row_numbers is None else self.row_numbers
         columns = {name: column[rows] for name, column in self.columns.items()}
         copies = None if self.copies is None else self.copies.take(rows)
+        design = None if self.design is None else self.design.take(rows)
         return EncodedTable.of(
-            self.cardinality_of, columns, weights, self.notes, numbers[rows], copies
+            self.cardinality_of, columns, weights, self.notes, numbers[rows], copies, design
+        )
+
+    def with_columns(
+        self, cardinality_of: Mapping[str, int], columns: Mapping[str, Codes]
+    ) -> EncodedTable:
+        """The same rows, of the same weights and design, with other columns."""
+        return EncodedTable.of(
+            cardinality_of,
+            columns,
+            self.weights,
+            self.notes,
+            self.row_numbers,
+            self.copies,
+            self.design,
         )

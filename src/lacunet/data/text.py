@@ -13,7 +13,7 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,62 +26,6 @@ BLOCK_BYTES = 1 << 22  # the fastest of 1, 4 and 16 MB; a row must be shorter
 DELIMITERS = ",\t;|"  # tried for a hint, never by themselves
 
 
-AnyPath = str | os.PathLike[str]
-
-
-@dataclass(frozen=True)
-class TextFiles:
-    """Text files that are not written in the usual way, to be given as data.
-
-    Parameters
-    ----------
-    paths
-        What could be given as data without this: a path, a pattern, a folder, ``"-"`` or a list.
-    delimiter
-        The character between two cells; None stands for a comma in ``.csv`` files and a tab
-        in ``.tsv`` files.
-    encoding
-        The encoding of the characters, such as ``"cp1252"`` or ``"utf-16"``.
-    decimal
-        The character before the decimals of a number, ``"."`` or ``","``. It matters where
-        a number is matched to a state that is the same number, and for weights.
-
-    Examples
-    --------
-    >>> TextFiles("rows.csv", delimiter=";", encoding="cp1252", decimal=",").delimiter
-    ';'
-    """
-
-    paths: AnyPath | Sequence[AnyPath]
-    _: KW_ONLY
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-    decimal: str = "."
-
-    def __post_init__(self) -> None:
-        if self.delimiter is not None and (
-            len(self.delimiter) != 1 or self.delimiter in '"\r\n' or ord(self.delimiter) > 127
-        ):
-            raise DataError(
-                f"the delimiter {self.delimiter!r} is not one ASCII character other than a quote "
-                "or a line break.",
-                "write a tab as '\\t'.",
-            )
-        if self.decimal not in (".", ","):
-            raise DataError(f"decimal is {self.decimal!r}, but must be '.' or ','.")
-        try:
-            codecs.lookup(self.encoding)
-        except LookupError:
-            raise DataError(
-                f"the encoding {self.encoding!r} is unknown.", "try 'cp1252' or 'utf-16'."
-            ) from None
-
-    @property
-    def is_utf8(self) -> bool:
-        """Whether Arrow can read the bytes as they are."""
-        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig", "ascii")
-
-
 @dataclass(frozen=True)
 class TextFile:
     """A text file, what to call it, and how it is written."""
@@ -89,7 +33,12 @@ class TextFile:
     path: Path
     label: str
     delimiter: str
-    options: TextFiles
+    encoding: str
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether Arrow can read the bytes as they are."""
+        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig", "ascii")
 
     @property
     def is_gzipped(self) -> bool:
@@ -100,7 +49,7 @@ class TextFile:
     def records(self, errors: str, *, strict: bool = False) -> Iterator[Any]:
         """A reader of the records, with damage in the file told in words."""
         opened: Any = gzip.open if self.is_gzipped else open
-        encoding = "utf-8-sig" if self.options.is_utf8 else self.options.encoding
+        encoding = "utf-8-sig" if self.is_utf8 else self.encoding
         try:
             with opened(self.path, "rt", encoding=encoding, errors=errors, newline="") as lines:
                 yield csv.reader(lines, delimiter=self.delimiter, strict=strict)
@@ -115,8 +64,8 @@ class TextFile:
             has_mark = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         guess = "utf-16" if has_mark else "cp1252"
         return DataError(
-            f"{self.label} is not {self.options.encoding.upper()} text.",
-            f"name its encoding: give lacunet.TextFiles(path, encoding={guess!r}) as data "
+            f"{self.label} is not {self.encoding.upper()} text.",
+            f"name its encoding: give lacunet.Data(path, encoding={guess!r}) "
             f"(--encoding {guess}), or save it again as UTF-8.",
         )
 
@@ -144,7 +93,7 @@ def delimiter_hint(columns: Sequence[str], delimiter: str = "") -> str:
         return ""
     return (
         f"the columns seem to be separated by {other!r}: give "
-        f"lacunet.TextFiles(path, delimiter={other!r}) as data (--delimiter {other!r})."
+        f"lacunet.Data(path, delimiter={other!r}) (--delimiter {other!r})."
     )
 
 
@@ -156,9 +105,9 @@ class _Utf8:
 
     closed = False
 
-    def __init__(self, raw: Any, options: TextFiles) -> None:
+    def __init__(self, raw: Any, file: TextFile) -> None:
         self._raw = raw
-        decoder = None if options.is_utf8 else codecs.getincrementaldecoder(options.encoding)()
+        decoder = None if file.is_utf8 else codecs.getincrementaldecoder(file.encoding)()
         self._decoder = decoder
         self._last = b"\n"
 
@@ -188,7 +137,7 @@ def _pieces(
     with pa.OSFile(str(file.path)) as raw:
         stream = pa.CompressedInputStream(raw, "gzip") if file.is_gzipped else raw
         try:
-            for batch in _reader(_Utf8(stream, file.options), file, empty, columns, wanted):
+            for batch in _reader(_Utf8(stream, file), file, empty, columns, wanted):
                 cells = {name: batch.column(name) for name in wanted}
                 yield Piece(cells, batch.num_rows, raw.tell())
         except UnicodeError:
@@ -253,7 +202,7 @@ def _check_end(file: TextFile, last_cell: bytes) -> None:
 
 def _header(file: TextFile) -> tuple[int, list[str]]:
     """The number of empty lines before the header, and the names in it."""
-    with file.records("surrogateescape" if file.options.is_utf8 else "strict") as records:
+    with file.records("surrogateescape" if file.is_utf8 else "strict") as records:
         try:
             empty, cells = next(((at, cells) for at, cells in enumerate(records) if cells), (0, []))
         except csv.Error as error:

@@ -7,11 +7,13 @@ other kinds become an Arrow table. Rows, their order and all other columns are k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.given import Data
 from lacunet.data.matching import number_of
 from lacunet.data.reading import source_from
 
@@ -19,12 +21,18 @@ from lacunet.data.reading import source_from
 States = tuple[NDArray[Any], tuple[str, ...]]
 
 
+def held_data(data: Data) -> Data:
+    """The same, with a source in memory whose columns can be replaced."""
+    return replace(data, source=held(data), query=None, database=None)
+
+
 def held(data: Any) -> Any:
     """The data as something in memory whose columns can be replaced."""
     import pyarrow as pa
 
-    if isinstance(data, Mapping | pa.Table) or _library(data) in ("pandas", "polars"):
-        return data.collect() if type(data).__name__ == "LazyFrame" else data
+    frame = data.source if isinstance(data, Data) else data
+    if isinstance(frame, Mapping | pa.Table) or _library(frame) in ("pandas", "polars"):
+        return frame.collect() if type(frame).__name__ == "LazyFrame" else frame
     source = source_from(data)
     tables = [
         pa.table({name: piece.columns[name] for name in source.columns})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
@@ -96,8 +97,10 @@ def diagnose(
     data: Any,
     weight: Any = None,
     *,
-    missing: Sequence[str] = (),
-    latent: Sequence[str] = (),
+    counts: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
+    missing: Any = (),
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> Diagnosis:
@@ -109,12 +112,8 @@ def diagnose(
         Structure and states; CPTs, if it has any, are not looked at.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
-    weight
-        The column with the rows' weights, or the weights themselves; they count in the tests.
-    missing
-        Further strings that mean "not observed".
-    latent
-        Variables that the data do not have.
+    weight, counts, strata, cluster, missing
+        Said of the data, as in `lacunet.Data`; weights count in the tests.
     rng
         For tests that compare with random tables.
 
@@ -128,9 +127,9 @@ def diagnose(
     Values are not missing completely at random: Ill depends on Age.
     """
     network = as_network(network)
-    table = read_table(
-        data, network, weight=weight, missing=missing, latent=latent, progress=progress
-    )
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    said |= {"strata": strata, "cluster": cluster}
+    table = read_table(data_given(data, **said), network, progress)
     random = np.random.default_rng(0 if rng is None else rng)
     described = patterns(network, table)
     completely = mcar_tests(network, table, random)

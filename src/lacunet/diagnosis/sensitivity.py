@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -129,7 +130,7 @@ def sensitivity(
         raise LacunetError(f"groups is {groups}, but intervals need two at least.")
     if any(np.isnan(delta) for delta in deltas):
         raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
-    table = read_table(data, network, weight=weight)
+    table = read_table(data_given(data, weight=weight), network)
     question = _checked(network, table, target, state, evidence, mechanism, tilted_state)
     grouped = _grouped(network, table, mechanism, given)
     asked = tuple(sorted({0.0, *map(float, deltas)}))

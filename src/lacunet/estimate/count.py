@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from lacunet.data.given import Data, data_given
 from lacunet.data.read import Told
-from lacunet.data.reading import AS_IT_IS, How
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
@@ -51,9 +51,8 @@ def count(
     *,
     part: str | None = None,
     weight: Any = None,
-    missing: Sequence[str] = (),
-    unknown: Literal["error", "missing"] = "error",
-    latent: Sequence[str] = (),
+    counts: Any = None,
+    missing: Any = (),
     memory: int | None = None,
     scratch: str | Path | None = None,
     jobs: int = 1,
@@ -73,7 +72,7 @@ def count(
         What to call this part of the data. Statistics that hold a part twice are refused when
         they are added; a file is known by its name and contents, a dataframe only if it has a
         name here.
-    weight, missing, unknown, latent, memory, scratch, jobs, progress
+    weight, counts, missing, memory, scratch, jobs, progress
         As `lacunet.learn` takes them.
 
     Returns
@@ -91,9 +90,9 @@ def count(
     network = as_network(network)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
-    how = How(weight=weight, missing=missing, unknown=unknown, latent=latent)
+    data = data_given(data, weight=weight, counts=counts, missing=missing)
     with observations(
-        data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
+        data, network, budget, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
@@ -137,7 +136,6 @@ def count_into(
     network: Network,
     data: Any,
     method: str = "auto",
-    how: How = AS_IT_IS,
     *,
     part: str | None = None,
     memory: int | None = None,
@@ -151,7 +149,7 @@ def count_into(
     """
     budget, is_rows = memory_budget(memory), needs_rows(method)
     with observations(
-        data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
+        data, network, budget, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
@@ -237,6 +235,7 @@ def needs_rows(method: str) -> bool:
 
 def method_counted_for(data: Any) -> str | None:
     """The method that statistics were counted for, None if data are no statistics."""
+    data = data.source if isinstance(data, Data) else data
     if isinstance(data, Statistics):
         return data.method or None
     methods = {Header.read(path).method for path in saved_paths(data)}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from numbers import Real
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from lacunet.data.reading import How
+from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
@@ -139,10 +139,10 @@ def learn(
     prior: float = 2.0,
     weight: Any = None,
     *,
-    missing: Sequence[str] = (),
-    unknown: Literal["error", "missing"] = "error",
-    latent: Sequence[str] = (),
-    fully_observed: Sequence[str] = (),
+    counts: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
+    missing: Any = (),
     rng: np.random.Generator | int | None = None,
     memory: int | None = None,
     scratch: str | Path | None = None,
@@ -159,8 +159,9 @@ def learn(
         Structure and states; CPTs, if it has any, are not looked at. Also a result of learning,
         a file's path, or the name of a bundled network.
     data
-        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation;
-        `lacunet.TextFiles` for text files with another delimiter, encoding or decimal character.
+        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
+        `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
+        values that are not states.
     method
         A method's name, or a method with its options. By default "auto", or "mgraph" where
         ``missingness`` is given.
@@ -168,16 +169,13 @@ def learn(
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count per cell,
         1 none.
     weight
-        The name of the column with the rows' weights, or the weights themselves.
+        Sampling weights: the name of a column, or one for each row.
+    counts
+        How many rows each row stands for: the name of a column, or one for each row.
+    strata, cluster
+        How the rows were sampled: the names of columns, or one label for each row.
     missing
-        Further strings that mean "not observed".
-    unknown
-        What to do with values that are not states: refuse, or take them as missing.
-    latent
-        Variables that the data do not have.
-    fully_observed
-        Variables that every row is promised to show: a broken promise is an error. All others
-        count as partially observed then, and large text files are not read to find out.
+        Further values that mean "not observed": one, a list, or a mapping from columns to them.
     rng
         The source of randomness, or a seed, for methods that use any.
     memory
@@ -220,16 +218,11 @@ def learn(
     budget = memory_budget(memory)
     check_size(network, method.bytes_per_cell, budget)
     deadline = Deadline.within(getattr(method, "time_limit", None))  # reading takes time too
-    how = How(
-        weight=weight,
-        missing=missing,
-        unknown=unknown,
-        latent=latent,
-        fully_observed=fully_observed,
-    )
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    said |= {"strata": strata, "cluster": cluster}
     jobs = _checked_jobs(jobs)
     with observations(
-        data, network, budget, how, scratch=scratch, jobs=jobs, progress=progress
+        data_given(data, **said), network, budget, scratch=scratch, jobs=jobs, progress=progress
     ) as source:
         random = np.random.default_rng(0 if rng is None else rng)
         setting = Setting(float(prior), random, budget, progress, deadline)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import Field, fields
 from typing import Any
 
+from lacunet.data.given import Data
 from lacunet.estimate.deletion.forms import Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
@@ -38,6 +39,8 @@ def method_named(name: str, **options: Any) -> Method:
             takes = ", ".join(known) or "no options"
             others = [other for other in METHODS if option in options_of(other)]
             hint = f"{option} is an option of {', '.join(others)}." if others else ""
+            if option in Data.__dataclass_fields__:
+                hint = f"it belongs to the data: lacunet.Data(data, {option}=...)."
             raise MethodError(f"method {name!r} takes no {option!r}; it takes {takes}.", hint)
     if issubclass(KINDS[name], Informed) and not {"separator", "missingness"} & set(given):
         raise MethodError(

@@ -17,7 +17,6 @@ over the families that rows show completely and the problems that are left, see
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,17 +34,14 @@ from lacunet.statistics.problems.compile import compile_problems
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lacunet.data.reading import Unknown
-
 
 def log_likelihood(
     network: AnyNetwork,
     data: Any,
     *,
     weight: str | ArrayLike | None = None,
-    missing: Sequence[str] = (),
-    unknown: Unknown = "error",
-    latent: Sequence[str] = (),
+    counts: str | ArrayLike | None = None,
+    missing: Any = (),
     memory: int | None = None,
 ) -> float:
     r"""The natural logarithm of the probability of the data, :math:`\sum_i w_i \log \Pr(x_i)`.
@@ -57,11 +53,9 @@ def log_likelihood(
     network
         A network with CPTs, a result of learning, or the path or name of one.
     data
-        Whatever `lacunet.data.read.read_table` takes; cells may be missing.
-    weight
-        The column that holds the row weights, or an array of them.
-    missing, unknown, latent
-        As for `lacunet.data.read.read_table`.
+        Whatever `lacunet.learn` takes; cells may be missing.
+    weight, counts, missing
+        Said of the data, as in `lacunet.Data`.
     memory
         The bytes that summing over what rows do not show may take.
 
@@ -81,12 +75,11 @@ def log_likelihood(
     >>> float(np.exp(log_likelihood(rain, rows)).round(6))  # 0.05 * 0.5
     0.025
     """
+    from lacunet.data.given import data_given
     from lacunet.data.read import read_table
 
     network = as_network(network)
-    table = read_table(
-        data, network, weight=weight, missing=missing, unknown=unknown, latent=latent
-    )
+    table = read_table(data_given(data, weight=weight, counts=counts, missing=missing), network)
     return table_log_likelihood(network, table, memory)
 
 

@@ -103,9 +103,7 @@ def augmented(
         name: (table.columns[variable] != table.cardinality_of[variable]).astype(np.uint8)
         for variable, name in name_of.items()
     }
-    rows = EncodedTable.of(
-        cardinality_of, columns, table.weights, table.notes, table.row_numbers, table.copies
-    )
+    rows = table.with_columns(cardinality_of, columns)
     left_out = tuple(name for name in directed.partially_observed if name not in name_of)
     return Augmented(Network(states, parents), rows, directed, name_of, left_out)
 

@@ -284,8 +284,9 @@ def learn_missingness(
     data: Any,
     weight: Any = None,
     given: MissingnessGraph | None = None,
-    missing: Sequence[str] = (),
+    missing: Any = (),
     *,
+    counts: Any = None,
     deadline: Deadline = NEVER,
 ) -> LearnedGraph:
     """Learn what decides whether values are shown.
@@ -299,13 +300,11 @@ def learn_missingness(
     network
         Owns the variables; its CPTs are not looked at.
     data
-        A path, a dataframe of any library, or an encoded table.
-    weight
-        The column with the rows' weights, or the weights themselves.
+        A path, a dataframe of any library, `lacunet.Data`, or an encoded table.
+    weight, counts, missing
+        Said of the data, as in `lacunet.Data`.
     given
         Edges that are known; they stay whatever the data say. Its hidden causes are not used.
-    missing
-        Further strings that mean "not observed".
     deadline
         When to give up, by `lacunet.deadline.OutOfTimeError`.
 
@@ -319,10 +318,12 @@ def learn_missingness(
     >>> graph.causes["Ill"], graph.origin_of["Age", "Ill"].source
     (('Age',), 'learned')
     """
+    from lacunet.data.given import data_given
     from lacunet.data.read import read_table
 
     network = as_network(network)
-    table = read_table(data, network, weight=weight, missing=missing)
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    table = read_table(data_given(data, **said), network)
     if not table.rows:
         raise LacunetError("the data have no rows.")
     weights = table.row_weights

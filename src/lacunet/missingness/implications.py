@@ -19,6 +19,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
@@ -134,7 +135,7 @@ def check_implications(
     a row stands for, not how often it was seen: the counts of each test are then scaled to
     the effective size :math:`(\sum w)^2 / \sum w^2` of the rows it uses.
     """
-    table = read_table(data, graph.network, weight=weight)
+    table = read_table(data_given(data, weight=weight), graph.network)
     graph.check_data(table)
     tested = [_test(one, table) for one in implications(graph, include_network)]
     tested.sort(key=lambda result: result.p_value)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.missingness.errors import ShadowError, without_mechanism
 from lacunet.missingness.graph import MissingnessGraph
@@ -65,7 +66,7 @@ def by_shadow(
         ill-conditioned.
     """
     _check(graph, variable, shadow, given)
-    table = read_table(data, graph.network, weight=weight)
+    table = read_table(data_given(data, weight=weight), graph.network)
     names = (*given, shadow, variable)
     gaps = [name for name in names[:-1] if table.missing_of[name]]
     if gaps:

@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.estimands.notation import LATEX, MATHML
 from lacunet.estimands.samples import Run, Unfounded, resolved
@@ -176,7 +177,7 @@ class Verdict:
 
     def estimate_with_report(self, data: object, weight: Weight = None) -> Estimation:
         """The estimate together with what it rests on."""
-        table = read_table(data, self.graph.network, weight=weight)
+        table = read_table(data_given(data, weight=weight), self.graph.network)
         return estimate(self, distinct_rows(table, columns_needed(self)))
 
 

@@ -21,8 +21,9 @@ import numpy as np
 from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_folder
 from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
-from lacunet.data.read import Told, table_read, told_notes
-from lacunet.data.reading import AS_IT_IS, How, Reading, checked_promise, plan_reading
+from lacunet.data.given import Data, data_given
+from lacunet.data.read import Told, read_table, told_notes
+from lacunet.data.reading import Reading, checked_promise, plan_reading
 from lacunet.data.stream import (
     Stretch,
     forecast_bytes,
@@ -100,48 +101,45 @@ class Held:
 
 @contextmanager
 def observations(
-    data: Any,
+    given: Any,
     network: Network,
     budget: float,
-    how: How = AS_IT_IS,
     *,
     scratch: str | PathLike[str] | None = None,
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Iterator[AnyRows]:
-    """The rows of ``data``: in memory if they take a fourth of the budget at most, else streamed.
+    """The rows of the data: in memory if they take a fourth of the budget at most, else streamed.
 
     Parameters
     ----------
-    data
-        As `lacunet.data.read.read_table` takes them.
+    given
+        `lacunet.Data`, or its source. Where any variables are promised to be fully observed, no
+        others count as such.
     budget
         The bytes of memory that may be used.
-    how
-        How the rows are read. Where any variables are promised to be fully observed, no others
-        count as such.
     scratch
         The folder for files of codes, which are gone in the end.
     jobs
         The number of processes that read and count.
     """
-    paths = saved_paths(data)
-    if paths or isinstance(data, Statistics):
-        _refuse_options(how)
-    if isinstance(data, Statistics):
-        yield of_statistics(data, network)
+    data = data_given(given)
+    source, paths = data.source, saved_paths(data.source)
+    if paths or isinstance(source, Statistics):
+        _refuse_options(data)
+    if isinstance(source, Statistics):
+        yield of_statistics(source, network)
         return
-    if isinstance(data, EncodedTable):
-        table, promised = table_read(data, network, how), checked_promise(network, how)
+    if isinstance(source, EncodedTable):
+        table, promised = read_table(data, network), checked_promise(network, data)
         for name in promised:
             if table.missing_of[name]:
                 missing = table.columns[name] == table.cardinality_of[name]
                 raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
         yield Held(table, promised)
         return
-    if is_spark(data):
-        reading = plan_reading(data, network, how)
-        yield on_spark(data, reading, progress)
+    if is_spark(source):
+        yield on_spark(source, plan_reading(data, network), progress)
         return
     remove_leftovers(scratch)
     with ExitStack() as stack:
@@ -149,16 +147,15 @@ def observations(
         if paths:
             yield _of_saved(paths, network, budget, folder, jobs)
             return
-        reading = plan_reading(data, network, how)
-        yield _opened(reading, budget, folder, jobs, progress)
+        yield _opened(plan_reading(data, network), budget, folder, jobs, progress)
 
 
 def _opened(
     reading: Reading, budget: float, folder: Callable[[], Path], jobs: int, progress: Progress
 ) -> Held | Streamed:
-    promised, held = tuple(reading.how.fully_observed), budget / HELD_SHARE
+    promised, held = tuple(reading.data.fully_observed), budget / HELD_SHARE
     expected = forecast_bytes(reading)
-    each = row_bytes(reading.cardinality_of, int(reading.how.weight is not None))
+    each = row_bytes(reading.cardinality_of, reading.data.extras)
     partially = _all_but(reading.network.variables, promised) if promised else None
     is_large = held < expected < inf
     warned: set[str] = set()
@@ -245,11 +242,10 @@ def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
     return Held(replace(table, notes=statistics.notes))
 
 
-def _refuse_options(how: How) -> None:
+def _refuse_options(data: Data) -> None:
     """Refuse to be told how to read what has been read."""
-    for name, usual in vars(AS_IT_IS).items():
-        own = getattr(how, name)
-        if own is not usual if name == "weight" else own != usual:
+    for name in data.said:
+        if name != "source":
             raise StatisticsError(
                 f"{name}= has no meaning for statistics.", "give it when the data are counted."
             )

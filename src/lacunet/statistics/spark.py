@@ -27,7 +27,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.batches import EncodedBatch, unknown_states
-from lacunet.data.coded import CodeWriter, row_bytes, scratch_folder
+from lacunet.data.coded import (
+    CLUSTER,
+    REPLICATE,
+    ROWS,
+    SQUARES,
+    STRATUM,
+    WEIGHT,
+    CodeWriter,
+    beside_codes,
+    extras_of,
+    row_bytes,
+    scratch_folder,
+)
 from lacunet.data.errors import DataError, WeightError
 from lacunet.data.read import Collected, Told, told_notes
 from lacunet.data.reading import Reading
@@ -37,7 +49,7 @@ from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import Deadline
 from lacunet.errors import LacunetError
 from lacunet.memory import available, gibibytes
-from lacunet.model.network import Network, Scope
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Needs, Statistics, finished, of_part, of_passes
 from lacunet.statistics.passes import GROUP_BYTES, Pass, passes, stirred
@@ -52,7 +64,6 @@ from lacunet.statistics.streamed import (
 )
 
 FOUND = "bucket int, found binary"
-CODED = "key int, codes binary, weight double"
 MERGES = 8  # tasks that add up what all others found
 SALT = 255  # another than those by which a task spreads its rows again
 LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
@@ -81,7 +92,7 @@ class OnSpark:
     @property
     def partially_observed(self) -> Scope:
         """The variables that some row does not show, or may not show."""
-        promised, names = self.reading.how.fully_observed, self.reading.network.variables
+        promised, names = self.reading.data.fully_observed, self.reading.network.variables
         if promised:
             return tuple(name for name in names if name not in promised)
         return tuple(name for name in names if self.counts.missing_of[name])
@@ -123,7 +134,7 @@ class OnSpark:
         if task.asked.together is None:
             return self.frame
         tasks = max(_shuffled(self.frame), ceil(self.counts.rows / task.room))
-        coded = self.frame.mapInArrow(partial(_coded, _version(), pickle.dumps(task)), CODED)
+        coded = self.frame.mapInArrow(partial(_coded, _version(), pickle.dumps(task)), task.coded)
         return coded.repartition(tasks, "key")
 
 
@@ -135,10 +146,11 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     DataError
         Something is wrong with the rows, or with how Spark is set up.
     """
-    if isinstance(reading.how.weight, np.ndarray):
+    if reading.data.in_arrays:
         raise WeightError(
-            "the rows of a Spark DataFrame have no order that an array of weights could follow.",
-            "put the weights into a column, and name it.",
+            "the rows of a Spark DataFrame have no order that the values of "
+            f"{reading.data.in_arrays[0]}= could follow.",
+            "put them into a column, and name it.",
         )
     chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in reading.wanted))
     chosen = chosen.toDF(*(f"c{at}" for at in range(len(reading.wanted))))  # names Spark can parse
@@ -147,13 +159,13 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     _check_tables(families, network, memory)
     progress("counting on Spark", 0, 1)
     # What the tasks refuse they take as missing: only all of it together can be told.
-    lenient = replace(reading, how=replace(reading.how, unknown="missing"))
+    lenient = replace(reading, data=replace(reading.data, unknown="missing"))
     task = _task(lenient, Pass(Needs(families), frozenset(), None), network, memory)
     statistics, told = _collected(chosen, task)
     refused: dict[str, tuple[Counter[object], str, set[object]]] = {
         name: (odd.refused, "", set()) for name, odd in told.odd_in.items() if odd.refused
     }
-    if refused and reading.how.unknown == "error":
+    if refused and reading.data.unknown == "error":
         raise unknown_states(refused, network.states_of)
     told_notes(replace(reading, notes=()), told, set())  # refuses data without rows
     assert statistics is not None
@@ -177,6 +189,24 @@ class Task:
     most: int
     left: float
     seed: int
+
+    @property
+    def coded(self) -> str:
+        """The columns of rows as codes, in the words of Spark."""
+        data = self.reading.data
+        kinds = {"key": "int", "codes": "binary"} | ({WEIGHT: "double"} if data.is_weighted else {})
+        kinds |= dict.fromkeys((ROWS, SQUARES), "double") if data.counts is not None else {}
+        kinds |= {STRATUM: "string"} if data.strata is not None else {}
+        kinds |= {CLUSTER: "string"} if data.cluster is not None else {}
+        replicates = () if self.factors is None else range(len(self.factors))
+        kinds |= {f"{REPLICATE}{at}": "double" for at in replicates}
+        return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+
+    @property
+    def factors(self) -> FloatArray | None:
+        """How much each replicate weight counts in a variance, if there are any."""
+        replicates = self.reading.data.replicate_weights
+        return None if replicates is None else replicates.factors
 
     @property
     def how(self) -> Gathering:
@@ -205,16 +235,14 @@ class Task:
         assert key is not None
         with ExitStack() as stack:
             for batch in batches:
-                collected.append(
-                    _decoded(batch, cardinality_of, self.reading.how.weight is not None)
-                )
+                collected.append(_decoded(batch, cardinality_of, self.factors))
                 if collected.rows > self.room:
                     if writer is None:
                         path = stack.enter_context(scratch_folder()) / "rows"
                         writer = stack.enter_context(CodeWriter(path, cardinality_of))
-                    writer.append(EncodedTable.of(*collected.whole))
+                    writer.append(collected.table)
                     collected = Collected(cardinality_of)
-            table = EncodedTable.of(*collected.whole)
+            table = collected.table
             if writer is None:
                 return of_part(self.how, table) if table.rows else None
             if table.rows:
@@ -225,7 +253,7 @@ class Task:
 def _task(
     reading: Reading, asked: Pass, network: Network, memory: int, left: float = inf, seed: int = 0
 ) -> Task:
-    each = row_bytes(reading.cardinality_of, int(reading.how.weight is not None))
+    each = row_bytes(reading.cardinality_of, reading.data.extras)
     room, most = (int(memory / share / each) for share in (PART_SHARE, TABLE_SHARE))
     room, most = max(LEAST_ROWS, room), max(LEAST_ROWS, min(MOST_ROWS, most))
     return Task(reading, asked, network, memory, room, most, left, seed)
@@ -325,20 +353,21 @@ def _coded(version: str, task: bytes, batches: Batches) -> Batches:
         codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
         ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]
-        weights = table.row_weights
-        cells = [
-            pa.array(key),
-            pa.Array.from_buffers(pa.binary(), table.rows, buffers),
-            pa.array(weights),
-        ]
-        yield pa.record_batch(cells, names=["key", "codes", "weight"])
+        cells = {
+            "key": pa.array(key),
+            "codes": pa.Array.from_buffers(pa.binary(), table.rows, buffers),
+        } | {
+            name: own.cast(pa.string()) if name in (STRATUM, CLUSTER) else own
+            for name, own in extras_of(table).items()
+        }
+        yield pa.record_batch(list(cells.values()), names=list(cells))
 
 
 def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
 
 
-def _decoded(batch: Any, cardinality_of: Any, is_weighted: bool) -> EncodedBatch:
+def _decoded(batch: Any, cardinality_of: Any, factors: FloatArray | None) -> EncodedBatch:
     """Rows from their codes."""
     cells, rows = batch.column("codes"), batch.num_rows
     types = {name: np.dtype(code_type(size)) for name, size in cardinality_of.items()}
@@ -350,10 +379,9 @@ def _decoded(batch: Any, cardinality_of: Any, is_weighted: bool) -> EncodedBatch
     for name, kind in types.items():
         columns[name] = np.ascontiguousarray(codes[:, at : at + kind.itemsize]).view(kind)[:, 0]
         at += kind.itemsize
-    if not is_weighted:
-        return EncodedBatch(columns, None, None, rows, None)
-    weights = batch.column("weight").to_numpy()
-    return EncodedBatch(columns, weights, np.arange(rows), rows, None)
+    weights, copies, design = beside_codes([batch], factors)
+    numbers = None if weights is None else np.arange(rows)
+    return EncodedBatch(columns, weights, numbers, rows, None, copies, design)
 
 
 def task_memory(setting: Callable[[str, Any], Any]) -> int:

@@ -13,6 +13,8 @@ import numpy as np
 from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
 from lacunet.building.states import Seen, StatesError, seen_in, states_of
 from lacunet.data.errors import DataWarning
+from lacunet.data.given import Data, data_given
+from lacunet.data.matching import spelled
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
@@ -37,30 +39,28 @@ def find_columns(
     data: Any,
     states: Mapping[str, Sequence[object]] | None = None,
     bins: Mapping[str, Bins] | None = None,
-    weight: Any = None,
-    missing: Sequence[str] = (),
     without: Collection[str] = (),
 ) -> Columns:
-    """A variable for every column but the weights: its states as given, as cut, or those seen.
+    """A variable for every column but weights: its states as given, as cut, or those seen.
 
     Columns ``without`` which to learn are left out, and those without any value, unless their
     states are given.
     """
-    source = source_from(data)
-    missing = (missing,) if isinstance(missing, str) else missing
+    said = data_given(data)
+    source = source_from(said)
     given = {name: tuple(map(str, own)) for name, own in (states or {}).items()}
     if strangers := [name for name in (*given, *without) if name not in source.columns]:
         raise LacunetError(
             f"{source.label} has no column {listed(strangers)}.",
             f"its columns are {', '.join(source.columns)}.",
         )
-    cuts = cuts_found(source, bins or {}, missing, getattr(data, "decimal", "."))
+    cuts = cuts_found(source, bins or {}, said)
     if both := [name for name in cuts if name in given]:
         raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
     given |= {name: labels_of(own) for name, own in cuts.items()}
-    left_out = {*without, weight if isinstance(weight, str) else None}
+    left_out = {*without, *said.beside}
     columns = [name for name in source.columns if name not in left_out]
-    seen = seen_in(source, [name for name in columns if name not in given], missing)
+    seen = seen_in(source, [name for name in columns if name not in given], said)
     found = given | _found(seen)
     empty = [name for name in columns if not found[name]]
     if not columns:
@@ -68,44 +68,48 @@ def find_columns(
     if len(empty) == len(columns):
         raise LacunetError(f"no column of {source.label} holds a value.", "check that it has rows.")
     network = Network({name: found[name] for name in columns if name not in empty}, cuts=cuts)
-    return Columns(network, tuple(_notes(seen, empty, missing)))
+    return Columns(network, tuple(_notes(seen, empty, said)))
 
 
-def _notes(seen: Mapping[str, Seen], empty: Sequence[str], asked: Sequence[str]) -> Iterator[str]:
+def _notes(seen: Mapping[str, Seen], empty: Sequence[str], asked: Data) -> Iterator[str]:
     """Which columns are left out, and which words were taken as missing."""
     if empty:
         keep = "it" if len(empty) == 1 else "them"
         yield f"left out {listed(empty)}: every cell is missing; give states to keep {keep}."
+    asked_of = {
+        name: {spelled(code) for code in (*asked.missing_anywhere, *asked.missing_in(name))}
+        for name in seen
+    }
     taken = [
         f"{token!r} in {name!r} ({counted(count, 'cell')})"
         for name, own in seen.items()
         for token, count in own.tokens.items()
-        if token and token not in asked and name not in empty
+        if token and token not in asked_of[name] and name not in empty
     ]
     if taken:
         yield f"taken as missing: {_some(taken)}; give the states of a column where it is one."
 
 
 def read_columns(
-    data: Any,
+    data: Data,
     states: Network | Mapping[str, Sequence[object]] | None,
     bins: Mapping[str, Bins] | None = None,
-    weight: Any = None,
-    missing: Sequence[str] = (),
     progress: Progress = silent,
 ) -> tuple[Columns, EncodedTable]:
     """The variables, and the rows; ``states`` may be the network that `find_columns` gave."""
     if isinstance(states, Network):
         columns = Columns(states)
-    elif isinstance(data, EncodedTable):
-        own = states or {name: range(size) for name, size in data.cardinality_of.items()}
-        columns = Columns(Network({name: list(map(str, own[name])) for name in data.variables}))
+    elif isinstance(data.source, EncodedTable):
+        own = states or {name: range(size) for name, size in data.source.cardinality_of.items()}
+        columns = Columns(
+            Network({name: list(map(str, own[name])) for name in data.source.variables})
+        )
     else:
-        columns = find_columns(data, states, bins, weight, missing)
+        columns = find_columns(data, states, bins)
     with warnings.catch_warnings():
         if not isinstance(states, Network):  # columns without any value, of which the notes tell
             warnings.filterwarnings("ignore", IGNORED, DataWarning)
-        table = read_table(data, columns.network, weight=weight, missing=missing, progress=progress)
+        table = read_table(data, columns.network, progress)
     notes = [note for note in table.notes if not note.startswith(IGNORED)]
     return replace(columns, notes=(*notes, *columns.notes)), replace(table, notes=())
 

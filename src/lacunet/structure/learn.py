@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lacunet.building.bins import Bins
+from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
@@ -150,7 +151,8 @@ def learn_structure(
     bins: Mapping[str, Bins] | None = None,
     prior: float = 2.0,
     weight: Any = None,
-    missing: Sequence[str] = (),
+    counts: Any = None,
+    missing: Any = (),
     memory: int | None = None,
     progress: Progress = silent,
 ) -> LearnedStructure:
@@ -190,10 +192,8 @@ def learn_structure(
         points. The network keeps them.
     prior
         The concentration of the Dirichlet prior of the CPTs.
-    weight
-        The name of the column with the rows' weights, or the weights themselves.
-    missing
-        Further strings that mean "not observed".
+    weight, counts, missing
+        Said of the data, as in `lacunet.Data`.
     memory
         The budget in bytes; half of the machine's memory by default.
     progress
@@ -214,7 +214,8 @@ def learn_structure(
     """
     _check(method, score, equivalent_size, time_limit, strengths)
     began, deadline = monotonic(), Deadline.within(time_limit)
-    columns, table = read_columns(data, states, bins, weight, missing, progress)
+    said = data_given(data, weight=weight, counts=counts, missing=missing)
+    columns, table = read_columns(said, states, bins, progress)
     network, table = columns.network, in_order_of_content(table)
     pairs = pair_tables(Rows.of(table))
     constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)

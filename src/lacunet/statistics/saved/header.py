@@ -227,8 +227,7 @@ def check_kinds(headers: Sequence[Header]) -> None:
 
 def saved_paths(data: Any) -> list[Path]:
     """The files of statistics that data name, by themselves or by a pattern, if they do."""
-    paths = getattr(data, "paths", data)
-    several = [paths] if isinstance(paths, str | PathLike) else paths
+    several = [data] if isinstance(data, str | PathLike) else data
     if not isinstance(several, list | tuple) or not several:
         return []
     are_saved = [isinstance(own, str | PathLike) and str(own).endswith(SUFFIX) for own in several]

@@ -18,6 +18,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.given import Data
 from lacunet.statistics.errors import CountedTwiceError
 from lacunet.wording import counted
 
@@ -48,7 +49,7 @@ def name_of(data: Any, given: str | None) -> str:
     """What a part is called: as the user says, or by the files that were read."""
     if given is not None:
         return given
-    paths = getattr(data, "paths", data)
+    paths = data.source if isinstance(data, Data) else data
     several = [paths] if isinstance(paths, str | PathLike) else paths
     if not isinstance(several, list | tuple) or not all(
         isinstance(path, str | PathLike) for path in several

@@ -1,0 +1,377 @@
+"""Data and how they are read, in one value.
+
+Whatever takes data takes this; what is not a `Data` yet becomes one by `data_given`, with the
+shorthands that the function was given (``weight=``, ``counts=``, ``strata=``, ``cluster=``,
+``missing=``).
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lacunet.data.encode import number_array
+from lacunet.data.errors import DataError, WeightError, clipped
+from lacunet.data.select import without_secrets
+from lacunet.model.network import FloatArray
+
+Unknown = Literal["error", "missing"]
+ReplicateKind = Literal["jackknife", "brr", "fay"]
+PER_ROW = ("weight", "counts", "strata", "cluster")  # a column's name, or a value for each row
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicateWeights:
+    r"""The replicate weights that come with a survey, and how a variance is made of them.
+
+    With the estimate :math:`\theta_r` under the weights of replicate :math:`r`,
+
+    .. math:: \operatorname{Var} = \sum_r c_r (\theta_r - \theta)^2
+
+    Parameters
+    ----------
+    columns
+        The names of the columns, or a matrix with a row for each row of the data.
+    kind
+        ``"jackknife"`` (delete one: :math:`c_r = (R - 1) / R`), ``"brr"`` (:math:`1 / R`) or
+        ``"fay"`` (:math:`1 / (R (1 - \rho)^2)`).
+    rho
+        Fay's factor, for ``"fay"``.
+    factors
+        All :math:`c_r`, as the survey's documentation gives them, in place of a kind.
+
+    Examples
+    --------
+    >>> ReplicateWeights(["w1", "w2", "w3", "w4"], "fay", rho=0.5).factors.tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+
+    columns: Any
+    kind: ReplicateKind | None = None
+    rho: float | None = None
+    factors: Any = None
+
+    def __post_init__(self) -> None:
+        names = list(self.columns) if not isinstance(self.columns, np.ndarray) else []
+        if names and all(isinstance(name, str) for name in names):
+            object.__setattr__(self, "columns", tuple(names))
+            replicates = len(names)
+        else:
+            matrix = _matrix(self.columns)
+            object.__setattr__(self, "columns", matrix)
+            replicates = matrix.shape[1]
+        object.__setattr__(self, "factors", self._factors(replicates))
+
+    def _factors(self, replicates: int) -> FloatArray:
+        if self.factors is not None:
+            factors = number_array(self.factors, "replicate_weights")
+            if len(factors) != replicates:
+                raise WeightError(
+                    f"{len(factors)} factors are given for {replicates} replicates.",
+                    "give one for each.",
+                )
+            return factors
+        if self.kind not in get_args(ReplicateKind):
+            raise WeightError(
+                f"the kind of the replicate weights is {self.kind!r}.",
+                "say kind='jackknife', 'brr' or 'fay', or give factors=[...], one for each.",
+            )
+        if (self.kind == "fay") != (self.rho is not None):
+            raise WeightError("rho= belongs to kind='fay', and has to be given there.")
+        if self.rho is not None and not 0 <= self.rho < 1:
+            raise WeightError(f"rho={self.rho} is not a number from 0 and below 1.")
+        factor = 1 / (replicates * (1 - (self.rho or 0.0)) ** 2)
+        if self.kind == "jackknife":
+            factor = (replicates - 1) / replicates
+        return np.full(replicates, factor)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that hold the weights, none where they are given as a matrix."""
+        return self.columns if isinstance(self.columns, tuple) else ()
+
+    def rows(self, rows: slice) -> ReplicateWeights:
+        """The weights of some rows only, where they are given as a matrix."""
+        return self if self.names else replace(self, columns=self.columns[rows])
+
+
+def _matrix(weights: ArrayLike) -> FloatArray:
+    try:
+        matrix = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.ndim != 2 or not matrix.shape[1]:
+        raise WeightError("replicate weights are columns' names, or a matrix of rows x replicates.")
+    if not (np.isfinite(matrix) & (matrix >= 0)).all():
+        raise WeightError("replicate weights are numbers from zero upwards, and never missing.")
+    return matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Data:
+    """Data, and how they are read: what every function that takes data takes.
+
+    Parameters
+    ----------
+    source
+        A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
+        patterns and folders of parts, and ``"-"`` for CSV from the standard input); a table of
+        pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes; a Spark data
+        frame; a dict of lists; a table that is already encoded.
+    weight
+        Sampling weights: the name of a column, or one number for each row. Their scale has no
+        meaning.
+    counts
+        How many rows each row stands for: a column, or one number for each row.
+    strata, cluster
+        The stratum and the cluster that each row was sampled in: a column, or one label for each
+        row. Clusters are within strata.
+    replicate_weights
+        `ReplicateWeights` that come with the survey.
+    missing
+        What means "not observed", beside the usual: one value or a list of them, for all
+        columns; or a mapping from columns to values (None: all columns). What is said of all
+        columns does not count where it is a state; what is said of one column does.
+    unknown
+        Whether a value that is not a state is an error or, with a note, missing.
+    latent
+        Variables of the network without a column: every row misses them.
+    fully_observed
+        Variables that every row is promised to show: a broken promise is an error. All others
+        count as partially observed then, and large text files are not read to find out.
+    delimiter
+        The character between two cells of a text file; None stands for a comma in ``.csv`` files
+        and a tab in ``.tsv`` files.
+    encoding
+        The encoding of text files, such as ``"cp1252"`` or ``"utf-16"``.
+    decimal
+        The character before the decimals of a number in text, ``"."`` or ``","``.
+    query
+        One SELECT statement, whose rows are the data, in place of a source.
+    database
+        What to run the query on: a DuckDB or SQLite file, an address such as
+        ``postgresql://user@host/name``, an open connection of DuckDB or of an ADBC driver, or None:
+        then DuckDB reads the files that the query names.
+
+    Examples
+    --------
+    >>> Data("rows.csv", delimiter=";", missing={"Smokes": [7, 9]})
+    Data('rows.csv', missing={'Smokes': (7, 9)}, delimiter=';')
+    >>> Data(query="select * from visits", database="postgresql://ann:secret@db/clinic")
+    Data(query='select * from visits')
+    """
+
+    source: Any = None
+    _: KW_ONLY
+    weight: Any = None
+    counts: Any = None
+    strata: Any = None
+    cluster: Any = None
+    replicate_weights: ReplicateWeights | None = None
+    missing: Any = ()
+    unknown: Unknown = "error"
+    latent: Sequence[str] = ()
+    fully_observed: Sequence[str] = ()
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
+    query: str | None = None
+    database: Any = field(default=None, metadata={"secret": True})  # may hold a password
+
+    def __post_init__(self) -> None:
+        self._check_source()
+        if self.unknown not in get_args(Unknown):
+            raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
+        for name in ("latent", "fully_observed"):
+            object.__setattr__(self, name, _names(getattr(self, name)))
+        object.__setattr__(self, "missing", _missing(self.missing))
+        for name in ("weight", "counts"):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, str):
+                object.__setattr__(self, name, number_array(given, name))
+        for name in ("strata", "cluster"):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, str):
+                object.__setattr__(self, name, _labels(given, name))
+        if not isinstance(self.replicate_weights, ReplicateWeights | None):
+            raise WeightError(
+                "replicate_weights= does not say their kind.",
+                "give lacunet.ReplicateWeights([...], kind='jackknife'), or 'brr', or 'fay'.",
+            )
+
+    def _check_source(self) -> None:
+        if isinstance(self.source, Data):
+            raise DataError("the source of Data is Data already.", "give it as it is.")
+        if (self.source is None) == (self.query is None):
+            raise DataError(
+                "give Data a source or a query, and not both.",
+                "Data('rows.csv'), or Data(query='select ...', database='clinic.db').",
+            )
+        if self.delimiter is not None and (
+            len(self.delimiter) != 1 or self.delimiter in '"\r\n' or ord(self.delimiter) > 127
+        ):
+            raise DataError(
+                f"the delimiter {self.delimiter!r} is not one ASCII character other than a quote "
+                "or a line break.",
+                "write a tab as '\\t'.",
+            )
+        if self.decimal not in (".", ","):
+            raise DataError(f"decimal is {self.decimal!r}, but must be '.' or ','.")
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise DataError(
+                f"the encoding {self.encoding!r} is unknown.", "try 'cp1252' or 'utf-16'."
+            ) from None
+
+    def __repr__(self) -> str:
+        said = {name: value for name, value in self.said.items() if name != "source"}
+        shown = [] if self.source is None else [_shown(self.source)]
+        shown += [f"{name}={_shown(value)}" for name, value in said.items()]
+        return f"Data({without_secrets(', '.join(shown))})"
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What is not as it is by default, but no secrets."""
+        return {
+            own.name: getattr(self, own.name)
+            for own in fields(self)
+            if not _is_same(getattr(self, own.name), own.default) and "secret" not in own.metadata
+        }
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows may differ in weight."""
+        return self.weight is not None or self.counts is not None
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """The columns that say something of rows and are not variables, with what they are for."""
+        named = {column: name for name in PER_ROW if isinstance(column := getattr(self, name), str)}
+        replicates = self.replicate_weights.names if self.replicate_weights else ()
+        return named | dict.fromkeys(replicates, "replicate_weights")
+
+    @property
+    def in_arrays(self) -> tuple[str, ...]:
+        """What is given row by row beside the data, in their order."""
+        found = [name for name in PER_ROW if not isinstance(getattr(self, name), str | None)]
+        if self.replicate_weights and not self.replicate_weights.names:
+            found.append("replicate_weights")
+        return tuple(found)
+
+    @property
+    def extras(self) -> int:
+        """How many numbers go with each row beside its codes."""
+        replicates = 0 if self.replicate_weights is None else len(self.replicate_weights.factors)
+        copies = 2 if self.counts is not None else 0
+        labels = (self.strata is not None) + (self.cluster is not None)
+        return self.is_weighted + copies + labels + replicates
+
+    def lengths(self) -> dict[str, int]:
+        """For how many rows each of `in_arrays` is given."""
+        return {
+            name: len(own.columns if isinstance(own, ReplicateWeights) else own)
+            for name in self.in_arrays
+            for own in [getattr(self, name)]
+        }
+
+    def rows(self, start: int, stop: int) -> Data:
+        """The same for some of the rows: what is given row by row is cut."""
+        rows = slice(start, stop)
+        cut: dict[str, Any] = {
+            name: own.rows(rows) if isinstance(own, ReplicateWeights) else own[rows]
+            for name in self.in_arrays
+            for own in [getattr(self, name)]
+        }
+        return replace(self, **cut)
+
+    @property
+    def missing_anywhere(self) -> tuple[object, ...]:
+        """What means "not observed" in all columns, unless it is a state."""
+        found: tuple[object, ...] = self.missing.get(None, ())
+        return found
+
+    def missing_in(self, column: str) -> tuple[object, ...]:
+        """What means "not observed" in this column, whatever else it might be."""
+        found: tuple[object, ...] = self.missing.get(column, ())
+        return found
+
+
+def data_given(data: Any, **said: Any) -> Data:
+    """The data as one value, with what shorthands say of them.
+
+    Raises
+    ------
+    DataError
+        Something is said twice: in `Data` and beside it.
+    """
+    given = {name: value for name, value in said.items() if not _is_unsaid(value)}
+    if data is None:
+        raise DataError.unknown_kind(data)
+    if not isinstance(data, Data):
+        return Data(data, **given)
+    if twice := [name for name in given if name in data.said]:
+        raise DataError(
+            f"{twice[0]}= is said twice: in Data and beside it.", "say it in one of the two."
+        )
+    return replace(data, **given)
+
+
+def _is_same(value: object, default: object) -> bool:
+    return (
+        value is default
+        or (isinstance(value, str | tuple) and value == default)
+        or (isinstance(value, dict) and not value)
+    )
+
+
+def _is_unsaid(value: object) -> bool:
+    return value is None or (isinstance(value, str | Sequence | Mapping) and not len(value))
+
+
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """The names as strings; a lone string is one name, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(map(str, names))
+
+
+def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:
+    """The codes of each column, and of all (None)."""
+    by_column = missing if isinstance(missing, Mapping) else {None: missing}
+    found = {
+        None if column is None else str(column): _codes(own) for column, own in by_column.items()
+    }
+    return {column: codes for column, codes in found.items() if codes}
+
+
+def _codes(codes: Any) -> tuple[object, ...]:
+    """One code or several."""
+    if isinstance(codes, str | bytes | bool | int | float) or not np.iterable(codes):
+        return (codes,)
+    return tuple(codes.tolist() if isinstance(codes, np.ndarray) else codes)
+
+
+def _labels(labels: Any, name: str) -> NDArray[np.object_]:
+    cells = list(labels.to_list() if hasattr(labels, "to_list") else labels)
+    found = np.empty(len(cells), dtype=object)
+    for row, cell in enumerate(cells):
+        if isinstance(cell, list | tuple | dict):
+            raise DataError(f"{name}= is the name of a column, or one label for each row.")
+        found[row] = cell
+    return found
+
+
+def _shown(value: object) -> str:
+    """A value of `Data` in short."""
+    if isinstance(value, str | os.PathLike | bool | int | float | tuple | list):
+        return clipped(os.fspath(value) if isinstance(value, os.PathLike) else value)
+    if isinstance(value, dict) and all(isinstance(cells, tuple) for cells in value.values()):
+        return clipped(list(value[None]) if [*value] == [None] else value)
+    if isinstance(value, np.ndarray):
+        return f"<{len(value):,} values>"
+    return f"<{type(value).__name__}>"

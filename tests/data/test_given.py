@@ -1,0 +1,230 @@
+"""`Data` is one value for data and how they are read: weights, counts, designs, codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import lacunet as lc
+from lacunet.data.coded import CodeWriter, scratch_folder
+from lacunet.data.errors import DataError, WeightError
+from lacunet.data.given import Data, data_given
+from lacunet.data.read import read_table
+from lacunet.data.table import Design, EncodedTable, Labels
+
+PAIR = lc.Network({"A": ["no", "yes"], "B": ["0", "1"]})
+ROWS = {"A": ["no", "yes", None, "no"], "B": ["0", "1", "1", "0"]}
+
+
+def spelled_out(labels: Labels | None) -> list[str]:
+    assert labels is not None
+    return [labels.labels[code] for code in labels.codes]
+
+
+def test_shorthands_say_the_same_as_data() -> None:
+    rows = ROWS | {"n": [1, 2, 3, 4], "w": [0.5, 1.5, 2, 1]}
+    said = lc.learn(PAIR, Data(rows, weight="w", counts="n", missing="yes"), "direct-mcar")
+    beside = lc.learn(PAIR, rows, "direct-mcar", weight="w", counts="n", missing="yes")
+    mixed = lc.learn(PAIR, Data(rows, weight="w"), "direct-mcar", counts="n", missing="yes")
+    assert said.network == beside.network == mixed.network
+    with pytest.raises(DataError, match="weight= is said twice"):
+        lc.learn(PAIR, Data(rows, weight="w"), weight="n")
+
+
+def test_what_belongs_to_the_data_is_not_an_option_of_a_method() -> None:
+    with pytest.raises(lc.LacunetError, match=r"lacunet\.Data\(data, latent="):
+        lc.learn(PAIR, {"A": ["no"]}, "em", latent=["B"])
+
+
+def test_counts_and_weights_say_how_many_rows_there_are_and_what_they_weigh() -> None:
+    counts, weights = np.array([1.0, 2.0, 3.0, 2.0]), np.array([0.5, 1.5, 2.0, 1.0])
+    counted = read_table(Data(ROWS, counts=counts), PAIR)
+    assert counted.copies is not None
+    assert (counted.rows, counted.stand_for, counted.total) == (4, 8, 8.0)
+    assert counted.missing_of == {"A": 3, "B": 0}
+    np.testing.assert_array_equal(counted.copies.squares, counts)
+    weighted = read_table(Data(ROWS, weight=weights), PAIR)
+    assert (weighted.copies, weighted.stand_for, weighted.total) == (None, 4, 5.0)
+    both = read_table(Data(ROWS, weight=weights, counts=counts), PAIR)
+    assert both.copies is not None
+    np.testing.assert_array_equal(both.weights, counts * weights)
+    np.testing.assert_array_equal(both.copies.rows, counts)
+    np.testing.assert_array_equal(both.copies.squares, counts * weights**2)
+    # As many rows of that weight each.
+    again = np.repeat(np.arange(4), counts.astype(int))
+    rows = {name: [column[at] for at in again] for name, column in ROWS.items()}
+    expected = read_table(Data(rows, weight=weights[again]), PAIR)
+    assert (both.stand_for, both.missing_of) == (expected.stand_for, expected.missing_of)
+    assert both.total == pytest.approx(expected.total, rel=1e-15)
+
+
+def test_rows_that_count_nothing_are_left_out() -> None:
+    table = read_table(Data(ROWS, counts=[0, 1, 0.25, 2]), PAIR)
+    assert table.copies is not None
+    assert (table.rows, table.stand_for, table.missing_of["A"]) == (3, 3, 1)
+    assert table.row_numbers is not None
+    assert table.row_numbers.tolist() == [2, 3, 4]
+
+
+def test_whole_weights_of_distinct_rows_are_told_to_look_like_counts() -> None:
+    rows = {"A": ["no", "yes", "no", "yes"], "B": ["0", "1", "1", "0"], "n": [3, 5, 1, 2]}
+    with pytest.warns(lc.LacunetWarning, match=r"counts= \(--counts\)"):
+        read_table(Data(rows, weight="n"), PAIR)
+    for other in (
+        Data(rows, counts="n"),
+        Data(rows | {"n": [3, 5.5, 1, 2]}, weight="n"),
+        Data(rows | {"n": [3, 3, 3, 3]}, weight="n"),
+        Data(rows | {"B": ["0", "1", "0", "1"]}, weight="n"),  # equal rows
+    ):
+        assert not any("counts=" in note for note in read_table(other, PAIR).notes)
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pa.table, "file"])
+def test_strata_and_clusters_are_labels_whatever_holds_them(kind: Any, tmp_path: Path) -> None:
+    columns = ROWS | {"s": [10.0, 2.0, 2.0, 10.0], "c": ["x", "y", "x", "z"]}
+    data = columns if kind == "file" else kind(columns)
+    if kind == "file":
+        data = tmp_path / "rows.csv"
+        pd.DataFrame(columns).to_csv(data, index=False)
+    table = read_table(Data(data, strata="s", cluster="c"), PAIR)
+    assert table.design is not None
+    assert spelled_out(table.design.strata) == ["10", "2", "2", "10"]
+    assert spelled_out(table.design.clusters) == ["x", "y", "x", "z"]
+    beside = read_table(Data(ROWS, strata=columns["s"], cluster=np.array(list("xyxz"))), PAIR)
+    assert beside.design is not None
+    assert spelled_out(beside.design.strata) == ["10", "2", "2", "10"]
+
+
+def test_a_row_without_a_stratum_is_refused_by_its_place() -> None:
+    for column in ([1, None, 2, 2], ["1", "NA", "2", "2"], [1.0, np.nan, 2.0, 2.0]):
+        with pytest.raises(DataError, match="strata= is missing in the dict, row 2"):
+            read_table(Data(ROWS | {"s": column}, strata="s"), PAIR)
+    with pytest.raises(WeightError, match="cluster='A' names a variable"):
+        read_table(Data(ROWS, cluster="A"), PAIR)
+    with pytest.raises(WeightError, match="cluster= has 3 values for 4 rows"):
+        read_table(Data(ROWS, cluster=["a", "b", "c"]), PAIR)
+
+
+def test_replicate_weights_say_how_a_variance_is_made() -> None:
+    rows = ROWS | {"r1": [2, 0, 1, 1], "r2": [0, 2, 1, 1]}
+    named = Data(
+        rows, weight=[0, 1.5, 1, 1], replicate_weights=lc.ReplicateWeights(["r1", "r2"], "brr")
+    )
+    matrix = lc.ReplicateWeights(np.array([rows["r1"], rows["r2"]]).T, "brr")
+    for data in (named, Data(ROWS, weight=[0, 1.5, 1, 1], replicate_weights=matrix)):
+        design = read_table(data, PAIR).design
+        assert design is not None
+        np.testing.assert_array_equal(design.replicates, [[0, 2], [1, 1], [1, 1]])
+        np.testing.assert_array_equal(design.factors, [0.5, 0.5])
+    many = [f"r{at}" for at in range(10)]
+    assert lc.ReplicateWeights(many, "jackknife").factors[0] == 0.9
+    assert lc.ReplicateWeights(many, "fay", rho=0.3).factors[0] == pytest.approx(1 / 4.9)
+    assert lc.ReplicateWeights(["r1", "r2"], factors=[0.25, 0.5]).factors.tolist() == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"replicate_weights": ["r1", "r2"]}, "does not say their kind"),
+        ({"weight": "no"}, "no column 'no' for weight="),
+        ({"missing": {"C": [9]}}, r"missing=\{\.\.\.\} names \['C'\]"),
+        ({"unknown": "no"}, "unknown= is 'no'"),
+        ({"query": "select 1"}, "a source or a query"),
+        ({"counts": [1, -1, 1, 1]}, r"the count in row 2 is -1\.0"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_table(Data(ROWS, **options), PAIR)
+
+
+def test_kinds_of_replicate_weights_are_refused_that_say_too_little() -> None:
+    for options in ({}, {"kind": "fay"}, {"kind": "brr", "rho": 0.5}, {"factors": [1]}):
+        with pytest.raises(WeightError):
+            lc.ReplicateWeights(["r1", "r2"], **options)  # type: ignore[arg-type]
+
+
+def test_codes_of_one_column_mean_missing_there_alone_and_by_value() -> None:
+    network = lc.Network({"Age": ["8", "9"], "Q": ["1", "2", "9"]})
+    for code in (9, 9.0, "9", "9.0"):
+        for column in ([1, 9, 2], [1.0, 9.0, 2.0], ["1", "9", "2"], ["1.0", "9.0", "2.0"]):
+            rows = {"Age": [9, 8, 9], "Q": column}
+            for missing in ({"Q": [code]}, {"Q": code}):
+                table = read_table(Data(rows, missing=missing), network)
+                assert table.columns["Q"].tolist() == [0, 3, 1]
+                assert table.columns["Age"].tolist() == [1, 0, 1]
+    everywhere = read_table(Data({"Age": [9, 8, 7], "Q": [1, 9, 7]}, missing=7), network)
+    assert everywhere.columns["Age"].tolist() == [1, 0, 2]
+    assert everywhere.columns["Q"].tolist() == [0, 2, 3]
+    both = Data({"Age": [9, 8, 7], "Q": [1, 9, 7]}, missing={None: [7], "Q": [9]})
+    assert read_table(both, network).columns["Q"].tolist() == [0, 3, 3]
+
+
+def test_data_print_what_was_said_of_them_and_no_secret() -> None:
+    assert repr(Data("rows.csv", weight="w")) == "Data('rows.csv', weight='w')"
+    assert (
+        repr(Data(ROWS, missing=["9"], counts=[1, 2]))
+        == "Data(<dict>, counts=<2 values>, missing=['9'])"
+    )
+    secret = Data(query="select 1", database="postgresql://ann:secret@db/clinic")
+    assert "secret" not in repr(secret)
+    assert data_given(secret) is not secret
+    assert data_given("rows.csv").source == "rows.csv"
+
+
+def test_labels_of_several_tables_are_joined_by_their_names() -> None:
+    one = Design(Labels(("a", "b"), np.array([1, 0], np.int32)), None, np.ones((2, 1)))
+    two = Design(Labels(("c", "a"), np.array([0, 1], np.int32)), None, np.zeros((2, 1)))
+    whole = Design.joined([one, two])
+    assert spelled_out(whole.strata) == ["b", "a", "c", "a"]
+    assert whole.replicates is not None
+    assert whole.replicates.ravel().tolist() == [1, 1, 0, 0]
+
+
+def test_a_design_is_kept_on_the_disk_whatever_labels_each_batch_has() -> None:
+    def table(strata: list[str], weights: list[float]) -> EncodedTable:
+        rows = {"A": ["no"] * len(strata), "B": ["1"] * len(strata), "s": strata, "r": weights}
+        replicates = lc.ReplicateWeights(["r"], factors=[0.5])
+        data = Data(rows, strata="s", counts="r", replicate_weights=replicates)
+        return read_table(data, PAIR)
+
+    parts = [table(["b", "a"], [1.0, 2.0]), table(["c", "a", "b"], [3.0, 4.0, 5.5])]
+    with scratch_folder() as folder, CodeWriter(folder / "rows", PAIR.cardinality_of) as writer:
+        for part in parts:
+            writer.append(part)
+        (whole,) = writer.finished().tables(100)
+    assert whole.design is not None
+    assert whole.copies is not None
+    assert spelled_out(whole.design.strata) == ["b", "a", "c", "a", "b"]
+    np.testing.assert_array_equal(whole.design.replicates, [[1], [2], [3], [4], [5.5]])
+    np.testing.assert_array_equal(whole.design.factors, [0.5])
+    np.testing.assert_array_equal(whole.copies.rows, [1, 2, 3, 4, 5.5])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_arrays_beside_the_data_are_cut_with_the_stretches(suffix: str, tmp_path: Path) -> None:
+    from lacunet.data.read import Told
+    from lacunet.data.reading import plan_reading
+    from lacunet.data.stream import stretches
+
+    for part in "ab":
+        frame = pd.DataFrame(ROWS)
+        path = tmp_path / f"{part}{suffix}"
+        frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
+    given = Data(tmp_path, strata=list("uvwxyzst"), counts=np.arange(8.0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lacunet.data.stream.STRETCH_ROWS", 1)
+        patch.setattr("lacunet.data.stream.MOST_STRETCHES", 2)
+        own = stretches(plan_reading(given, PAIR), ())
+    tables = [table for stretch in own for table in stretch.tables(3, Told())]
+    assert len(own) == (2 if suffix == ".parquet" else 1)
+    strata = [
+        label for table in tables if table.design for label in spelled_out(table.design.strata)
+    ]
+    assert strata == list("vwxyzst")  # the first row counts nothing
