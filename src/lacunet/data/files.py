@@ -5,13 +5,12 @@ from __future__ import annotations
 import atexit
 import glob
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from lacunet.data.coded import scratch_folder
 from lacunet.data.errors import DataError, listed
@@ -20,6 +19,7 @@ from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
 from lacunet.data.text import TextFile, text_part
 
 STDIN = "-"
+CHUNK = 1 << 16
 # Files of other programs, and the line that gives their rows as a table of pandas.
 FOREIGN = {
     ".xlsx": "pandas.read_excel({})",
@@ -111,13 +111,15 @@ def _part(path: Path, data: Data) -> Part:
         raise DataError.unreadable(label, error) from None
 
 
-def _saved(stream: IO[bytes], name: str) -> Path:
+def _saved(stream: Any, name: str) -> Path:
     """What comes only once as a file, for it is read more often; gone when the program ends."""
     kept = ExitStack()
     atexit.register(kept.close)
     path = kept.enter_context(scratch_folder()) / name
     with path.open("wb") as file:
-        shutil.copyfileobj(stream, file)
+        # One read of the system at a time: between two of one call no signal would be heard.
+        while chunk := stream.read1(CHUNK):
+            file.write(chunk)
     return path
 
 
