@@ -1,0 +1,150 @@
+"""The paragraph for the methods section: what was done, and what to cite."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from lacunet.estimate.learn import Result
+from lacunet.estimate.method import Ended
+from lacunet.wording import counted, first_of
+
+PAPER = (
+    "G. Van den Broeck, K. Mohan, A. Choi, A. Darwiche and J. Pearl, Efficient Algorithms for "
+    "Bayesian Network Parameter Learning from Incomplete Data, Proceedings of the 31st Conference "
+    "on Uncertainty in Artificial Intelligence (UAI), 2015."
+)
+EM_PAPER = (
+    "S. L. Lauritzen, The EM Algorithm for Graphical Association Models with Missing Data, "
+    "Computational Statistics and Data Analysis 19, 1995."
+)
+GRAPHS_PAPER = (
+    "K. Mohan and J. Pearl, Graphical Models for Processing Missing Data, Journal of the American "
+    "Statistical Association 116, 2021."
+)
+MAR = "assuming that values are missing at random"
+MCAR = "assuming that values are missing completely at random"
+CLOSED = {
+    "listwise": f"from the complete rows alone, {MCAR}",
+    "direct-mcar": f"by direct deletion (the rows that show a variable with its parents), {MCAR}",
+    "factored-mcar": f"by factored deletion, {MCAR}",
+    "direct-mar": f"by direct deletion within groups of the fully observed variables, {MAR}",
+    "factored-mar": f"by factored deletion within groups of the fully observed variables, {MAR}",
+    "informed-direct": f"by informed direct deletion, {MAR} given the separating variables",
+    "informed-factored": f"by informed factored deletion, {MAR} given the separating variables",
+    "one-step": f"by factored deletion and one step of EM, {MAR}",
+}
+CLOSED["auto"] = CLOSED["factored-mar"]  # where not even one step of EM was made
+RECIPES = {
+    "counts": "from the counts of each CPT row",
+    "influence of rows": "from the influence of each row",
+    "rate matrix of EM": "from the rate matrix of EM",
+    "delete-a-group jackknife": "by a delete-a-group jackknife",
+}
+ENDED = {
+    "converged": "run to convergence",
+    "steps done": "stopped after a given number of steps",
+    "iteration limit": "stopped at its limit of iterations",
+    "time limit": "stopped at its time limit",
+    "interrupted": "interrupted",
+    "held-out peak": "stopped where the likelihood of held-out rows peaked",
+    "optima averaged": "run to convergence from several starts, whose optima were averaged",
+}
+
+
+def methods_text(result: Result) -> str:
+    """How a result was made, in sentences for a paper, with the citations at the end.
+
+    Everything said is taken from the result: the data it saw, the method that really ran, how
+    it ended, what fell back and what rests on no data.
+    """
+    sentences = [_data(result), _method(result), _prior(result)]
+    if result.uncertainty is not None:
+        recipe = result.uncertainty.recipe
+        sentences.append(f"Intervals were computed {RECIPES.get(recipe, f'by {recipe}')}.")
+    sentences += [*_weak(result)]
+    sentences.append(f"Computations were done with lacunet {version('lacunet')} [1].")
+    return " ".join(sentences) + "\n\n" + "\n".join(_references(result))
+
+
+def _data(result: Result) -> str:
+    network = result.network
+    gaps = sum(result.missing.values())
+    cells = max(result.rows * len(result.missing), 1)
+    partially = sum(count > 0 for count in result.missing.values())
+    weighted = "" if result.total == result.rows else "weighted "
+    missing = (
+        f"{gaps / cells:.1%} of the values were missing, in {partially} of "
+        f"{counted(len(result.missing), 'variable')}"
+        if gaps
+        else "no value was missing"
+    )
+    return (
+        f"The conditional probability tables (CPTs) of a Bayesian network with "
+        f"{counted(len(network.variables), 'variable')} and "
+        f"{counted(len(network.edges), 'edge')} were estimated from {result.rows:,} "
+        f"{weighted}{'row' if result.rows == 1 else 'rows'} of data; {missing}."
+    )
+
+
+def _method(result: Result) -> str:
+    if not any(result.missing.values()):
+        return "They are the relative frequencies in the data."
+    if result.ended is not None:
+        return _em(result.ended, bool(result.mechanisms))
+    if result.method == "mgraph":
+        return (
+            "Each was estimated by a formula that is identified under a missingness graph, which "
+            "says what whether a value is recorded depends on [2]."
+        )
+    return f"They were estimated in closed form {CLOSED.get(result.method, result.method)} [1]."
+
+
+def _em(ended: Ended, on_graph: bool) -> str:
+    assumed = (
+        "with the mechanisms of a missingness graph as observed nodes of the network" if on_graph
+        else MAR
+    )  # fmt: skip
+    starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
+    return (
+        f"They maximise the posterior given all observed values, {assumed}; expectation "
+        f"maximisation [2] was {ENDED.get(ended.reason, ended.reason)}{starts}, after "
+        f"{counted(ended.iterations, 'iteration')}."
+    )
+
+
+def _prior(result: Result) -> str:
+    prior = result.prior
+    if not isinstance(prior, (int, float)):
+        return "The strength of the Dirichlet prior of each cell was learned from the data."
+    if prior == 1:
+        return "No prior was used."
+    pseudo = prior - 1
+    number = "one pseudo-count" if pseudo == 1 else f"{pseudo:g} pseudo-counts"
+    return f"A symmetric Dirichlet prior added {number} to each cell."
+
+
+def _weak(result: Result) -> list[str]:
+    reports = result.families.values()
+    sentences = []
+    fell = [one.variable for one in reports if one.fallback_mass > 0]
+    if fell:
+        sentences.append(
+            f"For {counted(len(fell), 'CPT')} ({first_of(fell, 3)}) some groups of rows had no "
+            "data of their own, and the estimate without groups was used there."
+        )
+    bare, rows = sum(one.unsupported for one in reports), sum(one.support.size for one in reports)
+    if bare:
+        sentences.append(
+            f"No data support {bare:,} of {rows:,} CPT rows (parent configurations that no row "
+            "shows with the variable); their values rest on the prior or on the rest of the model."
+        )
+    return sentences
+
+
+def _references(result: Result) -> list[str]:
+    found = [f"[1] {PAPER}"]
+    if result.ended is not None:
+        found.append(f"[2] {EM_PAPER}")
+    elif result.method == "mgraph" and any(result.missing.values()):
+        found.append(f"[2] {GRAPHS_PAPER}")
+    return found

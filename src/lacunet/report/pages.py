@@ -1,0 +1,91 @@
+"""Results as pages, from Python: in a notebook, in a file, two of them side by side."""
+
+from __future__ import annotations
+
+import platform
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lacunet.estimate.learn import Result
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.missingness.graph import MissingnessGraph, graph_of
+from lacunet.pages.disclosure import rows_behind
+from lacunet.pages.kit import write_page
+from lacunet.pages.learned import page
+from lacunet.pages.live import Behind
+from lacunet.pages.notebook import Page
+from lacunet.pages.provenance import Provenance
+from lacunet.pages.shown import Side, pair_page
+
+LEVEL = 0.95
+
+
+def result_page(result: Result, beside: Result | AnyNetwork | None = None) -> Page:
+    """The page of a result, for a notebook; with ``beside``, of two over the same variables."""
+    if beside is not None:
+        first, second = _labels(result, beside)
+        return Page(pair_page(_side(first, result), _side(second, beside), _here()))
+    return Page(page(result, source=_here(), level=_level(result)))
+
+
+def write_report(
+    result: Result,
+    path: str | Path,
+    data: Any = None,
+    *,
+    level: float | None = None,
+    min_count: int = 0,
+    missingness: MissingnessGraph | str | None = None,
+) -> None:
+    """Write the page of a result to a file.
+
+    Parameters
+    ----------
+    data
+        The data that were learned from. With them the page also says what is missing together,
+        and where complete rows would have misled.
+    level
+        The level of the intervals, where the result has any; 0.95 if none is given.
+    min_count
+        Numbers from which a count of fewer rows could be worked out are left out.
+    missingness
+        How values go missing: a graph, its text or a file's path. Its mechanisms are drawn.
+    """
+    from lacunet.data.read import read_table
+
+    table = None if data is None else read_table(data, result.network)
+    text = page(
+        result,
+        table,
+        _here(),
+        level=_level(result) if level is None else level,
+        min_count=min_count,
+        missingness=None if missingness is None else graph_of(missingness, result.network),
+    )
+    write_page(path, text)
+
+
+def _level(result: Result) -> float | None:
+    return None if result.uncertainty is None else LEVEL
+
+
+def _labels(first: Result, second: Any) -> tuple[str, str]:
+    """The methods, if they tell the two apart."""
+    methods = [str(getattr(one, "method", "network")) for one in (first, second)]
+    return (methods[0], methods[1]) if methods[0] != methods[1] else ("first", "second")
+
+
+def _side(label: str, one: Any) -> Side:
+    network = as_network(one)
+    if not isinstance(one, Result):
+        return Side(label, network)
+    rows = {name: rows_behind(one.families[name]) for name in network.variables}
+    return Side(label, network, Behind(rows))
+
+
+def _here() -> Provenance:
+    made = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+    versions = (("lacunet", version("lacunet")), ("Python", platform.python_version()))
+    return Provenance("", made, versions=versions)

@@ -1,0 +1,64 @@
+"""Pages from Python: in a notebook's frame, in a file, two side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import Opened, needs_browser
+from test_learned_page import carried
+
+import lacunet as lc
+from examples import APPENDIX, appendix_table
+from lacunet.errors import LacunetError
+from lacunet.report.pages import result_page, write_report
+
+pytestmark = needs_browser
+
+
+def test_a_report_says_more_with_the_data(tmp_path: Path) -> None:
+    table = appendix_table()
+    result = lc.learn(APPENDIX, table, method="em", intervals=True)
+    write_report(result, tmp_path / "plain.html")
+    write_report(result, tmp_path / "data.html", table, level=0.8, missingness="W -> R[X]; R[Y]")
+    plain, more = ((tmp_path / f"{name}.html").read_text() for name in ("plain", "data"))
+    assert 'id="missing"' not in plain
+    assert 'id="missing"' in more
+    assert carried(plain)["level"] == 0.95
+    assert carried(more)["level"] == 0.8
+    assert len(carried(more)["mechanisms"]) == 2
+
+
+def test_a_page_answers_questions_inside_a_notebook(browser: Any, tmp_path: Path) -> None:
+    result = lc.learn(APPENDIX, appendix_table(), method="em")
+    cell = result_page(result)._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><p>a cell</p>{cell}")
+    with Opened(browser, tmp_path / "notebook.html", waits=False) as opened:
+        frame = opened.page.frame_locator("iframe")
+        bar = frame.locator('[data-variable="W"][data-state="1"]')
+        bar.click()
+        frame.locator('[data-variable="W"][data-state="1"][data-belief="1"]').wait_for()
+        shown = frame.locator('[data-variable="X"][data-state="0"]').get_attribute("data-belief")
+        expected = lc.query(result.network, "X", {"W": "1"})[0]
+        assert float(str(shown)) == pytest.approx(expected, abs=1e-9)
+        frame.locator(".head").first.click()
+        assert opened.faults == []
+
+
+def test_two_results_stand_side_by_side_under_their_methods() -> None:
+    results = [lc.learn(APPENDIX, appendix_table(), method=m) for m in ("em", "direct-mcar")]
+    data = carried(result_page(*results).text)
+    assert data["labels"] == ["em", "direct-mcar"]
+    assert data["has_rows"]
+    assert data["other"]["has_rows"]
+    twins = carried(result_page(results[0], results[0].network).text)
+    assert twins["labels"] == ["em", "network"]
+    with pytest.raises(LacunetError, match="same variables"):
+        result_page(results[0], lc.example("asia"))
+
+
+def test_a_page_prints_as_one_line() -> None:
+    page = result_page(lc.learn(APPENDIX, appendix_table(), method="direct-mcar"))
+    assert repr(page).startswith("<Page of ")
+    assert "\n" not in repr(page)

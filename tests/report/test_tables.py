@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lacunet as lc
+from examples import APPENDIX, appendix_table
+from lacunet.estimate.learn import Result
+from lacunet.model.network import Network
+from lacunet.report.tables import EstimateTable, cpt_table
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return lc.learn(APPENDIX, appendix_table(), method="direct-mcar", intervals=True)
+
+
+def test_a_row_for_each_entry_with_its_interval_and_what_is_behind_it(result: Result) -> None:
+    frame = cpt_table(result, "X", 0.9).to_frame()
+    assert list(frame.columns) == [
+        *("W", "Z", "X", "estimate", "low", "high", "rows", "effective size"),
+    ]
+    assert frame[["W", "Z", "X"]].to_numpy().tolist()[:3] == [
+        *(["0", "0", "0"], ["0", "0", "1"], ["0", "1", "0"]),
+    ]
+    np.testing.assert_array_equal(frame["estimate"], result.network.cpt("X").table.ravel())
+    np.testing.assert_array_equal(frame[["low", "high"]], result.interval("X", 0.9).reshape(-1, 2))
+    # X is shown by 24 of 36 rows, evenly over the four states of W and Z.
+    assert frame["rows"].tolist() == [6] * 8
+
+
+def test_without_intervals_the_table_has_none() -> None:
+    plain = lc.learn(APPENDIX, appendix_table(), method="direct-mcar")
+    assert list(cpt_table(plain, "X").columns) == ["W", "Z", "X", "estimate", "rows"]
+
+
+def test_csv_holds_every_digit(result: Result, tmp_path: Path) -> None:
+    table = cpt_table(result, "Y")
+    text = table.to_csv(tmp_path / "y.csv")
+    assert (tmp_path / "y.csv").read_text() == text
+    again = pd.read_csv(tmp_path / "y.csv", dtype=dict.fromkeys("XYZ", str))
+    np.testing.assert_array_equal(again["estimate"], table.to_frame()["estimate"])
+
+
+@pytest.fixture
+def odd() -> EstimateTable:
+    names = Network({"50%_{a}": ["x|y", "~\\^&"], "rows": ["1", "2"]}, {"rows": ["50%_{a}"]})
+    rows = {"50%_{a}": ["x|y", "~\\^&"] * 3, "rows": ["1", "1", "2"] * 2}
+    return cpt_table(lc.learn(names, rows, method="direct-mcar"), "rows")
+
+
+def test_latex_escapes_what_it_would_take_for_commands(odd: EstimateTable) -> None:
+    lines = odd.to_latex().splitlines()
+    assert lines[0] == r"\begin{tabular}{llrr}"
+    assert lines[2] == r"50\%\_\{a\} & rows & estimate & rows (number) \\"
+    assert lines[6].startswith(r"\textasciitilde{}\textbackslash{}\textasciicircum{}\& & 1 & ")
+    assert lines[-1] == r"\end{tabular}"
+
+
+def test_markdown_keeps_bars_within_their_cells(odd: EstimateTable) -> None:
+    lines = odd.to_markdown().splitlines()
+    assert lines[1] == "| --- | --- | ---: | ---: |"
+    assert lines[2].startswith(r"| x\|y | 1 | ")
+
+
+def test_a_number_never_hides_a_variable_of_the_same_name(odd: EstimateTable) -> None:
+    (head, first, *_) = csv.reader(io.StringIO(odd.to_csv()))
+    assert head == ["50%_{a}", "rows", "estimate", "rows (number)"]
+    assert first[:2] == ["x|y", "1"]
+
+
+def test_what_is_not_known_is_a_dash_in_print_and_empty_in_csv() -> None:
+    table = EstimateTable("P(A)", {"A": ["0"], "estimate": [0.5], "low": [float("nan")]}, 1)
+    assert "–" in str(table)
+    assert table.to_csv().splitlines()[1] == "0,0.5,"
+    assert "<td" in table._repr_html_()
