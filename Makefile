@@ -124,9 +124,12 @@ fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
 	$(ALONE) $(BIN)/python fuzz/run.py statistics --files $$(($(FILES) / 100)) --seed $(SEED)
 
-# Runs, or finishes, what docs/experiments-results.md shows, and puts the tables into it: some hours.
+# Runs, or finishes, all that docs/paper.md shows, and writes it: many hours. GRID is a file with
+# the network Grid 90-20-1; without it, a grid made by the same recipe takes its place.
+GRID ?=
 studies: .venv/.installed-test
-	$(ALONE) $(BIN)/python -m studies.make_page build/studies --run
+	$(BIN)/python -m studies all $(if $(GRID),--grid $(GRID))
+	$(BIN)/python -m studies page
 
 clean:
 	rm -rf .venv .venv-spark build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

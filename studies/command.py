@@ -35,6 +35,7 @@ NAMES = (
     "structure-paper",
     "example-appendix",
     "all",
+    "page",
 )
 EXAMPLE = """example:
   python -m studies table-mcar --quick
@@ -42,8 +43,10 @@ EXAMPLE = """example:
   python -m studies table-large --grid grid-90-20-1.bif.gz --limits 60 --networks water,barley
   python -m studies figure-alarm --networks my-network.bif --sizes 1000,10000
   python -m studies all --grid grid-90-20-1.bif.gz -o runs
+  python -m studies page -o runs
 
-'all' runs everything that the page on the paper shows, each study in a folder of its own.
+'all' runs everything that docs/paper.md shows, each study in a folder of its own; 'page' writes
+docs/paper.md and its figures from these folders. Time limits are limits of processor time.
 A run can be stopped at any time: the same command continues where it stopped. Asking for more
 sizes, repetitions or methods adds to what is there.
 """
@@ -119,6 +122,8 @@ def run(options: Namespace) -> int:
         return _appendix(options)
     if options.name == "all":
         return _run_all(options)
+    if options.name == "page":
+        return _write_page(options)
     from studies.errors import StudyError
     from studies.paper.studies import study_named, titled
     from studies.report.write import report
@@ -140,7 +145,7 @@ def run(options: Namespace) -> int:
     print(json.dumps(written.data) if options.json else written.text)
     for text in written.failures:
         say(text)
-    say(f"{len(written.files)} files are in {folder}; the page is {folder / 'index.html'}")
+    say(f"{len(written.files)} files are in {folder}; the tables are in {folder / 'table.md'}")
     if written.is_empty:
         raise StudyError("no cell gave a network.", "the causes are listed above.")
     return 0
@@ -185,6 +190,17 @@ def _run_all(options: Namespace) -> int:
     return 0
 
 
+def _write_page(options: Namespace) -> int:
+    """Write the page on the paper from the folders of finished runs."""
+    from studies.report.side_by_side import write_page
+
+    page = Path(__file__).parents[1] / "docs" / "paper.md"
+    for mark in write_page(Path(options.output or RUNS), page):
+        say(f"no results for {mark}")
+    say(f"the page is {page}")
+    return 0
+
+
 def _refuse_unused(options: Namespace) -> None:
     """Refuse options that would have no effect: nobody types them for nothing."""
     given = [name for name in OF_A_RUN if getattr(options, name) not in (None, False, [])]
@@ -193,6 +209,9 @@ def _refuse_unused(options: Namespace) -> None:
         words = "example-appendix has nothing to choose"
     elif options.report:
         words = "--report runs nothing"
+    elif options.name == "page":
+        given += [name for name in ("quick", "json") if getattr(options, name)]
+        words = "page runs nothing"
     elif options.name == "all":
         given = [name for name in given if name not in OF_ALL]
         given += [name for name in ("quick", "json") if getattr(options, name)]

@@ -226,7 +226,6 @@ STUDIES = {
             learners_named(("em-10", "em-bp-10", *CLOSED_FORMS, "em", "auto", "complete")),
             (60.0, 300.0, 1_500.0),
             ("log_likelihood", "seconds"),
-            drawn=("em-10", "em-bp-10", "direct-mar", *FACTORED, "em", "auto"),
             titles={"em-10": "EM-JT"},
             test_rows=20_000,
         ),

@@ -1,84 +1,113 @@
-"""Our best method against the best entry that the paper printed, place by place."""
+"""What may be claimed: one comparison per place of the paper's tables, named beforehand.
+
+`auto`, what the program does if nothing is chosen (with the paper's prior), meets the best entry
+that the paper printed, within the same time limit and within a tenth of it: the machine of 2015
+and ours differ. It wins or loses where the difference is more than two standard errors of our
+mean; the paper gives none of its own. And the closed forms, which are the same estimators, are held
+against their own numbers in the paper: they should agree within two standard errors.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import isnan
+from typing import Literal
 
 from lacunet.comparison.summary import Summary
 from studies.paper.published import Published, published
 from studies.paper.studies import Study
-from studies.problems.learners import TITLES
+from studies.problems.learners import CLOSED_FORMS
 from studies.report.summary import Group, by_group, summary
 from studies.report.tables import Sheet, cell_text, duration, power
 from studies.runner.outcomes import Outcome
 
 MEASURE = "log_likelihood"
+CHAMPION = "auto"
+ERRORS = 2.0  # standard errors of our mean
+SAME_NETWORKS = ("grid-90-20-1", "water")  # the paper had other versions of the other two
+Verdict = Literal["win", "tie", "loss", "one problem", "no network", ""]
 
 
 @dataclass(frozen=True)
 class Contest:
-    """One place in the paper's tables: its entry in bold, and our best mean there.
-
-    ``limit`` is the limit that ours was run under, which may be shorter than the paper's.
-    ``unchosen`` is the mean of `auto` there: the best of many methods is known only afterwards.
-    """
+    """A place in the paper's tables: its entry in bold, ours within its limit and a tenth of it."""
 
     paper: Published
     network: str
-    limit: float
-    method: str
-    found: Summary
-    unchosen: Summary | None = None
+    whole: Summary | None
+    tenth: Summary | None
 
     @property
-    def gain(self) -> float:
-        """By how much our log-likelihood is above the paper's."""
-        return self.found.mean - (self.paper.value or 0.0)
+    def verdicts(self) -> tuple[Verdict, Verdict]:
+        """How it ends within the same limit, and within a tenth of it."""
+        return self._verdict(self.whole), self._verdict(self.tenth)
+
+    def _verdict(self, found: Summary | None) -> Verdict:
+        if found is None:
+            return ""
+        if not found.is_whole:
+            return "no network"
+        if isnan(found.standard_error):
+            return "one problem"
+        gain = found.mean - (self.paper.value or 0.0)
+        if abs(gain) <= ERRORS * found.standard_error:
+            return "tie"
+        return "win" if gain > 0 else "loss"
 
 
-def contests(study: Study, outcomes: Sequence[Outcome]) -> list[Contest]:
-    """Every place that both have; the yardstick that saw the complete rows does not compete."""
-    groups = by_group(one for one in outcomes if one.method != "complete")
-    summaries = {group: summary(draws, MEASURE) for group, draws in groups.items()}
-    networks = dict.fromkeys(one.network for one in outcomes)
-    places = [
-        (paper, network)
-        for paper in published(study.name)
-        for network in networks
-        if paper.is_best and network.startswith(paper.network)
-    ]
-    found = [one for paper, network in places if (one := _contest(paper, network, summaries))]
+def contests(study: Study, outcomes: Sequence[Outcome], champion: str = CHAMPION) -> list[Contest]:
+    """Every place in bold of the paper's tables that the champion was run at."""
+    groups = by_group(one for one in outcomes if one.method == champion)
+    found = []
+    for paper in published(study.name):
+        for network in dict.fromkeys(network for network, *_ in groups):
+            if not (paper.is_best and paper.limit and network.startswith(paper.network)):
+                continue
+            whole, tenth = (
+                _at(groups, (network, paper.setting, limit, paper.rows, champion))
+                for limit in (paper.limit, paper.limit / 10)
+            )
+            if whole is not None or tenth is not None:
+                found.append(Contest(paper, network, whole, tenth))
     return sorted(found, key=_order)
 
 
-def _contest(
-    paper: Published, network: str, summaries: Mapping[Group, Summary | None]
-) -> Contest | None:
-    """Our best within the paper's limit: what a shorter limit gave is had within a longer."""
-    found = [
-        Contest(paper, network, limit, method, one)
-        for (name, setting, limit, rows, method), one in summaries.items()
-        if (name, setting, rows) == (network, paper.setting, paper.rows)
-        and limit is not None
-        and limit <= (paper.limit or 0.0)
-        and one is not None
-        and one.is_whole
-    ]
-    if not found:
+def _at(groups: Mapping[Group, Mapping[int, Outcome]], group: Group) -> Summary | None:
+    """The summary there; where nobody gave a network, one of no problems."""
+    if group not in groups:
         return None
-    best = max(found, key=lambda one: (one.gain, -one.limit))
-    autos = [one for one in found if one.method == "auto"]
-    return replace(best, unchosen=max(autos, key=lambda one: one.limit).found if autos else None)
+    found = summary(groups[group], MEASURE)
+    nan = float("nan")
+    return found or Summary(nan, nan, nan, (nan, nan), nan, 0, len(groups[group]))
 
 
-def _order(one: Contest) -> tuple[str, str, float, int]:
-    return one.network, one.paper.setting, one.paper.limit or 0.0, one.paper.rows
+def _order(one: Contest) -> tuple[bool, str, str, float, int]:
+    is_other = not one.network.startswith(SAME_NETWORKS)
+    return is_other, one.network, one.paper.setting, one.paper.limit or 0.0, one.paper.rows
 
 
-def contest_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
+def tally(found: Sequence[Contest]) -> str:
+    """Wins, ties and losses, within the limits and within a tenth of them."""
+    lines = []
+    for words, number in (("within the same limit", 0), ("within a tenth of it", 1)):
+        counts = Counter(one.verdicts[number] for one in found)
+        places = sum(count for verdict, count in counts.items() if verdict)
+        text = f"{words}: {counts['win']} wins, {counts['tie']} ties, {counts['loss']} losses"
+        if counts["one problem"]:
+            text += f", {counts['one problem']} with one problem only"
+        if counts["no network"]:
+            text += f", {counts['no network']} without a network in time"
+        lines.append(f"{text} in {places} places")
+    return "; ".join(lines)
+
+
+def contest_sheet(
+    study: Study, outcomes: Sequence[Outcome], champion: str = CHAMPION
+) -> list[Sheet]:
     """The contests as a sheet; none where the paper has nothing in bold."""
-    found = contests(study, outcomes)
+    found = contests(study, outcomes, champion)
     if not found:
         return []
     rows = tuple(
@@ -87,19 +116,62 @@ def contest_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
             one.paper.setting,
             power(one.paper.rows),
             duration(one.paper.limit or 0.0),
-            f"{TITLES[one.paper.method]} {one.paper.text}",
-            duration(one.limit),
-            f"{TITLES[one.method]} {cell_text(one.found, MEASURE)}",
-            f"{one.found.count}",
-            f"{one.gain:+.2f}",
-            f"{one.unchosen.mean - (one.paper.value or 0.0):+.2f}" if one.unchosen else "",
+            f"{study.title_of(one.paper.method)} {one.paper.text}",
+            *_words(one, one.whole, one.verdicts[0]),
+            *_words(one, one.tenth, one.verdicts[1]),
         )
         for one in found
     )
-    ahead = sum(one.gain > 0 for one in found)
-    title = f"Our best against the paper's best: above it in {ahead} of {len(found)} places"
+    title = f"{study.title_of(champion)} against the paper's best"
     header = (
         *("network", "setting", "rows", "within", "paper's best"),
-        *("within", "our best", "n", "gain", "gain of auto"),
+        *(study.title_of(champion), "n", "difference", "verdict"),
+        *("in a tenth of the time", "n", "difference", "verdict"),
     )
-    return [Sheet(title, header, rows, 2)]
+    return [Sheet(f"contest-{champion}", title, header, rows, 2)]
+
+
+def _words(one: Contest, found: Summary | None, verdict: Verdict) -> tuple[str, str, str, str]:
+    if found is None or not found.count:
+        return ("" if found is None else "-", "", "", verdict)
+    gain = f"{found.mean - (one.paper.value or 0.0):+.2f}"
+    return cell_text(found, MEASURE), f"{found.count}", gain, verdict
+
+
+def contest_tallies(
+    study: Study, outcomes: Sequence[Outcome], champion: str = CHAMPION
+) -> list[str]:
+    """The tallies in sentences: on the paper's networks, then on those that differ."""
+    found = contests(study, outcomes, champion)
+    same = [one for one in found if one.network.startswith(SAME_NETWORKS)]
+    others = [one for one in found if not one.network.startswith(SAME_NETWORKS)]
+    lines = [f"On the networks that are the paper's, {tally(same)}."] if same else []
+    return lines + ([f"On the others, {tally(others)}."] if others else [])
+
+
+def agreement_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
+    """How many means of each closed form are within two standard errors of the paper's."""
+    groups = by_group(outcomes)
+    counts: dict[tuple[str, str, str], list[bool]] = {}
+    for paper in published(study.name):
+        if paper.method not in (*CLOSED_FORMS, "informed-direct", "informed-factored"):
+            continue
+        for (network, setting, limit, rows, method), draws in groups.items():
+            is_there = network.startswith(paper.network) and setting.startswith(paper.setting)
+            if not is_there or (rows, method) != (paper.rows, paper.method):
+                continue
+            found = None if paper.measure == "seconds" else summary(draws, paper.measure)
+            if paper.value is None or found is None or isnan(found.standard_error):
+                continue
+            if limit == (paper.limit or limit) and found.is_whole:
+                near = abs(found.mean - paper.value) <= ERRORS * found.standard_error
+                counts.setdefault((network, setting, paper.measure), []).append(near)
+    rows_of = [
+        (network, setting, measure.replace("_", "-"), f"{sum(near)}", f"{len(near)}")
+        for (network, setting, measure), near in counts.items()
+    ]
+    if not rows_of:
+        return []
+    title = "Closed forms: means within two standard errors of the paper's"
+    header = ("network", "setting", "measure", "agree", "of")
+    return [Sheet("agreement", title, header, tuple(rows_of), 3)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from lacunet.comparison.summary import Difference, Summary, difference_of, summary_of
+from studies.problems.learners import is_yardstick
 from studies.runner.outcomes import Outcome
 
 Group = tuple[str, str, float | None, int, str]  # network, setting, limit, rows, method
@@ -50,10 +51,34 @@ def difference(draws: Draws, others: Draws, measure: str) -> Difference | None:
     )
 
 
-def best_method(found: Mapping[str, Summary | None], measure: str) -> str | None:
-    """The method of the best mean among those that gave a number in every repetition."""
-    whole = {name: one.mean for name, one in found.items() if one and one.is_whole}
-    if not whole:
-        return None
+def best_method(found: Mapping[str, Draws], measure: str) -> str | None:
+    """The method of the best mean among those that gave a number in most repetitions.
+
+    The yardstick that saw the complete rows does not compete.
+    """
+    whole = {
+        name: one
+        for name, draws in found.items()
+        if not is_yardstick(name) and (one := summary(draws, measure)) and one.is_whole
+    }
+    most = max((one.count for one in whole.values()), default=0)
+    means = {name: one.mean for name, one in whole.items() if one.count == most}
     choose = max if LARGER_IS_BETTER[measure] else min
-    return choose(whole, key=lambda name: whole[name])
+    return choose(means, key=lambda name: means[name]) if means else None
+
+
+def level_with_best(found: Mapping[str, Draws], measure: str) -> frozenset[str]:
+    """The best method, and all that a paired 95% interval cannot tell from it.
+
+    Empty where there is a single repetition: nothing is known of chance then. A method that was
+    run in fewer repetitions is compared in those, and may be clearly better in them.
+    """
+    best = best_method(found, measure)
+    if best is None or len(found[best]) < 2:
+        return frozenset()
+    level = {best}
+    for name, draws in found.items():
+        one, behind = summary(draws, measure), difference(draws, found[best], measure)
+        if not is_yardstick(name) and one and one.is_whole and behind and behind.low <= 0:
+            level.add(name)
+    return frozenset(level)

@@ -1,17 +1,29 @@
-"""The tables of an experiment, in the paper's layout, with the paper's figures beside ours."""
+"""The tables of a study, in the paper's layout, with the paper's figures beside ours.
+
+There is one table for each measure and setting. A size has a line for each time limit, unless a
+longer limit gave the same: then one line stands for several.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, isinf, isnan, log10
+from math import inf, isfinite, isinf, isnan, log10
 
 from lacunet.comparison.summary import Difference, Summary
 from lacunet.wording import text_table
 from studies.paper.published import Published, printed, published
 from studies.paper.studies import Study
-from studies.problems.learners import ALL, TITLES, is_yardstick
-from studies.report.summary import Draws, best_method, by_group, difference, summary
+from studies.problems.learners import ALL
+from studies.report.summary import (
+    Draws,
+    best_method,
+    by_group,
+    difference,
+    level_with_best,
+    summary,
+    value_of,
+)
 from studies.runner.outcomes import Outcome
 
 MEASURES = {
@@ -23,19 +35,24 @@ MEASURES = {
     "skeleton_errors": "Errors of the skeleton",
 }
 DIGITS = {"log_likelihood": 2, "divergence": 3, "shd": 3, "f1": 3, "skeleton_errors": 1}
+HEAVY_TAILED = ("divergence", "shd")  # a few problems decide the mean
+SAME = "="
 LEGEND = (
-    "n: learning problems; mean ± standard error over them; * the best of ours, in the paper what "
-    "is in bold; ~ some were stopped by the time limit; (k/n) only k of n gave a network; - none "
-    "did; [,] after a median the quartiles, after a paired difference its 95% interval (Student's "
-    "t), with the number of problems in which the method was better than the best mean"
+    "n: learning problems; mean ± standard error over them; [n=k] over k of them; * the best of "
+    "ours and all that a paired 95% interval cannot tell from it, nobody where n is 1, and in the "
+    "paper what is in bold; ~ some were stopped by the time limit; = as with the shorter limit; "
+    "(k/n) only k of n gave a network; - none did; [,] after a median the quartiles, after a "
+    "paired difference its 95% interval (Student's t), with the number of problems in which the "
+    "method was better than the best mean"
 )
 Line = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table in words: the first ``left`` columns are labels."""
+    """A table in words: the first ``left`` columns are labels. ``name`` is for choosing it."""
 
+    name: str
     title: str
     header: Line
     rows: tuple[Line, ...]
@@ -43,70 +60,104 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class _Spot:
-    """One line of a table: a network and a size, with the draws of every method there."""
+class Spot:
+    """A network, a size and a limit, with the draws of every method there.
+
+    ``limits`` are all limits that it stands for. The methods of ``same`` have what they had
+    within the limit before.
+    """
 
     network: str
     rows: int
+    limits: tuple[float | None, ...]
     measure: str
     draws: Mapping[str, Draws]
-    paper: Mapping[str, Published]
-
-    @property
-    def summaries(self) -> dict[str, Summary | None]:
-        return {method: summary(draws, self.measure) for method, draws in self.draws.items()}
-
-    @property
-    def best(self) -> str | None:
-        """The best of those that compete: the yardstick saw the complete rows."""
-        if self.measure == "seconds":
-            return None
-        found = {name: one for name, one in self.summaries.items() if not is_yardstick(name)}
-        return best_method(found, self.measure)
+    paper: Mapping[float | None, Mapping[str, Published]]
+    same: frozenset[str] = frozenset()
 
     @property
     def problems(self) -> int:
+        """The largest number of problems that a method was given."""
         return max(map(len, self.draws.values()))
 
 
 def sheets(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
-    """For each measure, setting and limit with outcomes a sheet; for divergences three."""
+    """For each measure and setting a sheet; paired differences and spreads where they matter."""
     methods = methods_in_order(study, outcomes)
-    groups = by_group(outcomes)
-    places = sorted(
-        {(setting, limit) for _, setting, limit, _, _ in groups},
-        key=lambda place: place[1] or float("inf"),
-    )
     settings = list(dict.fromkeys(one.setting for one in outcomes))
-    places.sort(key=lambda place: settings.index(place[0]))
+    titles = {setting.name: setting.words for setting in study.settings}
     made = []
     for measure in study.measures:
-        for setting, limit in places:
-            spots: dict[tuple[str, int], dict[str, Draws]] = {}
-            for group, draws in sorted(groups.items(), key=lambda item: item[0][3]):
-                if group[1:3] == (setting, limit):
-                    spots.setdefault((group[0], group[3]), {})[group[4]] = draws
-            most = "no time limit" if limit is None else f"limit {duration(limit)}"
-            found = [
-                _Spot(
-                    network,
-                    rows,
-                    measure,
-                    draws,
-                    printed(study.name, network, setting, limit, rows, measure),
-                )
-                for (network, rows), draws in spots.items()
-            ]
-            for words, lines in KINDS if measure in ("divergence", "shd") else KINDS[:1]:
-                made.append(
-                    _sheet(
-                        f"{MEASURES[measure]}{words}: {setting} setting, {most}",
-                        methods,
-                        found,
-                        lines,
-                    )
-                )
-    return made
+        for setting in settings:
+            spots = spots_of(study, outcomes, setting, measure)
+            words = f"{setting} setting ({titles[setting]})" if setting in titles else setting
+            for name, more, lines in KINDS:
+                if name in ("", "paired") or measure in HEAVY_TAILED:
+                    if measure == "seconds" and name:
+                        continue
+                    title = f"{MEASURES[measure]}{more}: {words}"
+                    kind = f"{measure}-{name}" if name else measure
+                    made.append(_sheet(study, f"{kind}/{setting}", title, methods, spots, lines))
+    return [one for one in made if one.rows]
+
+
+def spots_of(study: Study, outcomes: Iterable[Outcome], setting: str, measure: str) -> list[Spot]:
+    """The spots of one table in order; limits that gave the same are one spot."""
+    groups = by_group(outcomes)
+    limits = {limit for _, _, limit, _, _ in groups}
+    shown = limits & set(study.limits) or limits  # others, such as tenths, are for contests
+    places: dict[tuple[str, int], dict[float | None, dict[str, Draws]]] = {}
+    for (network, own, limit, rows, method), draws in groups.items():
+        if own == setting and limit in shown:
+            places.setdefault((network, rows), {}).setdefault(limit, {})[method] = draws
+    names = [*(source.name for source in study.networks), *(network for network, _ in places)]
+    order = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    found: list[Spot] = []
+    for network, rows in sorted(places, key=lambda place: (order[place[0]], place[1])):
+        found += _merged(study, network, rows, setting, measure, places[network, rows])
+    return found
+
+
+def _merged(
+    study: Study,
+    network: str,
+    rows: int,
+    setting: str,
+    measure: str,
+    by_limit: Mapping[float | None, Mapping[str, Draws]],
+) -> list[Spot]:
+    spots: list[Spot] = []
+    before: dict[str, Draws] = {}
+    for limit in sorted(by_limit, key=lambda limit: inf if limit is None else limit):
+        draws = by_limit[limit]
+        paper = {limit: printed(study.name, network, setting, limit, rows, measure)}
+        same = frozenset(name for name in draws if _agree(draws[name], before.get(name)))
+        if spots and same == set(draws):
+            last = spots[-1]
+            spots[-1] = Spot(
+                network,
+                rows,
+                (*last.limits, limit),
+                measure,
+                last.draws,
+                {**last.paper, **paper},
+                last.same,
+            )
+        else:
+            spots.append(Spot(network, rows, (limit,), measure, draws, paper, same))
+        before = {**before, **draws}
+    return spots
+
+
+def _agree(one: Draws, two: Draws | None) -> bool:
+    """Whether a longer limit changed nothing for a method."""
+    if two is None or one.keys() != two.keys():
+        return False
+    return all(
+        (one[at].status, value_of(one[at], "seconds"), value_of(one[at], "log_likelihood"))
+        == (two[at].status, value_of(two[at], "seconds"), value_of(two[at], "log_likelihood"))
+        for at in one
+    )
 
 
 def methods_in_order(study: Study, outcomes: Iterable[Outcome]) -> tuple[str, ...]:
@@ -121,59 +172,100 @@ def methods_in_order(study: Study, outcomes: Iterable[Outcome]) -> tuple[str, ..
     return tuple(name for name in dict.fromkeys(names) if name in there)
 
 
-def _sheet(title: str, methods: Line, spots: Sequence[_Spot], lines: _Lines) -> Sheet:
-    networks = list(dict.fromkeys(spot.network for spot in spots))
-    rows = [
-        (spot.network, power(spot.rows), *line)
-        for network in networks
-        for spot in spots
-        if spot.network == network
-        for line in lines(spot, methods)
-    ]
-    blank = [("", "", *row[2:]) if row[2] == "paper" else row for row in rows]
-    header: Line = ("network", "rows", "", "n", *(TITLES[name] for name in methods))
-    skip = 0 if len(networks) > 1 else 1
-    return Sheet(title, header[skip:], tuple(row[skip:] for row in blank), 4 - skip)
+_Lines = Callable[[Spot, Line], Line]
 
 
-def _means(spot: _Spot, methods: Line) -> list[Line]:
-    found, best = spot.summaries, spot.best
-    cells = [
-        cell_text(found[name], spot.measure, name == best) if name in found else ""
-        for name in methods
-    ]
-    ours = ("ours", f"{spot.problems}", *cells)
-    if not spot.paper:
-        return [ours]
-    return [ours, ("paper", "", *(_paper_text(spot.paper.get(name)) for name in methods))]
+def _sheet(
+    study: Study, name: str, title: str, methods: Line, spots: Sequence[Spot], lines: _Lines
+) -> Sheet:
+    rows: list[Line] = []
+    for spot in spots:
+        ours = lines(spot, methods)
+        if not ours:
+            continue
+        label = (spot.network, power(spot.rows), within(spot.limits), "ours", f"{spot.problems}")
+        rows.append((*label, *ours))
+        for limit, paper in spot.paper.items() if lines is _means else ():
+            if paper:
+                own = within((limit,)) if len(spot.limits) > 1 else ""
+                rows.append(("", "", own, "paper", "", *_paper_line(paper, methods)))
+    header: Line = ("network", "rows", "within", "", "n", *map(study.title_of, methods))
+    shown = [at for at in range(len(header)) if not _is_needless(at, rows)]
+    return Sheet(
+        name,
+        title,
+        tuple(header[at] for at in shown),
+        tuple(tuple(row[at] for at in shown) for row in _without_repeats(rows)),
+        sum(at < 5 for at in shown),
+    )
 
 
-def _spreads(spot: _Spot, methods: Line) -> list[Line]:
-    found = spot.summaries
-    cells = [_spread_text(found.get(name), spot.measure) for name in methods]
-    return [("ours", f"{spot.problems}", *cells)]
+def _is_needless(at: int, rows: Sequence[Line]) -> bool:
+    """Whether a column says the same everywhere: one network, one limit."""
+    return at in (0, 2) and len({row[at] for row in rows if row[3] == "ours"}) <= 1
 
 
-def _differences(spot: _Spot, methods: Line) -> list[Line]:
-    best = spot.best
-    if best is None:
-        return []
+def _without_repeats(rows: Iterable[Line]) -> list[Line]:
+    """A network and a size are named once."""
+    found: list[Line] = []
+    last: Line = ("", "")
+    for row in rows:
+        repeated = row[:2] == last
+        last = row[:2] if row[0] else last
+        found.append(("", "", *row[2:]) if repeated else row)
+    return found
+
+
+def _means(spot: Spot, methods: Line) -> Line:
+    stars: frozenset[str] = frozenset()
+    if spot.measure != "seconds":
+        stars = level_with_best(spot.draws, spot.measure)
+    cells = []
+    for name in methods:
+        if name in spot.same:
+            cells.append(SAME)
+        elif name not in spot.draws:
+            cells.append("")
+        else:
+            found = summary(spot.draws[name], spot.measure)
+            fewer = len(spot.draws[name]) < spot.problems
+            cells.append(cell_text(found, spot.measure, name in stars, fewer))
+    return tuple(cells)
+
+
+def _paper_line(paper: Mapping[str, Published], methods: Line) -> Line:
+    return tuple(_paper_text(paper.get(name)) for name in methods)
+
+
+def _spreads(spot: Spot, methods: Line) -> Line:
+    found = {name: summary(draws, spot.measure) for name, draws in spot.draws.items()}
+    return tuple(_spread_text(found.get(name), spot.measure) for name in methods)
+
+
+def _differences(spot: Spot, methods: Line) -> Line:
+    best = best_method(spot.draws, spot.measure)
+    if best is None or len(spot.draws) == 1:
+        return ()
     behind = {
         name: difference(draws, spot.draws[best], spot.measure)
         for name, draws in spot.draws.items()
     }
-    cells = [
-        "best" if name == best else difference_text(behind.get(name), spot.measure)
+    return tuple(
+        "best"
+        if name == best
+        else SAME
+        if name in spot.same and best in spot.same
+        else difference_text(behind[name], spot.measure)
+        if name in behind
+        else ""
         for name in methods
-    ]
-    return [("ours", f"{spot.problems}", *cells)]
+    )
 
 
-_Lines = Callable[[_Spot, Line], list[Line]]
-KINDS: tuple[tuple[str, _Lines], ...] = (
-    ("", _means),
-    (", median [quartiles], worst", _spreads),
-    (" above the best, paired", _differences),
+KINDS: tuple[tuple[str, str, _Lines], ...] = (
+    ("", "", _means),
+    ("spread", ", median [quartiles], worst", _spreads),
+    ("paired", " behind the best, paired", _differences),
 )
 
 
@@ -181,8 +273,10 @@ def _paper_text(one: Published | None) -> str:
     return "" if one is None else f"{one.text or '-'}{'*' if one.is_best else ''}"
 
 
-def cell_text(found: Summary | None, measure: str, is_best: bool = False) -> str:
-    """A mean with its standard error and its marks.
+def cell_text(
+    found: Summary | None, measure: str, is_best: bool = False, fewer: bool = False
+) -> str:
+    """A mean with its standard error and its marks; ``fewer`` problems than others are told.
 
     Examples
     --------
@@ -197,7 +291,8 @@ def cell_text(found: Summary | None, measure: str, is_best: bool = False) -> str
     if not isnan(found.standard_error) and measure != "seconds":
         text += f" ± {found.standard_error:.{digits}f}"
     marks = ("*" if is_best else "") + ("~" if found.stopped else "")
-    return text + marks + ("" if found.is_whole else f" ({found.count}/{found.asked})")
+    number = f" [n={found.asked}]" if fewer else ""
+    return text + marks + ("" if found.is_whole else f" ({found.count}/{found.asked})") + number
 
 
 def _spread_text(found: Summary | None, measure: str) -> str:
@@ -261,6 +356,21 @@ def duration(seconds: float) -> str:
     if seconds >= 7200:
         return f"{seconds / 3600:.3g} h"
     return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:.3g} s"
+
+
+def within(limits: Sequence[float | None]) -> str:
+    """One or several time limits in words.
+
+    Examples
+    --------
+    >>> within((60.0, 300.0)), within((300.0,)), within((None,))
+    ('1, 5 min', '5 min', 'no limit')
+    """
+    words = ["no limit" if limit is None else duration(limit) for limit in limits]
+    units = {word.split()[-1] for word in words}
+    if len(units) == 1 and None not in limits:
+        return ", ".join(word.split()[0] for word in words) + f" {units.pop()}"
+    return ", ".join(words)
 
 
 def as_text(made: Sequence[Sheet]) -> str:

@@ -1,4 +1,4 @@
-"""Everything that is written about a run: tidy results, tables, figures, a page."""
+"""Everything that is written about a run: tidy results, tables, figures."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lacunet.wording import counted, finite
 from studies.errors import StudyError
 from studies.paper.studies import Study
 from studies.problems.learners import learners_named
-from studies.report.contest import contest_sheet
-from studies.report.figures import can_draw, drawings, picture
-from studies.report.page import page
+from studies.report.contest import agreement_sheet, contest_sheet
+from studies.report.figures import can_draw, drawings, pictures
+from studies.report.provenance import facts
 from studies.report.summary import by_group, summary
-from studies.report.tables import LEGEND, as_markdown, as_text, escaped, sheets
-from studies.runner.journal import last_result, read_journal, replace_file
+from studies.report.tables import LEGEND, Sheet, as_markdown, as_text, escaped, sheets
+from studies.runner.journal import read_journal, replace_file
 from studies.runner.outcomes import Outcome, tidy
 
 
@@ -32,6 +32,17 @@ class Written:
     files: tuple[Path, ...]
 
 
+def all_sheets(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
+    """Every table of a study."""
+    there = {one.method for one in outcomes}
+    champions = [name for name in ("auto", "default") if name in there]
+    return [
+        *sheets(study, outcomes),
+        *(sheet for name in champions for sheet in contest_sheet(study, outcomes, name)),
+        *agreement_sheet(study, outcomes),
+    ]
+
+
 def report(study: Study, folder: Path) -> Written:
     """Write the results of a folder in every form; figures only if matplotlib is there."""
     from pyarrow import csv, parquet
@@ -40,28 +51,25 @@ def report(study: Study, folder: Path) -> Written:
     if not outcomes:
         raise StudyError.no_results(folder)
     learners_named([one.method for one in outcomes], study.finds)  # refuses unknown methods
-    made = [*sheets(study, outcomes), *contest_sheet(study, outcomes)]
-    text = f"{study.title}\n\n{as_text(made)}"
-    drawn = drawings(study, outcomes)
-    pictures = [picture(one) for one in drawn] if can_draw() else []
-    data, finished = as_data(study, outcomes), last_result(folder)
+    made, about = all_sheets(study, outcomes), facts(study, outcomes)
+    text = f"{study.title}\n{about}\n\n{as_text(made)}"
     texts = {
         "table.txt": text,
-        "table.md": f"{as_markdown(made)}\n\n{escaped(LEGEND)}",
-        "index.html": page(study, made, drawn, outcomes, data, finished),
+        "table.md": f"{about}\n\n{as_markdown(made)}\n\n{escaped(LEGEND)}",
     }
     contents = {name: f"{content.rstrip()}\n".encode() for name, content in texts.items()}
     for write, name in ((parquet.write_table, "results.parquet"), (csv.write_csv, "results.csv")):
         buffer = BytesIO()
         write(tidy(outcomes), buffer)
         contents[name] = buffer.getvalue()
-    for one in pictures:
-        contents |= {f"figure-{one.name}.svg": one.svg.encode(), f"figure-{one.name}.png": one.png}
+    for drawing in drawings(study, outcomes) if can_draw() else ():
+        for ending, content in pictures(drawing).items():
+            contents[f"figure-{drawing.name}{ending}"] = content
     for name, content in contents.items():
         replace_file(folder / name, content)
     return Written(
         text=text,
-        data=data,
+        data=as_data(study, outcomes),
         failures=failures(outcomes),
         is_empty=all(one.status != "ok" for one in outcomes),
         files=tuple(folder / name for name in contents),

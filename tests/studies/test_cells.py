@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lacunet.data.table import EncodedTable
-from studies.command import parser, study_of
 from studies.errors import StudyError
 from studies.paper.studies import STUDIES, Study, study_named, with_settings
 from studies.problems.cells import Cell, Problem, generator, jobs_by_problem
@@ -160,12 +157,3 @@ def test_every_learner_of_every_study_is_a_method_that_exists() -> None:
     from lacunet.estimate.registry import METHODS
 
     assert {learner.method for learner in LEARNERS.values()} <= set(METHODS)
-
-
-def test_every_table_of_the_page_says_a_command_that_can_be_run() -> None:
-    page = Path(__file__).parents[2] / "docs" / "experiments-results.md"
-    commands = re.findall(r"<!-- run \S+ .*?: (.+?) -->", page.read_text(encoding="utf-8"))
-    assert len(commands) >= 4
-    for command in commands:
-        options = parser().parse_args(command.split())
-        assert study_of(options).cells

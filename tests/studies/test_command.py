@@ -48,12 +48,12 @@ def test_a_study_is_run_reported_and_extended(tmp_path: Path, capsys: Captured) 
     out, err = capsys.readouterr()
     assert "4 of 6 cells are to be run" in err
     assert "EM-1" in out
-    assert (tmp_path / "index.html").exists()
+    assert (tmp_path / "table.md").exists()
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + 8
 
 
 def test_every_study_can_be_named_on_the_command_line() -> None:
-    assert set(NAMES) == {*STUDIES, "example-appendix", "all"}
+    assert set(NAMES) == {*STUDIES, "example-appendix", "all", "page"}
 
 
 def test_a_forecast_runs_nothing(tmp_path: Path, capsys: Captured) -> None:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from studies.command import parser, study_of
 from studies.errors import StudyError
 from studies.paper.appendix import PRINTED, Line, appendix_example
-from studies.paper.studies import study_named
-from studies.report.contest import contests
-from studies.report.page import command
-from studies.report.tables import as_markdown, sheets
+from studies.paper.studies import STUDIES, study_named
+from studies.report.contest import agreement_sheet, contest_sheet, contest_tallies, contests
+from studies.report.figures import MOST_LINES, draw, drawings
+from studies.report.provenance import command, facts
+from studies.report.side_by_side import NOT_RUN, write_page
+from studies.report.summary import best_method, by_group, level_with_best
+from studies.report.tables import Sheet, as_markdown, sheets
 from studies.report.write import Written, report
-from studies.runner.journal import journal_in
+from studies.runner.journal import journal_in, keep_to_purpose
 from studies.runner.outcomes import Outcome, as_plain, tidy
 
 MCAR = study_named("table-mcar")
@@ -35,6 +40,7 @@ def outcome(method: str, rows: int, repetition: int, **about: object) -> Outcome
         "seconds": 0.5,
         "log_likelihood": -10.0 - repetition,
         "divergence": 0.25 * (repetition + 1),
+        "revision": "abc123",
         **about,
     }
     key = f"{method} {rows} {repetition} {values['network']} {values['limit']}"
@@ -44,8 +50,14 @@ def outcome(method: str, rows: int, repetition: int, **about: object) -> Outcome
 OUTCOMES = [
     *(outcome("direct-mcar", rows, n) for rows in (100, 1000) for n in (0, 1, 2)),
     *(outcome("em-1", rows, n, divergence=0.125) for rows in (100, 1000) for n in (0, 1)),
+    outcome("em-1", 100, 2, divergence=0.125),
     outcome("em-1", 1000, 2, status="over the limit", divergence=None, log_likelihood=None),
 ]
+
+
+def sheet(made: Sequence[Sheet], name: str) -> Sheet:
+    (found,) = (one for one in made if one.name == name)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -63,71 +75,181 @@ def written(folder: Path) -> Written:
 
 
 def test_means_stand_above_the_papers_numbers() -> None:
-    sheet = next(one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
-    assert sheet.header == ("rows", "", "n", "EM-1", "D-MCAR")
+    found = sheet(sheets(MCAR, OUTCOMES), "divergence/mcar")
+    assert found.header == ("rows", "", "n", "EM-1", "D-MCAR")
     # 0.25, 0.5, 0.75: the mean is 0.5, the standard deviation 0.25, over the root of three.
-    assert sheet.rows[0] == ("10^2", "ours", "3", "0.125 ± 0.000*", "0.500 ± 0.144")
-    assert sheet.rows[1] == ("", "paper", "", "2.381", "3.037")
+    assert found.rows[0] == ("10^2", "ours", "3", "0.125 ± 0.000*", "0.500 ± 0.144*")
+    assert found.rows[1] == ("", "paper", "", "2.381", "3.037")
 
 
 def test_divergences_come_with_their_spread_and_with_paired_differences() -> None:
-    _, spread, paired = (one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
-    assert "median [quartiles], worst" in spread.title
-    assert all(one.title.endswith(": mcar setting, limit 5 min") for one in (spread, paired))
+    made = sheets(MCAR, OUTCOMES)
+    spread, paired = (sheet(made, f"divergence-{kind}/mcar") for kind in ("spread", "paired"))
     assert spread.rows[0][3:] == ("0.125 [0.125, 0.125], 0.125", "0.500 [0.375, 0.625], 0.750")
-    # Differences to EM-1 in the two problems that both have: 0.125 and 0.375; t(1) = 12.706.
-    assert paired.rows[0][3:] == ("best", "+0.250 [-1.338, +1.838] 0/2")
+    # Differences to EM-1: 0.125, 0.375 and 0.625; t(2) = 4.303 times 0.144.
+    assert paired.rows[0][3:] == ("best", "+0.375 [-0.246, +0.996] 0/3")
 
 
 def test_a_mean_over_some_of_the_repetitions_says_so_and_is_not_the_best() -> None:
-    sheet = next(one for one in sheets(MCAR, OUTCOMES) if one.title.startswith("Kullback"))
-    assert sheet.rows[2][3:] == ("0.125 ± 0.000 (2/3)", "0.500 ± 0.144*")
+    found = sheet(sheets(MCAR, OUTCOMES), "divergence/mcar")
+    assert found.rows[2][3:] == ("0.125 ± 0.000 (2/3)", "0.500 ± 0.144*")
 
 
-def test_the_page_needs_nothing_from_outside(written: Written, folder: Path) -> None:
-    page = (folder / "index.html").read_text()
-    assert "unsafe" not in page
-    assert not re.search(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//", page)
-    assert "url(http" not in page
-    assert page.count('<svg class="chart"') == 4  # two measures, against size and against time
-    assert "EM-1" in page
-    assert "2.381" in page
+def draws(method: str, values: Sequence[float], **about: object) -> list[Outcome]:
+    return [
+        outcome(method, 100, n, log_likelihood=value, **about) for n, value in enumerate(values)
+    ]
 
 
-def test_the_page_draws_medians_quartiles_and_what_the_paper_printed(
-    written: Written, folder: Path
-) -> None:
-    page = (folder / "index.html").read_text()
-    # 0.25, 0.5, 0.75: the median is 0.5, the quartiles 0.375 and 0.625.
-    assert "D-MCAR: median 0.5, quartiles 0.375 and 0.625, mean 0.5, worst 0.75, n = 3" in page
-    assert "D-MCAR (n = 3), published: 3.037" in page
-    assert '<path class="band-' in page
+def starred(*groups: list[Outcome]) -> frozenset[str]:
+    found = by_group(one for group in groups for one in group)
+    return level_with_best({group[4]: own for group, own in found.items()}, "log_likelihood")
 
 
-def test_the_command_on_the_page_asks_for_the_results_that_are_there(
-    written: Written, folder: Path
-) -> None:
-    from studies.command import parser, study_of
+def test_a_star_marks_the_best_and_what_the_paired_interval_cannot_tell_from_it() -> None:
+    best = draws("em", [-10.0, -20.0, -30.0])
+    near = draws("auto", [-10.1, -19.9, -30.3])  # behind by .1, -.1, .3: the interval holds 0
+    far = draws("factored-mar", [-11.0, -21.1, -30.9])  # behind by 1, 1.1, .9: it does not
+    complete = draws("complete", [-1.0, -1.0, -1.0])
+    assert starred(best, near, far, complete) == {"em", "auto"}
 
+
+def test_a_method_of_fewer_problems_is_compared_in_those() -> None:
+    best = draws("em", [-10.0, -20.0, -30.0])
+    # A mean of -14.9 is not better than one of -20: the third problem is missing.
+    worse = draws("em-10", [-10.4, -20.41])
+    better = draws("em-bp-10", [-9.0, -19.01])
+    assert starred(best, worse, better) == {"em", "em-bp-10"}
+    found = {group[4]: own for group, own in by_group([*best, *worse]).items()}
+    assert best_method(found, "log_likelihood") == "em"
+
+
+def test_one_problem_has_no_stars() -> None:
+    assert starred(draws("em", [-10.0]), draws("auto", [-50.0])) == frozenset()
+
+
+WATER = {"network": "water", "setting": "first"}
+
+
+def large(method: str, limit: float, value: float, n: int = 0, **about: object) -> Outcome:
+    more = {"limit": limit, "log_likelihood": value, **WATER, **about}
+    return outcome(method, 100, n, **more)
+
+
+def test_limits_that_change_nothing_share_a_line() -> None:
+    outcomes = [
+        *(large("factored-mar", limit, -19.0) for limit in (60.0, 300.0, 1500.0)),
+        *(large("em-10", limit, -18.5, seconds=61.0) for limit in (300.0, 1500.0)),
+        large("em-10", 60.0, -21.0, seconds=60.0, ended="time limit"),
+        large("auto", 6.0, -17.0),  # a tenth of a limit is not in the tables
+    ]
+    found = sheet(sheets(LARGE, outcomes), "log_likelihood/first")
+    assert found.header == ("rows", "within", "", "n", "EM-JT", "F-MAR", "auto")
+    assert [row[:4] for row in found.rows] == [
+        ("10^2", "1 min", "ours", "1"),
+        ("", "", "paper", ""),
+        ("", "5, 25 min", "ours", "1"),
+        ("", "5 min", "paper", ""),
+        ("", "25 min", "paper", ""),
+    ]
+    assert found.rows[0][4:6] == ("-21.00~", "-19.00")
+    assert found.rows[2][4:6] == ("-18.50", "=")
+    assert [row[5] for row in found.rows if row[2] == "paper"] == ["-19.35*", "-19.57", "-19.83"]
+
+
+def test_auto_meets_the_papers_best_within_the_same_limit_and_within_a_tenth() -> None:
+    # The paper's best within 5 minutes is EM-BP's -18.06, within one F-MAR's -19.35.
+    outcomes = [
+        *(large("auto", 300.0, -17.0 - 0.1 * n, n) for n in range(3)),  # -17.1 ± .058
+        *(large("auto", 30.0, -18.0 - 0.1 * n, n) for n in range(3)),  # -18.1 ± .058
+        *(large("auto", 60.0, -19.9 - 0.1 * n, n) for n in range(3)),  # -20 ± .058
+        large("auto", 6.0, -25.0),
+        *(large("em", 300.0, -1.0, n) for n in range(3)),  # not named beforehand
+    ]
+    found = {one.paper.limit: one for one in contests(LARGE, outcomes)}
+    assert found[300.0].verdicts == ("win", "tie")
+    assert found[60.0].verdicts == ("loss", "one problem")
+    assert contest_tallies(LARGE, outcomes) == [
+        "On the networks that are the paper's, within the same limit: 1 wins, 0 ties, 1 losses in "
+        "2 places; within a tenth of it: 0 wins, 1 ties, 0 losses, 1 with one problem only in 2 "
+        "places."
+    ]
+    (made,) = contest_sheet(LARGE, outcomes)
+    assert made.rows[1][3:9] == ("5 min", "EM-BP -18.06", "-17.10 ± 0.06", "3", "+0.96", "win")
+
+
+def test_a_champion_without_a_network_in_time_is_counted_as_such() -> None:
+    late = {"status": "over the limit", "log_likelihood": None}
+    outcomes = [large("auto", 300.0, 0.0, n, **late) for n in range(2)]
+    (found,) = contests(LARGE, outcomes)
+    assert found.verdicts == ("no network", "")
+    (made,) = contest_sheet(LARGE, outcomes)
+    assert made.rows[0][5:9] == ("-", "", "", "no network")
+
+
+def test_closed_forms_are_held_against_their_own_numbers() -> None:
+    # The paper has -19.35 for F-MAR and -20.51 for D-MCAR within a minute.
+    outcomes = [
+        *(large("factored-mar", 60.0, value, n) for n, value in enumerate((-19.2, -19.4))),
+        *(large("direct-mcar", 60.0, value, n) for n, value in enumerate((-19.2, -19.4))),
+        *(large("auto", 60.0, value, n) for n, value in enumerate((-19.2, -19.4))),
+    ]
+    (made,) = agreement_sheet(LARGE, outcomes)
+    assert made.rows == (("water", "first", "log-likelihood", "1", "2"),)
+
+
+def test_the_command_of_a_report_asks_for_the_results_that_are_there() -> None:
     typed = command(MCAR, OUTCOMES)
-    assert typed in (folder / "index.html").read_text()
     study = study_of(parser().parse_args(typed.split()[3:]))
     asked = {(one.learner.name, one.limit, one.problem.rows) for one in study.cells}
     assert asked == {(one.method, one.limit, one.rows) for one in OUTCOMES}
     assert {one.problem.repetition for one in study.cells} == {0, 1, 2}
 
 
-def test_every_figure_is_written_as_svg_and_png(written: Written) -> None:
+def test_a_report_says_command_seed_problems_and_revision(written: Written, folder: Path) -> None:
+    told = facts(MCAR, OUTCOMES)
+    for part in ("python -m studies table-mcar", "seed 0", "up to 3 problems", "revision abc123"):
+        assert part in told
+    assert (folder / "table.md").read_text().startswith(told)
+
+
+def test_every_figure_is_written_as_svg_for_light_and_dark_and_as_pdfs(written: Written) -> None:
     svgs = [path for path in written.files if path.suffix == ".svg"]
-    pngs = [path for path in written.files if path.suffix == ".png"]
-    assert len(svgs) == len(pngs) == 4
+    pdfs = [path for path in written.files if path.suffix == ".pdf"]
+    assert len(svgs) == 4  # two measures, against size and against time
+    assert len(pdfs) == 8
     for path in svgs:
         assert ElementTree.fromstring(path.read_text()).tag.endswith("svg")
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in pngs)
+        assert "prefers-color-scheme:dark" in path.read_text()
+    assert all(path.read_bytes().startswith(b"%PDF") for path in pdfs)
+
+
+def test_no_study_draws_more_lines_than_can_be_told_apart() -> None:
+    for study in STUDIES.values():
+        assert len(study.drawn) <= MOST_LINES
+        assert set(study.drawn) <= {learner.name for learner in study.learners}
+
+
+def test_a_figure_has_one_legend_outside_the_axes_and_the_papers_points() -> None:
+    (drawing,) = (one for one in drawings(MCAR, OUTCOMES) if one.name.endswith("divergence-rows"))
+    assert [line.method for line in drawing.lines] == ["em-1", "direct-mcar"]
+    assert drawing.lines[1].paper == ((100.0, 3.037), (1000.0, 0.688))
+    assert drawing.lines[1].means == (0.5, 0.5)
+    assert "over 3 learning problems" in drawing.caption
+    assert "Hollow" in drawing.caption
+    figure = draw(drawing, "black")
+    (axes,) = figure.axes
+    (legend,) = figure.legends
+    assert axes.get_legend() is None
+    figure.draw_without_rendering()
+    assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+    low, high = axes.get_ylim()
+    ticks = [at for at in axes.get_yticks() if low <= at <= high]
+    assert len(ticks) > 1
 
 
 def test_the_same_results_give_the_same_files(written: Written, folder: Path) -> None:
-    before = {path: path.read_bytes() for path in written.files if path.suffix != ".png"}
+    before = {path: path.read_bytes() for path in written.files}
     report(MCAR, folder)
     assert before == {path: path.read_bytes() for path in before}
 
@@ -151,19 +273,23 @@ def test_markdown_tables_have_as_many_cells_in_every_row() -> None:
     assert {line.count("|") for line in lines} == {6}
 
 
-def test_our_best_meets_the_papers_best_and_the_yardstick_does_not_compete() -> None:
-    place = {"network": "water", "setting": "first", "limit": 300.0}
-    outcomes = [
-        outcome("em", 100, 0, **place, log_likelihood=-18.0),
-        outcome("direct-mcar", 100, 0, **place, log_likelihood=-21.0),
-        outcome("complete", 100, 0, **place, log_likelihood=-15.0),
-        outcome("em", 999, 0, **place, log_likelihood=-10.0),  # the paper has no such size
-    ]
-    found = {one.paper.limit: one for one in contests(LARGE, outcomes)}
-    # 300 s are within 25 minutes and within 5, where EM-BP had -18.66 and -18.06, not within 1.
-    assert {limit: one.paper.value for limit, one in found.items()} == {1500: -18.66, 300: -18.06}
-    assert {one.method for one in found.values()} == {"em"}
-    assert found[300].gain == pytest.approx(0.06)
+def test_the_page_is_filled_from_the_runs_that_are_there(tmp_path: Path) -> None:
+    runs, page = tmp_path / "runs", tmp_path / "docs" / "paper.md"
+    page.parent.mkdir()
+    keep_to_purpose(MCAR, runs / "table-mcar")
+    with journal_in(runs / "table-mcar") as journal:
+        for one in OUTCOMES:
+            journal.append(one)
+    missing = write_page(runs, page)
+    text = page.read_text()
+    assert "{{" not in text
+    assert "| 10^2 | ours | 3 |" in text
+    assert "python -m studies all" in text
+    assert missing
+    assert text.count(NOT_RUN) == len(missing)
+    assert not any("table-mcar" in mark for mark in missing)
+    for path in re.findall(r"\]\((figures/[^)]+)\)", text):
+        assert (page.parent / path).exists()
 
 
 def written_by_hand(folder: Path, **about: object) -> None:
