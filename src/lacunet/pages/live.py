@@ -18,9 +18,11 @@ from lacunet.figures.layout import Layout, bow, layered
 from lacunet.inference.elimination.order import (
     best_order,
     cells_of,
+    greedy_order,
     joined,
     light_order,
     numbered,
+    one_per_edge,
 )
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
@@ -34,8 +36,10 @@ MECHANISM = 28
 DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
 ROOMS = (1240, 720)  # a drawing for each of these widths, a list below
 MOST_CELLS = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
+FEW_CELLS = 1_000_000  # of what does not fit as a whole, so that clicks are quick
 MOST_CARRIED = 1_000_000  # cells of CPTs, in full
-PATIENCE = 100  # cells per node: a page is asked often, so a good order is worth a search
+PATIENCE = 100  # cells per node that are as dear as trying one order
+MANY_CELLS, SEARCHED = 20_000, 10  # where to search: from so many on, up to so often the most
 
 SCRIPTS = ("sorting.js", "page.js", "beliefs.js", "network.js", "cpts.js")
 
@@ -110,6 +114,7 @@ def carried(
         data["live"] = {
             "orders": [_order(one, network.variables) for one in (network, other) if one],
             "most_cells": MOST_CELLS,
+            "few_cells": FEW_CELLS,
             "file": file,
             "intervals": None
             if behind.marginals is None
@@ -136,10 +141,20 @@ def _reordered(other: Network, network: Network) -> Network:
 
 
 def _order(network: Network, names: Sequence[str]) -> list[int]:
-    """An order to sum variables out in; numbers stand for their places among ``names``."""
+    """An order to sum variables out in; numbers stand for their places among ``names``.
+
+    A page is asked often, so a better order is worth a search, unless the cliques would stay too
+    large as a whole: then the page answers the variables that take little, in any order.
+    """
     place = {name: number for number, name in enumerate(names)}
     neighbours = joined(network.families)
-    return [place[name] for name in best_order(neighbours, _weights(network), patience=PATIENCE)]
+    nodes = list(neighbours)
+    graph = numbered(neighbours, _weights(network))
+    found = greedy_order(graph, one_per_edge, range(len(nodes)))
+    order = [nodes[number] for number in found]
+    if MANY_CELLS < cells_of(graph, found) <= SEARCHED * MOST_CELLS:
+        order = best_order(neighbours, _weights(network), order, patience=PATIENCE)
+    return [place[name] for name in order]
 
 
 def cliques_size(network: Network) -> float:

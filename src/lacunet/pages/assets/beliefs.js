@@ -123,10 +123,12 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     }
     return byCost.slice(0, low);
   }
-  // Beliefs given what is seen, of all variables that `most` cells are enough for, and the
-  // logarithm of its probability (-Infinity: impossible). `cells` is what all of them would take.
-  function answer(seen, most) {
-    const whole = plan(seen, all), { cells } = whole, wanted = cells <= most ? all : affordable(seen, most);
+  // Beliefs given what is seen and the logarithm of its probability (-Infinity: impossible): of all
+  // variables if `most` cells are enough for that, or else of those that `few` are enough for, or
+  // `most` if the evidence takes more by itself. `cells` is what all variables would take.
+  function answer(seen, most, few = most) {
+    const whole = plan(seen, all), { cells } = whole;
+    const wanted = cells <= most ? all : affordable(seen, few) ?? affordable(seen, most);
     if (!wanted) return { cells };
     const result = calibrate(cells <= most ? whole : plan(seen, wanted), seen, new Set());
     if (!result) return { cells, log: -Infinity };
@@ -143,8 +145,9 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     return open.filter(([u, scope]) => isBare[u] && scope.length && root(scope[0]) === root(v)).map(([u]) => u);
   }
   // Of every belief the share that passes through CPT rows without data, group by group: a
-  // generator, so that the page can draw in between. `whole` is the answer for the same evidence.
-  function* unsupported(seen, whole) {
+  // generator, so that the page can draw in between. `whole` is the answer for the same evidence;
+  // what takes more than `most` cells is left out.
+  function* unsupported(seen, whole, most) {
     const isBare = all.map(v => bare[v] !== null && fitting(v, seen).some(row => bare[v][row])), groups = new Map();
     for (const v of all.filter(v => seen[v] < 0 && whole.found[v])) {
       const masked = bareCpts(v, seen, isBare), key = masked.join();
@@ -152,7 +155,9 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
       groups.get(key).members.push(v);
     }
     for (const { masked, members } of groups.values()) {
-      const rest = masked.length ? calibrate(plan(seen, members), seen, new Set(masked)) : null;
+      const planned = plan(seen, masked.length ? members : []);
+      if (masked.length && planned.cells > most) { yield []; continue; }
+      const rest = masked.length ? calibrate(planned, seen, new Set(masked)) : null;
       yield members.map(v => {
         const kept = rest ? Math.exp(rest.logs[v] - whole.logs[v]) : 0;
         return [v, whole.found[v].map((p, k) => masked.length ? Math.max(p - (rest ? kept * rest.found[v][k] : 0), 0) : 0)];

@@ -159,7 +159,9 @@ page.network = (() => {
   }
 
   // ---- beliefs
-  let engines = [], priors = [], pending = 0;
+  let engines = [], priors = [], pending = 0, few = live?.few_cells;
+  const ask = (engine, seen) => engine.answer(seen, live.most_cells, few);
+  const askAgain = () => { priors = engines.map(engine => ask(engine, vars.map(() => -1))); update(); };
   function toggle(i, k) {
     state.seen[i] = state.seen[i] === k ? -1 : k;
     writeAddress();
@@ -172,8 +174,8 @@ page.network = (() => {
   }
   function update() {
     clearTimeout(pending);
-    const answers = engines.map(engine => engine.answer(state.seen, live.most_cells));
     const hasEvidence = state.seen.some(k => k >= 0);
+    const answers = hasEvidence ? engines.map(engine => ask(engine, state.seen)) : priors;
     vars.forEach((v, i) => v.states.forEach((_, k) => show(i, k, answers, hasEvidence)));
     tell(answers, hasEvidence);
     const work = answers.flatMap((answer, at) => answer.found && live.has_bare[at] ? [hatch(at, answer)] : []);
@@ -189,7 +191,7 @@ page.network = (() => {
     go();
   }
   function* hatch(at, answer) {
-    for (const part of engines[at].unsupported(state.seen, answer)) {
+    for (const part of engines[at].unsupported(state.seen, answer, live.most_cells / 20)) {
       for (const [i, shares] of part) shares.forEach((share, k) => fillBar(i, k, at, answer.found[i][k], share));
       yield;
     }
@@ -197,9 +199,10 @@ page.network = (() => {
   const wide = (element, from, to) => Object.assign(element.style, { left: 100 * from + "%", width: 100 * Math.max(to - from, 0) + "%" });
   function fillBar(i, k, at, p, share) {
     const [fill, bare] = rows[i][k].querySelectorAll(".track")[at].children;
-    wide(fill, 0, p - share);
-    wide(bare, p - share, p);
-    if (!at) rows[i][k].dataset.unsupported = share;
+    wide(fill, 0, p - (share ?? 0));
+    wide(bare, p - (share ?? 0), p);
+    if (at) return;
+    if (share === undefined) delete rows[i][k].dataset.unsupported; else rows[i][k].dataset.unsupported = share;
   }
   function show(i, k, answers, hasEvidence) {
     const row = rows[i][k], isSeen = state.seen[i] === k, numbers = [];
@@ -207,7 +210,7 @@ page.network = (() => {
     row.classList.toggle("ruled-out", state.seen[i] >= 0 && !isSeen);
     row.querySelectorAll(".track").forEach((track, at) => {
       const p = answers[at].found?.[i]?.[k], prior = priors[at].found?.[i]?.[k], whisker = track.children[2], tick = track.children[3];
-      fillBar(i, k, at, p ?? 0, 0);
+      fillBar(i, k, at, p ?? 0, live.has_bare[at] ? undefined : 0);
       numbers.push(make("span", { class: p === undefined || prior === undefined || !hasEvidence ? "" : p > prior + 0.0005 ? "more" : p < prior - 0.0005 ? "less" : "" }, fixed(p)));
       const ends = !at && !hasEvidence && live.intervals?.[i]?.[k];
       whisker.hidden = !ends;
@@ -238,8 +241,10 @@ page.network = (() => {
     const left = found ? vars.filter((_, i) => !found[i]).length : vars.length;
     const given = state.seen.flatMap((k, i) => k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`]).join(",");
     byId("beyond").hidden = log === -Infinity || !left;
-    byId("beyond").textContent = `${left} of ${vars.length} variables would take more than ${(live.most_cells / 1e6).toFixed(0)} million cells here (all of them ${cells.toPrecision(2)}). `
-      + `Ask for one of them with: lacunet query ${live.file} --query "${vars[state.chosen].name}${given ? "|" + given : ""}"`;
+    const limit = few < live.most_cells && log !== undefined ? few : live.most_cells;
+    byId("beyond").replaceChildren(`${left} of ${vars.length} variables would take more than ${limit / 1e6} million cells here (all together ${cells.toPrecision(2)}). `,
+      ...(limit < live.most_cells ? [make("button", { type: "button", on: { click: () => { few = live.most_cells; askAgain(); } } }, `try up to ${live.most_cells / 1e6} million: a second per click`), " "] : []),
+      "Ask for one of them with: ", make("code", {}, `lacunet query ${live.file} --query "${vars[state.chosen].name}${given ? "|" + given : ""}"`));
     byId("sure").hidden = !(hasEvidence && live.intervals);
     byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} DATA --intervals --query "${vars[state.chosen].name}|${given}"`;
     const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
@@ -325,9 +330,7 @@ page.network = (() => {
       engines = held.map(({ cpts, bare }, at) => beliefs({ sizes: vars.map(v => v.states.length), cpts, bare,
         parents: at ? data.other.parents : vars.map(v => v.parents), order: live.orders[at] }));
       live.has_bare = held.map(one => one.bare.some(rows => rows?.includes(1)));
-      const none = vars.map(() => -1);
-      priors = engines.map(engine => engine.answer(none, live.most_cells));
-      update();
+      if (isLarge) requestAnimationFrame(() => setTimeout(askAgain)); else askAgain();
     }
   }
   return { start, state, onChoice, onFind, goTo, cards, isList };
