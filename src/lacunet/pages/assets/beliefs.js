@@ -133,7 +133,7 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     const result = calibrate(cells <= most ? whole : plan(seen, wanted), seen, new Set());
     if (!result) return { cells, log: -Infinity };
     const found = result.found.map((belief, v) => seen[v] < 0 ? belief : Float64Array.from({ length: sizes[v] }, (_, k) => +(k === seen[v])));
-    return { cells, log: result.log, found, logs: result.logs };
+    return { cells, log: seen.some(k => k >= 0) ? result.log : 0, found, logs: result.logs };
   }
 
   // The CPTs that the belief of v depends on, and of which some row that fits has no data.

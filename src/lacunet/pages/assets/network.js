@@ -210,7 +210,7 @@ page.network = (() => {
     row.classList.toggle("ruled-out", state.seen[i] >= 0 && !isSeen);
     row.querySelectorAll(".track").forEach((track, at) => {
       const p = answers[at].found?.[i]?.[k], prior = priors[at].found?.[i]?.[k], whisker = track.children[2], tick = track.children[3];
-      fillBar(i, k, at, p ?? 0, live.has_bare[at] ? undefined : 0);
+      fillBar(i, k, at, p ?? 0, live.has_bare[at] && state.seen[i] < 0 ? undefined : 0);
       numbers.push(make("span", { class: p === undefined || prior === undefined || !hasEvidence ? "" : p > prior + 0.0005 ? "more" : p < prior - 0.0005 ? "less" : "" }, fixed(p)));
       const ends = !at && !hasEvidence && live.intervals?.[i]?.[k];
       whisker.hidden = !ends;
@@ -250,7 +250,7 @@ page.network = (() => {
     const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
       if (state.seen[i] >= 0 || !found[i] || !priors[0].found?.[i]) return [];
       const gaps = Array.from(found[i], (p, k) => p - priors[0].found[i][k]);
-      const k = gaps.reduce((best, gap, at) => Math.abs(gap) > Math.abs(gaps[best]) ? at : best, 0);
+      const far = gap => Math.abs(gap) + (gap > 0 ? 1e-9 : 0), k = gaps.reduce((best, gap, at) => far(gap) > far(gaps[best]) ? at : best, 0);
       return Math.abs(gaps[k]) < 0.0005 ? [] : [{ i, k, gap: gaps[k] }];
     }).sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap)).slice(0, 5);
     byId("moved").replaceChildren(...(moved.length ? ["moved most: "] : []), ...moved.flatMap(({ i, k, gap }, at) => [at ? ", " : "",
