@@ -6,21 +6,28 @@ arrays have the axes the other way round.
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.formats.draft import network_of
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network
+from lacunet.wording import listed
+
+LARGEST = sys.float_info.max  # stands for infinity: pyAgrum takes no infinite ticks
 
 
 def to_pgmpy(network: AnyNetwork) -> Any:
     """The same network as a ``pgmpy.models.DiscreteBayesianNetwork``.
 
-    A network without CPTs becomes a model without CPDs.
+    A network without CPTs becomes a model without CPDs. pgmpy has no place for cut points.
     """
     network = as_network(network)
+    _say_lost(network, "pgmpy", has_cuts=False)
     models, factors = _pgmpy()
     model = models.DiscreteBayesianNetwork()
     model.add_nodes_from(network.variables)
@@ -48,6 +55,10 @@ def from_pgmpy(model: Any) -> Network:
     LacunetError
         Some variable has no CPD: pgmpy then does not know its states.
     """
+    if not hasattr(model, "get_cpds"):
+        raise LacunetError(
+            f"a model of pgmpy is needed, not {_kind(model)}.", "from_pgmpy(model) reads one."
+        )
     if absent := [str(node) for node in model.nodes() if model.get_cpds(node) is None]:
         raise LacunetError(
             f"the pgmpy model has no CPD for {absent}, so their states are not known.",
@@ -84,6 +95,10 @@ def _pgmpy() -> tuple[Any, Any]:
 def to_pyagrum(network: AnyNetwork) -> Any:
     """The same network as a ``pyagrum.BayesNet``.
 
+    A variable that was cut into intervals becomes a ``DiscretizedVariable``, whose labels are
+    pyAgrum's. Where the outer intervals are open it is an empirical one, which takes values beyond
+    its first and last tick; the largest number stands for infinity on one side.
+
     Raises
     ------
     LacunetError
@@ -92,7 +107,8 @@ def to_pyagrum(network: AnyNetwork) -> Any:
     network, gum = as_network(network), _pyagrum()
     other = gum.BayesNet()
     for name in network.variables:
-        other.add(gum.LabelizedVariable(name, name, list(network.states(name))))
+        other.add(_variable(gum, network, name))
+    _say_lost(network, "pyAgrum", has_cuts=True)
     for name in network.variables:
         for parent in network.parents(name):
             other.addArc(parent, name)
@@ -102,27 +118,80 @@ def to_pyagrum(network: AnyNetwork) -> Any:
     return other
 
 
+def _variable(gum: Any, network: Network, name: str) -> Any:
+    """A variable of pyAgrum, cut where the network cuts it."""
+    cuts = network.cuts_of.get(name)
+    if cuts is None:
+        return gum.LabelizedVariable(name, name, list(network.states(name)))
+    inner = [cut for cut in cuts if math.isfinite(cut)]
+    is_open = math.isinf(cuts[0]) and math.isinf(cuts[-1])
+    if is_open and not inner:  # one interval, that has all numbers
+        return gum.LabelizedVariable(name, name, list(network.states(name)))
+    ticks = [max(-LARGEST, min(LARGEST, cut)) for cut in cuts]
+    if is_open:
+        width = (inner[-1] - inner[0]) / max(1, len(inner) - 1) or 1.0
+        ticks = [inner[0] - width, *inner, inner[-1] + width]
+    variable = gum.DiscretizedVariable(name, name, ticks)
+    variable.setEmpirical(is_open)
+    if network.states(name) != labels_of(cuts):
+        warn(f"the intervals of {name!r} lose their names {list(network.states(name))}.")
+    return variable
+
+
+def _cuts(variable: Any) -> tuple[float, ...]:
+    """The cut points of a variable of pyAgrum."""
+    ticks = [math.copysign(math.inf, t) if abs(t) >= LARGEST else t for t in variable.ticks()]
+    if variable.isEmpirical():  # also takes what is below or above
+        ticks[0], ticks[-1] = -math.inf, math.inf
+    return tuple(ticks)
+
+
+def _say_lost(network: Network, library: str, *, has_cuts: bool) -> None:
+    """Warn of what the other library has no place for."""
+    lost = []
+    if network.cuts_of and not has_cuts:
+        lost.append(f"the cut points of {listed(network.cuts_of)}")
+    if not all(mask.all() for mask in (network.support or {}).values()):
+        lost.append("which CPT rows no data support")
+    if lost:
+        warn(f"{library} has no place for {' and '.join(lost)}; .json files do.")
+
+
 def from_pyagrum(other: Any) -> Network:
     """The network of a ``pyagrum.BayesNet``.
 
     Rows that do not sum to one exactly are rescaled as those of files are: pyAgrum reads some
     formats in single precision. Variables that pyAgrum has cut into intervals keep their cut
-    points.
+    points, and their states are named as lacunet names intervals.
     """
+    if not hasattr(other, "variable") or not hasattr(other, "cpt"):
+        raise LacunetError(
+            f"a pyagrum.BayesNet is needed, not {_kind(other)}.",
+            "to_pyagrum(network) goes the other way."
+            if isinstance(other, Network)
+            else "from_pyagrum(bn) reads one.",
+        )
     variables = {other.variable(node).name(): other.variable(node) for node in other.nodes()}
     cpts = []
     for name in variables:
         cpt = other.cpt(name)
         parents = tuple(cpt.names[1:])
         cpts.append((name, parents, cpt.toarray().transpose(_turned(parents))))
-    states_of = {name: own.labels() for name, own in variables.items()}
-    network = network_of("the pyAgrum network", states_of, cpts)
     cuts = {
-        name: own.ticks()
+        name: _cuts(own)
         for name, own in variables.items()
         if own.varType() == _pyagrum().VarType_DISCRETIZED
     }
+    states_of = {
+        name: labels_of(cuts[name]) if name in cuts else own.labels()
+        for name, own in variables.items()
+    }
+    network = network_of("the pyAgrum network", states_of, cpts)
     return Network(network.states_of, network.parents_of, network.tables_of, cuts)
+
+
+def _kind(value: object) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _turned(parents: Sequence[str]) -> list[int]:

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 
 import lacunet as lc
 from examples import RAIN
+from lacunet.data.matching import interval_of
+from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network
 from strategies import networks
 
@@ -101,3 +103,47 @@ def test_a_model_without_cpds_sends_its_owner_to_the_data() -> None:
     bare = lc.to_pgmpy(network)
     assert not bare.cpds
     assert list(bare.edges()) == [("A", "B")]
+
+
+CUTS = {
+    "open": (-np.inf, 18.0, 40.0, np.inf),
+    "closed": (0.0, 18.0, 65.0),
+    "open above": (0.0, 18.0, np.inf),
+    "one cut": (-np.inf, 0.5, np.inf),
+    "all": (-np.inf, np.inf),
+}
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_cut_points_come_back_from_pyagrum(kind: str) -> None:
+    cuts = CUTS[kind]
+    labels = labels_of(cuts)
+    table = np.full(len(labels), 1 / len(labels))
+    network = Network({"Age": labels}, {}, {"Age": table}, {"Age": cuts})
+    other = lc.to_pyagrum(network)
+    if kind != "all":
+        assert other.variable("Age").varType() == gum.VarType_DISCRETIZED
+        for number in (0.2, 17.0, 18.0, 39.0):
+            assert other.variable("Age").index(str(number)) == interval_of(number, cuts)
+    assert lc.from_pyagrum(other) == (network if kind != "all" else Network(
+        {"Age": labels}, {}, {"Age": table}))  # fmt: skip
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_another_library_has_no_place_for_is_said() -> None:
+    cuts = (0.0, 18.0, 65.0)
+    network = Network({"Age": labels_of(cuts)}, {}, {"Age": [0.5, 0.5]}, {"Age": cuts})
+    with pytest.warns(lc.LacunetWarning, match=r"pgmpy has no place for where \['Age'\] are cut"):
+        lc.to_pgmpy(network)
+    renamed = Network({"Age": ["young", "old"]}, {}, {"Age": [0.5, 0.5]}, {"Age": cuts})
+    with pytest.warns(lc.LacunetWarning, match=r"'Age' lose their names \['young', 'old'\]"):
+        lc.to_pyagrum(renamed)
+
+
+@pytest.mark.parametrize(
+    "value", [RAIN, None, 5, "rain.bif"], ids=lambda value: type(value).__name__
+)
+def test_what_is_not_a_model_of_the_other_library_is_refused(value: object) -> None:
+    for read in (lc.from_pyagrum, lc.from_pgmpy):
+        with pytest.raises(lc.LacunetError, match="is needed, not"):
+            read(value)

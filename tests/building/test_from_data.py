@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import lacunet as lc
 from lacunet.building.edges import EdgesError
 from lacunet.building.network import find_network
 from lacunet.building.states import StatesError
+from lacunet.errors import LacunetError
 from lacunet.model.network import NetworkError
 
 FRAME = pd.DataFrame(
@@ -156,3 +158,41 @@ def test_a_table_with_another_delimiter_is_told_how_to_be_read(tmp_path: Path) -
 def test_a_name_in_other_letters_is_recognised() -> None:
     with pytest.raises(lc.LacunetError, match="did you mean 'age' for 'Age'"):
         lc.Network.from_data({"age": [1, 2], "ill": [0, 1]}, "Age -> ill")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"states": {"A": []}},
+        {"states": {"A": 3}},
+        {"states": {"A": "xy"}},
+        {"bins": 5},
+        {"bins": {"B": 2.5}},
+        {"bins": {"B": ["low", "high"]}},
+        {"bins": {"C": 2}},
+    ],
+    ids=str,
+)
+def test_what_is_not_states_or_bins_is_refused_in_words(options: dict[str, Any]) -> None:
+    rows = {"A": ["x", "y"] * 3, "B": [1.5, 2.5, 3.5] * 2, "C": [10**400, 1, 2] * 2}
+    with pytest.raises(LacunetError):
+        lc.Network.from_data(rows, "A -> B; C", **options)
+
+
+def test_a_number_of_intervals_may_come_from_numpy() -> None:
+    rows = {"A": ["x", "y"] * 3, "B": [1.5, 2.5, 3.5] * 2}
+    one, two = (lc.Network.from_data(rows, "A -> B", bins={"B": n}) for n in (2, np.int64(2)))
+    assert one == two
+
+
+def test_states_that_are_numbers_keep_their_digits() -> None:
+    states: list[object] = [0.12345678, 0.12345679, np.float64(0.1), 1.0, 2]
+    network = lc.Network.from_data({"A": [1, 2]}, "A", states={"A": states})
+    assert network.states("A") == ("0.12345678", "0.12345679", "0.1", "1", "2")
+
+
+def test_intervals_of_times_in_milliseconds_have_different_names() -> None:
+    times = [1_700_000_000_000 + 7 * at for at in range(50)]
+    network = lc.Network.from_data({"T": times}, "T", bins={"T": 5})
+    assert len(set(network.states("T"))) == 5
+    assert network.states("T")[0] == f"<{int(network.cuts_of['T'][1])}"

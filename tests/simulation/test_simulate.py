@@ -279,3 +279,20 @@ def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:
     assert made.frame("arrow").equals(same.frame("arrow"))
     with pytest.raises(SimulationError, match="'often' does not say how values go missing"):
         lc.simulate(RAIN, 50, "often", rng=6)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rows", [1.5, "10", None, True])
+def test_rows_that_cannot_be_counted_are_refused(rows: Any) -> None:
+    with pytest.raises(lc.LacunetError, match="number of rows"):
+        lc.simulate("asia", rows)
+
+
+def test_a_seed_that_is_none_is_refused() -> None:
+    with pytest.raises(lc.LacunetError, match="rng is 'x'"):
+        lc.simulate("asia", 3, rng="x")  # type: ignore[arg-type]
+
+
+def test_simulations_can_be_compared() -> None:
+    one, two = (lc.simulate("asia", 3, rng=0) for _ in range(2))
+    assert one != two
+    assert one == one

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from lacunet.data.reading import source_from
 from lacunet.data.source import Column, Source
 from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError
+from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 
 # A number of intervals, ("width", number), or cut points.
@@ -91,6 +93,8 @@ def cuts_found(
     source: Source, bins: Mapping[str, Bins], data: Data
 ) -> dict[str, tuple[float, ...]]:
     """The cut points of each column, from the data where they are not given."""
+    if not isinstance(bins, Mapping):
+        raise BinsError(f"bins is {bins!r}.", "say which columns to cut: bins={'Age': 5}.")
     for name in bins:
         if name not in source.columns:
             raise BinsError(f"bins are given for {name!r}, but {source.label} has no such column.")
@@ -99,8 +103,9 @@ def cuts_found(
 
 def _cuts(source: Source, name: str, bins: Bins, data: Data) -> tuple[float, ...]:
     kind, count = bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
-    if not isinstance(count, int):
-        return _checked(name, [float(cut) for cut in count])
+    if not isinstance(count, Integral):
+        return _checked(name, _cut_points(name, count))
+    count = int(count)
     if count < 2:
         raise BinsError(f"column {name!r}: {count} intervals are too few.", "ask for 2 or more.")
     numbers, weights = _numbers(source, name, data)
@@ -111,6 +116,16 @@ def _cuts(source: Source, name: str, bins: Bins, data: Data) -> tuple[float, ...
     else:
         inner = _quantiles(numbers, weights, count)
     return _checked(name, [-math.inf, *inner, math.inf])
+
+
+def _cut_points(name: str, given: Any) -> list[float]:
+    try:
+        return [float(cut) for cut in given]
+    except (TypeError, ValueError, OverflowError):
+        raise BinsError(
+            f"column {name!r} cannot be cut by {given!r}.",
+            "give a number of intervals, ('width', number), or cut points.",
+        ) from None
 
 
 def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[float]:
@@ -150,22 +165,31 @@ def _counted(
 ) -> tuple[FloatArray, FloatArray]:
     numbers, counts = [], []
     for count, value in zip(*distinct_cells(column), strict=True):
-        text = str(value).strip()
-        if value is None or not count or text in missing or spelled(value) in missing:
+        if value is None or not count or spelled(value) in missing:
             continue
-        number = (
-            float(value)
-            if isinstance(value, int | float)
-            else number_of(text.replace(decimal, "."))
-        )
-        if number is None:
-            raise BinsError(
-                f"column {name!r} holds {value!r}, which is not a number.",
-                "name it in missing=[...] if it means 'not observed'.",
-            )
-        numbers.append(float(number))
+        if isinstance(value, str) and value.strip() in missing:
+            continue
+        numbers.append(_as_number(name, value, decimal))
         counts.append(float(count))
     return np.array(numbers), np.array(counts)
+
+
+def _as_number(name: str, value: object, decimal: str) -> float:
+    try:
+        if isinstance(value, int | float):
+            return float(value)
+        number = number_of(str(value).strip().replace(decimal, "."))
+        if number is not None:
+            return float(number)
+    except OverflowError:
+        raise BinsError(
+            f"column {name!r} holds {spelled(value)[:20]}..., which is too large to be cut.",
+            "name it in missing=[...] if it means 'not observed', or give states=... instead.",
+        ) from None
+    raise BinsError(
+        f"column {name!r} holds {value!r}, which is not a number.",
+        "name it in missing=[...] if it means 'not observed'.",
+    )
 
 
 def _checked(name: str, cuts: list[float]) -> tuple[float, ...]:
@@ -179,26 +203,6 @@ def _checked(name: str, cuts: list[float]) -> tuple[float, ...]:
 
 def _shown(cuts: Sequence[float]) -> str:
     return ", ".join(f"{cut:g}" for cut in cuts)
-
-
-def labels_of(cuts: Sequence[float]) -> tuple[str, ...]:
-    """The names of the intervals.
-
-    >>> labels_of((-math.inf, 18, 40, 65)), labels_of((0, 0.5, math.inf))
-    (('<18', '[18,40)', '[40,65]'), ('[0,0.5)', '>=0.5'))
-    """
-    return tuple(
-        _label(one, two, is_last=at == len(cuts) - 2)
-        for at, (one, two) in enumerate(pairwise(cuts))
-    )
-
-
-def _label(low: float, high: float, *, is_last: bool) -> str:
-    if math.isinf(low):
-        return f"<{high:.12g}" if math.isfinite(high) else "any"
-    if math.isinf(high):
-        return f">={low:.12g}"
-    return f"[{low:.12g},{high:.12g}{']' if is_last else ')'}"
 
 
 def asked_bins(text: str) -> Bins:

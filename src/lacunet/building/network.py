@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
+from lacunet.building.bins import Bins, BinsError, cuts_found
 from lacunet.building.edges import Edges, edges_of
 from lacunet.building.states import StatesError, remarks, seen_in, states_of
 from lacunet.data.given import data_given
+from lacunet.data.matching import spelled
 from lacunet.data.reading import source_from
 from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetWarning
+from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
 from lacunet.wording import close_to, counted
 
@@ -87,7 +89,7 @@ def find_network(
     said = data_given(data, missing=missing)
     source = source_from(said)
     drawn = edges_of(edges)
-    given = {name: tuple(map(_as_state, own)) for name, own in (states or {}).items()}
+    given = {name: _given_states(name, own) for name, own in (states or {}).items()}
     _check_names(drawn, source.columns, source.label, given)
     cuts = cuts_found(source, bins or {}, said)
     _check_bins(drawn, cuts, given)
@@ -116,8 +118,17 @@ def _check_bins(edges: Edges, cuts: Mapping[str, object], given: Mapping[str, ob
         raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
 
 
-def _as_state(state: object) -> str:
-    return f"{state:g}" if isinstance(state, float) else str(state)
+def _given_states(name: str, states: Any) -> Scope:
+    """States as the user gives them; numbers are spelled as those in data are."""
+    if isinstance(states, str | bytes) or not isinstance(states, Iterable):
+        raise StatesError(
+            f"the states of {name!r} are given as {states!r}.",
+            f"give a list: states={{{name!r}: ['no', 'yes']}}.",
+        )
+    found = tuple(spelled(float(s)) if isinstance(s, float) else str(s) for s in states)
+    if not found:
+        raise StatesError(f"the list of states of {name!r} is empty.", "give at least one.")
+    return found
 
 
 def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, object]) -> None:

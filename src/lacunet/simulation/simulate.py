@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -90,7 +91,7 @@ Library = Literal["pandas", "polars", "arrow"]
 Seed = np.random.Generator | int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Simulation:
     """Rows drawn from ``network``, whole and as they are shown.
 
@@ -174,7 +175,9 @@ def simulate(
     [0, 100]
     """
     network = as_network(network)
-    for_mechanisms, for_rows, for_hiding = np.random.default_rng(rng).spawn(3)
+    if isinstance(rows, bool) or not isinstance(rows, Integral):
+        raise SimulationError(f"the number of rows is {rows!r}.", "give a whole number.")
+    for_mechanisms, for_rows, for_hiding = _generator(rng).spawn(3)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sample(network, rows, for_rows)
     table = complete if missingness is None else hide_cells(complete, missingness, for_hiding)
@@ -231,13 +234,22 @@ def hide(
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
     network = as_network(network)
-    for_mechanisms, for_hiding = np.random.default_rng(rng).spawn(2)
+    for_mechanisms, for_hiding = _generator(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
     table = hide_cells(read_table(frame, network), missingness, for_hiding)
     for name in missingness.mechanisms:
         shown = nw.new_series(name=name, values=table.is_shown([name]), backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
     return rows.to_native()
+
+
+def _generator(rng: Seed) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise SimulationError(
+            f"rng is {rng!r}.", "give a whole number, a numpy.random.Generator, or None."
+        ) from None
 
 
 def _drawn(

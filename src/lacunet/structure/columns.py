@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.bins import Bins, BinsError, cuts_found, labels_of
+from lacunet.building.bins import Bins, BinsError, cuts_found
 from lacunet.building.states import Seen, StatesError, seen_in, states_of
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
@@ -19,6 +19,7 @@ from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted, listed
