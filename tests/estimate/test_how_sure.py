@@ -15,7 +15,7 @@ from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.estimate.explain import explain
 from lacunet.estimate.method import MethodError
 from lacunet.estimate.registry import method_named
-from lacunet.report.learned import result_as_text
+from lacunet.report.learned.text import result_as_text
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.statistics.observations import Held
 

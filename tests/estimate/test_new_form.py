@@ -16,7 +16,7 @@ from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Form
 from lacunet.estimate.explain import explain
 from lacunet.model.network import FloatArray
-from lacunet.report.learned import result_as_text
+from lacunet.report.learned.text import result_as_text
 from lacunet.statistics.counts import Counts
 
 ROWS = {"Rain": ["no", "yes", "no"], "Sprinkler": ["off", None, "on"], "Wet": ["no", "yes", None]}

@@ -1,10 +1,17 @@
-"""Results for the tests of pages, with the support of every parent configuration."""
+"""Results for the tests of pages, and what a page carries."""
 
 from __future__ import annotations
 
+import json
+import re
+import zlib
+from base64 import b64decode
 from typing import Any
 
+import numpy as np
+
 import lacunet as lc
+from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
@@ -22,3 +29,48 @@ SOURCE = Provenance(
 
 def learned(network: Network, table: EncodedTable, method: Any = "factored-mar") -> Result:
     return lc.learn(network, table, method=method)
+
+
+HOSTILE = '</script><img src=x onerror="alert(1)">\u202e\'&"'
+
+
+def carried(text: str) -> dict[str, Any]:
+    match = re.search(r'id="page-data">(.*?)</script>', text, re.DOTALL)
+    assert match
+    return json.loads(match[1])
+
+
+def unpacked(data: dict[str, Any], network: Network) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """CPTs and rows behind as the page holds them; where rows are withheld, if there are none."""
+    raw = zlib.decompress(b64decode(data["packed"]))
+    at = 0
+
+    def part(kind: str, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+        nonlocal at
+        found = []
+        for shape in shapes:
+            size = int(np.prod(shape))
+            found.append(np.frombuffer(raw, kind, size, at).astype(float).reshape(shape))
+            at += size * np.dtype(kind).itemsize
+        at += -at % 8
+        return found
+
+    shapes = [network.shape(network.family(name)) for name in network.variables]
+    tables = part("<f8" if data["digits"] is None else "<u2", shapes)
+    if data["digits"] is not None:
+        tables = [np.where(t == 65535, np.nan, t) / 10 ** data["digits"] for t in tables]
+    above = [shape[:-1] for shape in shapes]
+    rows = bare = part("u1", above)
+    if data["has_rows"]:
+        rows = part("<f4", above)
+        assert all((b == (r == 0)).all() for b, r in zip(bare, rows, strict=True))
+    if data["has_intervals"]:
+        data["ends"] = part("<u2", [(*shape, 2) for shape in shapes])
+    assert at == len(raw)
+    return tables, rows
+
+
+def hostile() -> tuple[Network, EncodedTable]:
+    network = Network({HOSTILE: ["<b>", "'\"&"], "B": ["no", "yes"]}, {"B": [HOSTILE]})
+    rows = {HOSTILE: ["<b>", "'\"&", None] * 20, "B": ["no", "yes", "yes", None] * 15}
+    return network, read_table(rows, network)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browsing import Opened, needs_browser
-from standins import SOURCE, learned
-from test_learned_page import HOSTILE, hostile
+from standins import HOSTILE, SOURCE, hostile, learned
 
 import lacunet as lc
 from golden import golden
@@ -18,11 +17,11 @@ from lacunet.comparison.compare import case_of, compare
 from lacunet.data.read import read_table
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
-from lacunet.pages.diagnosed import page as diagnosed_page
 from lacunet.pages.kit import write_page
-from lacunet.pages.learned import page
 from lacunet.pages.recovered import page as recovered_page
 from lacunet.report.compared import comparison_page
+from lacunet.report.diagnosed import page as diagnosed_page
+from lacunet.report.learned.page import page
 from lacunet.report.recovered import verdicts_as_data
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate

@@ -16,16 +16,15 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, milp
-from standins import SOURCE
-from test_learned_page import carried, unpacked
+from standins import SOURCE, carried, unpacked
 
 import lacunet as lc
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
-from lacunet.pages.diagnosed import page as diagnosed_page
 from lacunet.pages.disclosure import STEPS, Disclosure
-from lacunet.pages.learned import page
+from lacunet.report.diagnosed import page as diagnosed_page
+from lacunet.report.learned.page import page
 from lacunet.statistics.missing import missing_summary
 
 Cells = np.ndarray  # zeros and ones: which combinations a count adds up

@@ -14,8 +14,8 @@ from standins import SOURCE
 import lacunet as lc
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
-from lacunet.pages.learned import page as learned_page
-from lacunet.pages.shown import page
+from lacunet.report.learned.page import page as learned_page
+from lacunet.report.network import page
 
 pytestmark = needs_browser
 BNREP = Path(__file__).parents[1] / "cases" / "bnrep"

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from browsing import Opened, needs_browser
-from standins import SOURCE
+from standins import SOURCE, carried, unpacked
 
 import lacunet as lc
 from golden import golden
 from lacunet.data.read import read_table
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
-from lacunet.pages.learned import page
-from lacunet.pages.shown import Side, pair_page
+from lacunet.report.learned.page import page
+from lacunet.report.network import Side, pair_page
 
 pytestmark = needs_browser
 
@@ -206,7 +206,6 @@ def test_rows_behind_are_rows_also_where_they_are_weighted() -> None:
     network = Network({"A": ["0", "1"]}, {})
     rows = {"A": ["0", "1", "1"], "w": [85_151_008.0, 2.5, 3.5]}
     result = lc.learn(network, rows, weight="w", method="direct-mcar")
-    from test_learned_page import carried, unpacked
 
     _, behind = unpacked(carried(page(result, None, SOURCE)), network)
     assert behind[0].tolist() == 3

@@ -4,7 +4,7 @@ import pytest
 
 import lacunet as lc
 from examples import APPENDIX, appendix_table
-from lacunet.report.methods import CLOSED, ENDED, methods_text
+from lacunet.report.learned.methods import CLOSED, ENDED, methods_text
 
 HEART = lc.Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
 ASKED = {"Age": ["kid"] * 40 + ["adult"] * 60, "MI": [None] * 40 + ["no"] * 57 + ["yes"] * 3}

@@ -12,7 +12,7 @@ import lacunet as lc
 from examples import APPENDIX, appendix_table
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
-from lacunet.report.tables import EstimateTable, cpt_table
+from lacunet.report.learned.tables import EstimateTable, cpt_table
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
 
     def write_page() -> None:
         if options.report:
-            from lacunet.pages.diagnosed import page
+            from lacunet.report.diagnosed import page
             from lacunet.statistics.missing import missing_summary
 
             summary = missing_summary(table, [])

@@ -141,7 +141,7 @@ def _say(result: Result) -> None:
 
 def _shown(result: Result, options: Namespace) -> str:
     """What was learned, as it is printed."""
-    from lacunet.report.learned import result_as_data, result_as_text
+    from lacunet.report.learned.text import result_as_data, result_as_text
 
     level = options.intervals if result.uncertainty else None
     if options.json:
@@ -182,7 +182,7 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable | None) 
     if table is None:
         return
     from lacunet.missingness.graph import graph_of
-    from lacunet.pages.learned import page
+    from lacunet.report.learned.page import page
 
     graph = options.missingness
     text = page(

@@ -64,7 +64,7 @@ def _write_page(network: Network, options: Namespace) -> None:
     """Write the network as a page, alone or with another one."""
     from lacunet.cli.output import keep_page, page_source
     from lacunet.formats.files import read_network
-    from lacunet.pages.shown import Side, page, pair_page
+    from lacunet.report.network import Side, page, pair_page
 
     source = page_source(options, ("network", "beside"))
     if options.beside:

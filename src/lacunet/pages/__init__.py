@@ -1,11 +1,10 @@
-"""Pages: one self-contained HTML file for each kind of result.
+"""Pages: what one self-contained HTML file is made of, whatever it tells.
 
 Read in this order: ``kit`` (the frame every page shares: policy, escaping, tables, tiles,
 writing), ``numbers`` (what a page carries, packed) and ``disclosure`` (what it may tell), ``live``
-(the network of a page, and how the browser asks it), ``provenance`` (where a page comes from).
-Then one file for each page: ``learned`` with ``sections`` (what is missing, how EM went, the
-complete rows against the result), ``shown`` (a network, or two side by side), ``diagnosed``,
-``recovered``. What runs in the browser is in ``assets``.
+(the network of a page, and how the browser asks it), ``provenance`` (where a page comes from),
+``notebook`` (a page inside a notebook). What runs in the browser is in ``assets``. The pages of
+the results themselves are in `lacunet.report`.
 
 A page makes no request, opens from disk, and shows every name as text.
 """

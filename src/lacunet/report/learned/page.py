@@ -25,7 +25,7 @@ from lacunet.pages.live import (
 )
 from lacunet.pages.numbers import pack_texts
 from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
-from lacunet.pages.sections import complete_section, em_section, missing_section
+from lacunet.report.learned.sections import complete_section, em_section, missing_section
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.wording import counted
 

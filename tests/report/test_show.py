@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from browsing import Opened, needs_browser
-from test_learned_page import carried
+from standins import carried
 
 import lacunet as lc
 from examples import APPENDIX, appendix_table
 from lacunet.errors import LacunetError
-from lacunet.report.pages import result_page, write_report
+from lacunet.report.learned.show import result_page, write_report
 
 pytestmark = needs_browser
 

@@ -1,76 +1,26 @@
 from __future__ import annotations
 
-import json
-import re
-import zlib
-from base64 import b64decode
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from standins import SOURCE, learned
+from standins import HOSTILE, SOURCE, carried, hostile, learned, unpacked
 
 import lacunet as lc
 from golden import golden
 from lacunet.data.read import read_table
-from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.pages.kit import asset, document, write_page
-from lacunet.pages.learned import page
 from lacunet.pages.live import SCRIPTS
 from lacunet.pages.numbers import largest_moves
+from lacunet.report.learned.page import page
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
-
-HOSTILE = '</script><img src=x onerror="alert(1)">\u202e\'&"'
-
-
-def carried(text: str) -> dict[str, Any]:
-    match = re.search(r'id="page-data">(.*?)</script>', text, re.DOTALL)
-    assert match
-    return json.loads(match[1])
-
-
-def unpacked(data: dict[str, Any], network: Network) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """CPTs and rows behind as the page holds them; where rows are withheld, if there are none."""
-    raw = zlib.decompress(b64decode(data["packed"]))
-    at = 0
-
-    def part(kind: str, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-        nonlocal at
-        found = []
-        for shape in shapes:
-            size = int(np.prod(shape))
-            found.append(np.frombuffer(raw, kind, size, at).astype(float).reshape(shape))
-            at += size * np.dtype(kind).itemsize
-        at += -at % 8
-        return found
-
-    shapes = [network.shape(network.family(name)) for name in network.variables]
-    tables = part("<f8" if data["digits"] is None else "<u2", shapes)
-    if data["digits"] is not None:
-        tables = [np.where(t == 65535, np.nan, t) / 10 ** data["digits"] for t in tables]
-    above = [shape[:-1] for shape in shapes]
-    rows = bare = part("u1", above)
-    if data["has_rows"]:
-        rows = part("<f4", above)
-        assert all((b == (r == 0)).all() for b, r in zip(bare, rows, strict=True))
-    if data["has_intervals"]:
-        data["ends"] = part("<u2", [(*shape, 2) for shape in shapes])
-    assert at == len(raw)
-    return tables, rows
-
-
-def hostile() -> tuple[Network, EncodedTable]:
-    network = Network({HOSTILE: ["<b>", "'\"&"], "B": ["no", "yes"]}, {"B": [HOSTILE]})
-    rows = {HOSTILE: ["<b>", "'\"&", None] * 20, "B": ["no", "yes", "yes", None] * 15}
-    return network, read_table(rows, network)
 
 
 def test_the_cpts_in_the_page_are_the_learned_ones() -> None:

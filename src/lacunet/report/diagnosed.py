@@ -11,7 +11,7 @@ from lacunet.figures.charts import dumbbell
 from lacunet.pages.disclosure import Disclosure
 from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
-from lacunet.pages.sections import missing_section
+from lacunet.report.learned.sections import missing_section
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
 

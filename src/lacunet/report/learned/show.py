@@ -13,11 +13,11 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.pages.disclosure import rows_behind
 from lacunet.pages.kit import write_page
-from lacunet.pages.learned import page
 from lacunet.pages.live import Behind
 from lacunet.pages.notebook import Page
 from lacunet.pages.provenance import Provenance
-from lacunet.pages.shown import Side, pair_page
+from lacunet.report.learned.page import page
+from lacunet.report.network import Side, pair_page
 
 LEVEL = 0.95
 
