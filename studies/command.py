@@ -46,7 +46,8 @@ EXAMPLE = """example:
   python -m studies page -o runs
 
 'all' runs everything that docs/paper.md shows, each study in a folder of its own; 'page' writes
-docs/paper.md and its figures from these folders. Time limits are limits of processor time.
+docs/paper.md and its figures from these folders. 'all --methods default' adds a column wherever
+'auto' has one. Time limits are limits of processor time.
 A run can be stopped at any time: the same command continues where it stopped. Asking for more
 sizes, repetitions or methods adds to what is there.
 """
@@ -112,7 +113,7 @@ OF_A_RUN = (
     *("sizes", "repetitions", "methods", "networks", "settings", "limits", "test_rows", "grid"),
     *("seed", "processes", "forecast", "retry", "anew"),
 )
-OF_ALL = ("grid", "processes", "forecast", "retry", "anew")
+OF_ALL = ("methods", "grid", "processes", "forecast", "retry", "anew")
 
 
 def run(options: Namespace) -> int:
@@ -172,17 +173,22 @@ def _run_cells(study: Study, folder: Path, options: Namespace) -> bool:
 
 
 def _run_all(options: Namespace) -> int:
-    """Run what the schedule says, one command after the other, then report every folder."""
+    """Run what the schedule says, one part after the other, then report every folder."""
     from studies.paper.schedule import SCHEDULE
-    from studies.paper.studies import study_named, titled
+    from studies.paper.studies import study_named, titled, with_grid
+    from studies.problems.learners import learners_named
     from studies.report.write import report
     from studies.runner.journal import kept_study
 
     root = Path(options.output or RUNS)
-    for words in () if options.report else SCHEDULE:
-        part = parser().parse_args(words.split())
-        part.grid = options.grid if part.name == "table-large" else None
-        if not _run_cells(study_of(part), root / part.name, options):
+    for study in () if options.report else SCHEDULE:
+        if options.methods:  # wherever the default stands
+            if "auto" not in [learner.name for learner in study.learners]:
+                continue
+            study = replace(study, learners=learners_named(options.methods))  # noqa: PLW2901
+        if options.grid and study.name == "table-large":
+            study = with_grid(study, options.grid)  # noqa: PLW2901
+        if not _run_cells(study, root / study.name, options):
             return 130
     for folder in () if options.forecast else sorted(root.iterdir()):
         report(titled(kept_study(study_named(folder.name), folder)), folder)

@@ -250,7 +250,7 @@ STUDIES = {
             (EACH_THE_OTHER, IN_A_RING, ONE_BY_ONE),
             SIZES,
             32,
-            learners_named(("mgraph", "em", "direct-mcar", "factored-mar", "complete")),
+            learners_named(("mgraph", "em", "auto", "direct-mcar", "factored-mar", "complete")),
             (300.0,),
             ("divergence",),
             drawn=("mgraph", "em", "direct-mcar", "factored-mar", "complete"),

@@ -227,27 +227,30 @@ def _tick(axis: Any, values: Sequence[float]) -> None:
         axis.set_major_formatter(FormatStrFormatter("%g"))
 
 
-def pictures(drawing: Drawing) -> dict[str, bytes]:
-    """The files of a drawing by their endings, the same for the same numbers."""
-    from matplotlib import rc_context
-
-    def saved(kind: str, ink: str, paper: str) -> bytes:
-        buffer = BytesIO()
-        figure = draw(drawing, ink)
-        with rc_context({"svg.hashsalt": drawing.name, "svg.fonttype": "none"}):
-            no_date = {"Date": None} if kind == "svg" else {"CreationDate": None}
-            figure.savefig(buffer, format=kind, facecolor=paper, metadata=no_date)
-        return buffer.getvalue()
-
-    text = saved("svg", INK, "none").decode().replace(INK, "currentColor")
+def svg(drawing: Drawing) -> bytes:
+    """The drawing as SVG, light or dark as its reader prefers; the same for the same numbers."""
+    text = _saved(drawing, "svg", INK, "none").decode().replace(INK, "currentColor")
     start = text.index("<svg")
     inside = text.index(">", start) + 1
-    svg = text[start:inside] + ADAPTING + text[inside:]
+    return (text[start:inside] + ADAPTING + text[inside:]).encode()
+
+
+def pdfs(drawing: Drawing) -> dict[str, bytes]:
+    """The drawing as PDF, light and dark, by the endings of their names."""
     return {
-        ".svg": svg.encode(),
-        ".pdf": saved("pdf", *LIGHT),
-        "-dark.pdf": saved("pdf", *DARK),
+        ".pdf": _saved(drawing, "pdf", *LIGHT),
+        "-dark.pdf": _saved(drawing, "pdf", *DARK),
     }
+
+
+def _saved(drawing: Drawing, kind: str, ink: str, paper: str) -> bytes:
+    from matplotlib import rc_context
+
+    buffer = BytesIO()
+    with rc_context({"svg.hashsalt": drawing.name, "svg.fonttype": "none"}):
+        no_date = {"Date": None} if kind == "svg" else {"CreationDate": None}
+        draw(drawing, ink).savefig(buffer, format=kind, facecolor=paper, metadata=no_date)
+    return buffer.getvalue()
 
 
 def can_draw() -> bool:

@@ -8,8 +8,8 @@ A mark is ``{{STUDY: KIND MORE}}`` on a line of its own, where KIND is one of
 - ``tallies METHOD``: wins, ties and losses of a method against the paper's best;
 - ``agreement``: how many means of closed forms agree with the paper's.
 
-``{{legend}}`` says what the signs in the tables mean; ``{{example}}`` is the appendix example. A
-mark whose study has no results says so.
+``{{legend}}`` says what the signs in the tables mean, ``{{left_out}}`` what the schedule has and
+the runs do not; ``{{example}}`` is the appendix example. A mark whose study has no results says so.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from pathlib import Path
 
 from lacunet.wording import counted
 from studies.paper.appendix import appendix_as_text, appendix_example
+from studies.paper.schedule import SCHEDULE
 from studies.paper.studies import Study, study_named
 from studies.report.contest import contest_tallies
-from studies.report.figures import Drawing, drawings, pictures
+from studies.report.figures import Drawing, drawings, pdfs, svg
 from studies.report.provenance import facts
-from studies.report.tables import LEGEND, Sheet, as_markdown, escaped
+from studies.report.tables import LEGEND, Sheet, as_markdown, escaped, power
 from studies.report.write import all_sheets
 from studies.runner.journal import kept_study, read_journal, replace_file
-from studies.runner.outcomes import Outcome
+from studies.runner.outcomes import Outcome, outcome_of
 
 MARK = re.compile(r"^\{\{(?P<study>[\w-]+)(?:: (?P<kind>\w+) ?(?P<more>\S*))?\}\}$", re.MULTILINE)
 COMMAND = "python -m studies all --grid grid-90-20-1.bif.gz"
@@ -68,7 +69,7 @@ def write_page(runs: Path, page: Path) -> list[str]:
     def filled(mark: re.Match[str]) -> str:
         name, kind = mark["study"], mark["kind"]
         if kind is None:
-            return PLAIN[name]()
+            return PLAIN[name](runs)
         if name not in finished:
             finished[name] = _finished(name, runs / name)
         found = finished[name]
@@ -108,7 +109,7 @@ def _figure(found: Finished, name: str, page: Path) -> str:
     folder = page.parent / "figures"
     folder.mkdir(exist_ok=True)
     stem = f"{found.study.name}-{name}"
-    for ending, content in pictures(drawing).items():
+    for ending, content in {".svg": svg(drawing), **pdfs(drawing)}.items():
         replace_file(folder / f"{stem}{ending}", content)
     links = f"([PDF](figures/{stem}.pdf), [dark](figures/{stem}-dark.pdf))"
     return f"![{drawing.caption}](figures/{stem}.svg)\n\n*{drawing.caption}* {links}"
@@ -123,7 +124,34 @@ def _agreement(made: Sequence[Sheet]) -> str:
     return f"{as_markdown([sheet])}\n\n{total}"
 
 
-PLAIN: dict[str, Callable[[], str]] = {
-    "legend": lambda: escaped(LEGEND),
-    "example": lambda: f"```text\n{appendix_as_text(appendix_example())}\n```",
+def left_out(runs: Path) -> str:
+    """What the schedule has and the runs do not, in a table; a sentence if that is nothing."""
+    problems: dict[tuple[str, str, str, int], set[tuple[str, int]]] = {}
+    for name in dict.fromkeys(study.name for study in SCHEDULE):
+        there = {_place(one) for one in read_journal(runs / name).values()}
+        for cell in (cell for study in SCHEDULE if study.name == name for cell in study.cells):
+            place = _place(outcome_of(cell, "ok", {}))
+            if place not in there:
+                network, setting, rows, repetition, method, _ = place
+                lacking = problems.setdefault((name, network, method, rows), set())
+                lacking.add((setting, repetition))
+    if not problems:
+        return "Nothing."
+    lines = [
+        (name, network, method, power(rows), f"{len(lacking)}")
+        for (name, network, method, rows), lacking in sorted(problems.items())
+    ]
+    header = ("study", "network", "method", "rows", "problems not run within every limit")
+    return as_markdown([Sheet("left-out", "Left out", header, tuple(lines), 3)])
+
+
+def _place(one: Outcome) -> tuple[str, str, int, int, str, float | None]:
+    network = one.network.removesuffix("-like")  # the paper's grid or one like it
+    return network, one.setting, one.rows, one.repetition, one.method, one.limit
+
+
+PLAIN: dict[str, Callable[[Path], str]] = {
+    "legend": lambda _: escaped(LEGEND),
+    "example": lambda _: f"```text\n{appendix_as_text(appendix_example())}\n```",
+    "left_out": left_out,
 }

@@ -14,7 +14,7 @@ from lacunet.comparison.summary import Difference, Summary
 from lacunet.wording import text_table
 from studies.paper.published import Published, printed, published
 from studies.paper.studies import Study
-from studies.problems.learners import ALL
+from studies.problems.learners import ALL, is_yardstick
 from studies.report.summary import (
     Draws,
     best_method,
@@ -163,13 +163,13 @@ def _agree(one: Draws, two: Draws | None) -> bool:
 def methods_in_order(study: Study, outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     """The methods that have outcomes: those of the study in its order, then any others.
 
-    Those that are known from print only are there too.
+    Those that are known from print only are there too; yardsticks come last.
     """
     there = {one.method for one in outcomes}
     known = ALL[study.finds]
     there |= {one.method for one in published(study.name) if not known[one.method].method}
-    names = (*(learner.name for learner in study.learners), *known)
-    return tuple(name for name in dict.fromkeys(names) if name in there)
+    names = dict.fromkeys((*(learner.name for learner in study.learners), *known))
+    return tuple(sorted((name for name in names if name in there), key=is_yardstick))
 
 
 _Lines = Callable[[Spot, Line], Line]

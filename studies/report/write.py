@@ -13,7 +13,7 @@ from studies.errors import StudyError
 from studies.paper.studies import Study
 from studies.problems.learners import learners_named
 from studies.report.contest import agreement_sheet, contest_sheet
-from studies.report.figures import can_draw, drawings, pictures
+from studies.report.figures import can_draw, drawings, svg
 from studies.report.provenance import facts
 from studies.report.summary import by_group, summary
 from studies.report.tables import LEGEND, Sheet, as_markdown, as_text, escaped, sheets
@@ -63,8 +63,7 @@ def report(study: Study, folder: Path) -> Written:
         write(tidy(outcomes), buffer)
         contents[name] = buffer.getvalue()
     for drawing in drawings(study, outcomes) if can_draw() else ():
-        for ending, content in pictures(drawing).items():
-            contents[f"figure-{drawing.name}{ending}"] = content
+        contents[f"figure-{drawing.name}.svg"] = svg(drawing)
     for name, content in contents.items():
         replace_file(folder / name, content)
     return Written(

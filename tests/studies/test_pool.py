@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
+import pytest
+
 from odd_learners import odd
 from studies.problems.cells import Cell, Problem, jobs_by_problem
 from studies.problems.learners import LEARNERS, Learner
@@ -28,6 +30,7 @@ def solved(learners: list[Learner], limit: float | None, processes: int = 1) -> 
     return {one.method: one for one in solve_all(jobs_by_problem(cells), processes)}
 
 
+@pytest.mark.slow  # it works on for five seconds after its limit
 def test_a_method_that_does_not_heed_the_limit_is_killed_and_the_rest_goes_on() -> None:
     found = solved([odd("overruns"), PLAIN], limit=0.5)
     assert found["overruns"].status == "over the limit"

@@ -16,7 +16,7 @@ from studies.errors import StudyError
 from studies.paper.appendix import PRINTED, Line, appendix_example
 from studies.paper.studies import STUDIES, study_named
 from studies.report.contest import agreement_sheet, contest_sheet, contest_tallies, contests
-from studies.report.figures import MOST_LINES, draw, drawings
+from studies.report.figures import MOST_LINES, draw, drawings, pdfs
 from studies.report.provenance import command, facts
 from studies.report.side_by_side import NOT_RUN, write_page
 from studies.report.summary import best_method, by_group, level_with_best
@@ -157,6 +157,12 @@ def test_limits_that_change_nothing_share_a_line() -> None:
     assert [row[5] for row in found.rows if row[2] == "paper"] == ["-19.35*", "-19.57", "-19.83"]
 
 
+def test_a_method_beside_the_study_stands_before_the_yardstick() -> None:
+    outcomes = [large(name, 60.0, -19.0) for name in ("complete", "default", "auto")]
+    found = sheet(sheets(LARGE, outcomes), "log_likelihood/first")
+    assert found.header[-3:] == ("auto", "default", "(complete)")
+
+
 def test_auto_meets_the_papers_best_within_the_same_limit_and_within_a_tenth() -> None:
     # The paper's best within 5 minutes is EM-BP's -18.06, within one F-MAR's -19.35.
     outcomes = [
@@ -213,15 +219,19 @@ def test_a_report_says_command_seed_problems_and_revision(written: Written, fold
     assert (folder / "table.md").read_text().startswith(told)
 
 
-def test_every_figure_is_written_as_svg_for_light_and_dark_and_as_pdfs(written: Written) -> None:
+def test_every_figure_is_written_as_svg_for_light_and_dark(written: Written) -> None:
     svgs = [path for path in written.files if path.suffix == ".svg"]
-    pdfs = [path for path in written.files if path.suffix == ".pdf"]
     assert len(svgs) == 4  # two measures, against size and against time
-    assert len(pdfs) == 8
     for path in svgs:
         assert ElementTree.fromstring(path.read_text()).tag.endswith("svg")
         assert "prefers-color-scheme:dark" in path.read_text()
-    assert all(path.read_bytes().startswith(b"%PDF") for path in pdfs)
+
+
+def test_a_figure_can_be_had_as_pdf_for_light_and_dark() -> None:
+    light, dark = pdfs(drawings(MCAR, OUTCOMES)[0]).values()
+    assert light.startswith(b"%PDF")
+    assert dark.startswith(b"%PDF")
+    assert light != dark
 
 
 def test_no_study_draws_more_lines_than_can_be_told_apart() -> None:
@@ -290,6 +300,9 @@ def test_the_page_is_filled_from_the_runs_that_are_there(tmp_path: Path) -> None
     assert not any("table-mcar" in mark for mark in missing)
     for path in re.findall(r"\]\((figures/[^)]+)\)", text):
         assert (page.parent / path).exists()
+    # Of 32 problems of 10^2 rows, three were run by D-MCAR and none by F-MAR.
+    assert "| table-mcar | alarm | direct-mcar | 10^2 | 29 |" in text
+    assert "| table-mcar | alarm | factored-mar | 10^2 | 32 |" in text
 
 
 def written_by_hand(folder: Path, **about: object) -> None:
@@ -298,7 +311,7 @@ def written_by_hand(folder: Path, **about: object) -> None:
     (folder / "cells.jsonl").write_text(line + "\n")
 
 
-@pytest.mark.parametrize("name", ["../../outside", "/tmp/outside", "..", "a/b", "x" * 400, "ünï 1"])
+@pytest.mark.parametrize("name", ["../../outside", "/tmp/outside", "..", "x" * 400, "ünï 1"])
 def test_no_name_in_a_journal_makes_a_report_write_outside_its_folder(
     tmp_path: Path, name: str
 ) -> None:
