@@ -105,6 +105,10 @@ class Notation:
             "nonempty T within S)"
         )
 
+    def pattern_product(self, complete: str, label: str, smaller: str) -> str:  # noqa: ARG002
+        """What complete rows say, times the odds of one pattern."""
+        return f"{complete} · product of {label} over the nonempty sets T of what is missing"
+
     def highest_posterior(self, probability: str) -> str:
         """What EM estimates."""
         return f"{probability} of highest posterior given all rows (EM)"
@@ -172,6 +176,9 @@ class _Latex(Notation):
 
     def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
         return rf"{complete} \sum_T \prod_{{\emptyset \ne T' \subseteq T}} {smaller}"
+
+    def pattern_product(self, complete: str, label: str, smaller: str) -> str:  # noqa: ARG002
+        return rf"{complete} \prod_{{\emptyset \ne T' \subseteq T}} {smaller}"
 
     def highest_posterior(self, probability: str) -> str:
         return rf"\arg\max_\theta P(\theta \mid D_\mathrm{{observed}}), \ {probability}"
@@ -259,6 +266,9 @@ class _MathMl(Notation):
 
     def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
         return f"{complete}{_under('∑', '<mi>T</mi>')}{_under('∏', _inside('⊆'))}{smaller}"
+
+    def pattern_product(self, complete: str, label: str, smaller: str) -> str:  # noqa: ARG002
+        return f"{complete}{_under('∏', _inside('⊆'))}{smaller}"
 
     def highest_posterior(self, probability: str) -> str:
         given = "<mi>θ</mi><mo>∣</mo><msub><mi>D</mi><mi>observed</mi></msub>"

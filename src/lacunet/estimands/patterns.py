@@ -83,12 +83,15 @@ class PatternOdds:
         scope = tuple(name for name in self.scope if name not in gone)
         return Weighted(rows, where, sample.factors[where[sample.where]]).tabled(scope)
 
-    def factor(self, run: Run, sample: Weighted) -> FloatArray:
-        r""":math:`\sum_{T \subseteq I} \prod_{\emptyset \ne T' \subseteq T} \theta_{T'}(x)`."""
+    def factors(self, run: Run, sample: Weighted) -> dict[Mechanisms, FloatArray]:
+        r"""For each pattern T :math:`P(x, R_T = 0, R_{I-T} = 1) / D(x)`: a product of odds.
+
+        .. math:: \prod_{\emptyset \ne T' \subseteq T} \theta_{T'}(x)
+        """
         complete = self.table(sample, ()).array
         odds: dict[Mechanisms, FloatArray] = {}
         masses: dict[Mechanisms, float] = {(): float(complete.sum())}
-        total = np.ones_like(complete)
+        found = {(): np.ones_like(complete)}
         lost = 0.0
         for hidden in subsets(self.free):
             inner = np.ones_like(complete)
@@ -96,15 +99,13 @@ class PatternOdds:
                 inner = inner * odds.get(smaller, 1.0)
             axes = tuple(self.scope.index(mechanism.variable) for mechanism in hidden)
             below = (complete * inner).sum(axis=axes, keepdims=True)
-            pattern = self.table(sample, hidden)
-            above = pattern.aligned(self.scope)
+            above = self.table(sample, hidden).aligned(self.scope)
             masses[hidden] = float(above.sum())
             lost += float(above[below <= 0].sum())
-            theta = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-            odds[hidden] = theta
-            total = total + inner * theta
+            odds[hidden] = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+            found[hidden] = inner * odds[hidden]
         self._check(run, masses, lost / (run.rows.weights.sum() or 1.0))
-        return total
+        return found
 
     def _check(self, run: Run, masses: Mapping[Mechanisms, float], lost: float) -> None:
         """Refuse where a pattern is absent, not by chance, though one with more gaps occurs."""
@@ -173,7 +174,7 @@ class NoSelfCensoring(Term):
     def compute(self, run: Run) -> Conditional:
         """The complete rows times the odds, summed over the rest of the scope."""
         odds, sample = self.odds, self.odds.sample.weigh(run)
-        factor = odds.factor(run, sample)  # P(x_S) / D(x)
+        factor = np.sum([*odds.factors(run, sample).values()], axis=0)  # P(x_S) / D(x)
         rows = run.rows
         shown = sample.where & rows.shows(odds.free)
         at_rows = factor.reshape(-1)[rows.cells(odds.scope, shown)]
@@ -183,6 +184,53 @@ class NoSelfCensoring(Term):
         basis = Basis(basis.effective_size, used, basis.largest_weight)
         joint = complete.tabled(odds.scope)
         return Conditional.normalised(joint, self.target, self.given, basis)
+
+
+@dataclass(frozen=True)
+class FullLaw(Term):
+    r"""The law of variables and mechanisms together, from the odds of the missingness patterns.
+
+    .. math::
+        P(x_S, R_T = 0, R_{I \setminus T} = 1) = D(x)
+        \prod_{\emptyset \ne T' \subseteq T} \theta_{T'}
+
+    The target has the variables, then the mechanisms (0: missing, 1: shown).
+    """
+
+    odds: PatternOdds
+
+    def assumptions(self) -> Iterator[str]:
+        """That every pattern occurs."""
+        free = ", ".join(map(str, self.odds.free))
+        yield f"every pattern of {free} has positive probability, whatever the values"
+
+    @property
+    def filled(self) -> Scope:
+        """The variables; the mechanisms double the table each."""
+        return self.odds.scope
+
+    def _left(self, writer: Writer) -> str:
+        notation = writer.notation
+        shown = [notation.shown(mechanism, "") for mechanism in self.odds.free]
+        return notation.probability([*map(writer.name, self.odds.scope), *shown])
+
+    def written(self, writer: Writer) -> str:
+        """The complete rows, times the odds of the pattern."""
+        odds = self.odds
+        label, smaller = odds.label(writer), odds.label(writer, smaller=True)
+        return writer.notation.pattern_product(odds.complete(writer), label, smaller)
+
+    def compute(self, run: Run) -> Conditional:
+        """The complete rows times the odds of each pattern."""
+        odds, sample = self.odds, self.odds.sample.weigh(run)
+        complete = odds.table(sample, ()).array
+        law = np.zeros((*complete.shape, *(2 for _ in odds.free)))
+        for hidden, factor in odds.factors(run, sample).items():
+            law[(..., *(int(m not in hidden) for m in odds.free))] = complete * factor
+        shown = sample.where & run.rows.shows(odds.free)
+        basis = Basis.of(Weighted(run.rows, shown, sample.factors[shown[sample.where]]))
+        table = Table(self.target, law / law.sum())
+        return Conditional(self.target, (), table, Table((), np.ones(())), basis)
 
 
 def subsets(items: Sequence[Mechanism]) -> list[Mechanisms]:

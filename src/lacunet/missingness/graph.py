@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.recover.answers import recover, recover_families
+from lacunet.missingness.recover.full_law import recover_full_law
 from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
 from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
 from lacunet.missingness.verdict import Verdict
@@ -163,6 +164,14 @@ class MissingnessGraph(Drawing):
         ``effort`` is how long to search, relative to the usual.
         """
         return recover(self, target, given, do, effort=effort)
+
+    def recover_full_law(self) -> Verdict:
+        """Decide whether variables and mechanisms together can be recovered: P(X, R).
+
+        Completing rows needs it: how values that are missing go with what else is missing. The
+        estimate has the axes variables..., then mechanisms (0: missing, 1: shown).
+        """
+        return recover_full_law(self)
 
     def recover_families(self, effort: float = 1.0) -> dict[str, Verdict]:
         """The verdict on the CPT of every variable, P(X | parents)."""

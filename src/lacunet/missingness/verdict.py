@@ -25,6 +25,7 @@ from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.nodes import Mechanism
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.wording import listed
@@ -249,12 +250,13 @@ def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
 
 
 def _shown(verdict: Verdict, rows: Rows) -> int:
-    return int(rows.counts[rows.is_shown(verdict.asked.names)].sum())
+    return int(rows.counts[rows.is_shown(verdict.asked.variables)].sum())
 
 
 def _unfounded(verdict: Verdict, term: Term, rows: Rows, why: str) -> Estimation:
     """No number where the data contradict what the estimand assumes."""
-    shape = rows.shape(verdict.asked.names)
+    names = verdict.asked.names
+    shape = tuple(2 if isinstance(name, Mechanism) else rows.size(name) for name in names)
     share = np.zeros(shape[: len(verdict.asked.conditions)])
     return Estimation(
         asked=verdict.asked,

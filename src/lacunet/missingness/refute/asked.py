@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lacunet.model.network import Scope
-from lacunet.model.nodes import quoted
+from lacunet.model.nodes import Mechanism, named
 
 
 class Asked(NamedTuple):
@@ -31,8 +31,13 @@ class Asked(NamedTuple):
         """Every variable, in the order of the axes."""
         return (*self.conditions, *self.target)
 
+    @property
+    def variables(self) -> Scope:
+        """The same without mechanisms, which the target of a full law has."""
+        return tuple(name for name in self.names if not isinstance(name, Mechanism))
+
     def __str__(self) -> str:
-        done = f"do({', '.join(map(quoted, self.do))})" if self.do else ""
-        right = ", ".join(filter(None, [done, *map(quoted, self.given)]))
-        left = ", ".join(map(quoted, self.target))
+        done = f"do({', '.join(map(named, self.do))})" if self.do else ""
+        right = ", ".join(filter(None, [done, *map(named, self.given)]))
+        left = ", ".join(map(named, self.target))
         return f"P({left} | {right})" if right else f"P({left})"

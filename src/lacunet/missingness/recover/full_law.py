@@ -1,0 +1,117 @@
+r"""The full law :math:`P(X, R)`: what completing rows takes, beyond the law of the variables.
+
+It is identified if and only if, given all the others, no variable is joined to its own
+mechanism: there is no *colluding path* from X to R[X], on which every node between them is a
+collider. Without hidden causes these are the edges ``X -> R[X]`` and the colluders
+``X -> R[Y] <- R[X]`` (R. Nabi, R. Bhattacharya and I. Shpitser, "Full law identification in
+graphical models of missing data: completeness results", 2020). The law of the variables alone
+may be recoverable where the full law is not.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise, product
+from typing import cast
+
+from lacunet.estimands.patterns import FullLaw, PatternOdds
+from lacunet.estimands.samples import Sample
+from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.submodels import Submodel
+from lacunet.missingness.refute.witness import Witness, in_submodel
+from lacunet.missingness.separation.drawing import Drawing
+from lacunet.missingness.separation.mixed import MixedGraph, reached
+from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, Verdict
+from lacunet.model.network import Scope
+from lacunet.model.nodes import Mechanism, Node, named, quoted
+
+
+@lru_cache(maxsize=256)
+def recover_full_law(graph: Drawing) -> Verdict:
+    """The verdict on the law of the mechanisms and all that they depend on.
+
+    Given these variables the others do not depend on the mechanisms.
+
+    Examples
+    --------
+    >>> from lacunet.model.network import Network
+    >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    >>> colluder = Drawing(network, {"Y": ["X", Mechanism("X")], "X": []})
+    >>> print(recover_full_law(colluder).why[:48])
+    X -> R[Y] <- R[X] joins X to its own mechanism g
+    """
+    mixed = graph.mixed
+    scope = _scope(mixed)
+    asked = Asked(cast("Scope", (*scope, *mixed.mechanisms)))
+    path = _shortest([p for m in mixed.mechanisms if (p := _colluding_path(mixed, m))])
+    if path:
+        why = (
+            f"{_in_words(mixed, path)} joins {quoted(str(path[0]))} to its own mechanism given all "
+            "the rest, so rows in which it is missing do not tell how its values, and what else "
+            "is missing, go together"
+        )
+        return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=_witness(mixed, path))
+    term = FullLaw(asked.target, (), PatternOdds(scope, mixed.mechanisms, Sample(())))
+    why = (
+        "given the others, no variable has a say in whether it is shown itself, so the odds of "
+        "the missingness patterns put variables and mechanisms together"
+    )
+    small = len(scope) <= SCOPE_LIMIT and len(mixed.mechanisms) <= FREE_LIMIT
+    return Verdict(graph, asked, RECOVERABLE, why, term, is_computable=small)
+
+
+def _scope(graph: MixedGraph) -> Scope:
+    """The partially observed variables and all that decides on mechanisms, hidden causes too."""
+    joined = reached(frozenset[Node](graph.mechanisms), lambda node: graph.siblings[node])
+    above = frozenset[Node]().union(*(graph.parents[node] for node in joined))
+    partial = {m.variable for m in graph.mechanisms}
+    return graph.named(joined | above | partial)
+
+
+def _colluding_path(graph: MixedGraph, mechanism: Mechanism) -> tuple[Node, ...]:
+    """A path from a variable to its mechanism that all the others leave open, if there is one."""
+    name = mechanism.variable
+    others = [node for node in graph.order if node not in (name, mechanism)]
+    return graph.open_path([name], [mechanism], others) or ()
+
+
+def _shortest(paths: list[tuple[Node, ...]]) -> tuple[Node, ...]:
+    return min(paths, key=len, default=())
+
+
+def _arrow(graph: MixedGraph, path: tuple[Node, ...], at: int) -> str:
+    """The edge from a node of a path to the next: every node between the ends is a collider."""
+    one, two = path[at], path[at + 1]
+    if at == 0 and one in graph.parents[two]:
+        return "->"
+    return "<-" if at + 2 == len(path) and two in graph.parents[one] else "<->"
+
+
+def _in_words(graph: MixedGraph, path: tuple[Node, ...]) -> str:
+    words = named(path[0])
+    for at, node in enumerate(path[1:]):
+        words += f" {_arrow(graph, path, at)} {named(node)}"
+    return words
+
+
+def _witness(graph: MixedGraph, path: tuple[Node, ...]) -> Witness | None:
+    """Two models of the path alone, with one manifest law and two full laws."""
+    names = {node.variable if isinstance(node, Mechanism) else node for node in path}
+    kept = [n for n in graph.order if (n.variable if isinstance(n, Mechanism) else n) in names]
+    parents: dict[Node, list[Node]] = {node: [] for node in kept}
+    hidden = []
+    for at, (one, two) in enumerate(pairwise(path)):
+        arrow = _arrow(graph, path, at)
+        if arrow == "<->":
+            hidden.append((one, two))
+        else:
+            parents[two if arrow == "->" else one].append(one if arrow == "->" else two)
+    part = MixedGraph.of(kept, parents, hidden, graph.partial & names)
+    asked = Asked(cast("Scope", part.order))
+    for states, hidden_states in product((2, 4, 10), (2, 5) if hidden else (2,)):
+        cardinality_of = dict.fromkeys(part.variables, 2) | {str(path[0]): states}
+        witness = in_submodel(Submodel(part, cardinality_of, hidden_states), asked)
+        if witness is not None:
+            return witness
+    return None
