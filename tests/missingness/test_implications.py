@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import networkx as nx
@@ -9,13 +10,8 @@ import pytest
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.implications import (
-    check_implications,
-    implications,
-    independence,
-    never_testable,
-    pearson_moments,
-)
+from lacunet.missingness.implications import check_implications, implications, never_testable
+from lacunet.missingness.independence import independence, pearson_moments
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from manifest_laws import random_graph, random_model
@@ -73,7 +69,7 @@ def test_the_statistic_is_that_of_scipy() -> None:
     result = next(r for r in check_implications(graph, table) if str(r.implication) == "A ⊥ R[B]")
     counts = np.zeros((2, 2))
     np.add.at(counts, (table.columns["A"], (table.columns["B"] != 2).astype(int)), 1)
-    expected = chi2_contingency(counts, correction=False, lambda_="log-likelihood")
+    expected = chi2_contingency(counts, correction=False)
     assert result.statistic == pytest.approx(expected.statistic)
     assert result.degrees_of_freedom == expected.dof
     assert result.p_value == pytest.approx(expected.pvalue)
@@ -139,8 +135,6 @@ def test_a_parent_mechanism_among_many_conditions_is_tested_where_it_is_one() ->
 
 
 def test_the_moments_of_pearson_s_statistic_are_those_of_all_permutations() -> None:
-    from itertools import permutations
-
     for one, two in [
         ([0, 0, 1, 1, 2, 2], [0, 1, 1, 0, 0, 2]),
         ([0, 0, 0, 1], [0, 1, 0, 0]),
@@ -163,18 +157,35 @@ def test_the_test_of_sparse_tables_keeps_its_level_where_g2_does_not() -> None:
     from scipy.stats import chi2
 
     rng = np.random.default_rng(0)
-    kinds, ours, naive = set(), 0, 0
-    for _ in range(2000):
+    ours, naive = 0, 0
+    for _ in range(1000):
         counts = np.zeros((16, 4, 4))  # four states each, 16 strata of about eight rows
         np.add.at(counts, tuple(rng.integers(0, size, 130) for size in (16, 4, 4)), 1)
-        name, _, freedom, p_value = independence(counts)
-        kinds.add(name)
-        ours += p_value < 0.05
+        found = independence(counts, rng)
+        assert found.how in ("gamma", "draws")
+        ours += found.p_value < 0.05
         with np.errstate(divide="ignore", invalid="ignore"):
             expected = counts.sum(2, keepdims=True) * counts.sum(1, keepdims=True)
             ratio = np.where(counts > 0, counts * counts.sum((1, 2), keepdims=True) / expected, 1)
-        naive += chi2.sf(2 * (counts * np.log(ratio)).sum(), freedom) < 0.05
-    assert kinds == {"X2"}
-    # 5% of 2,000 is 100; three standard errors of a share are 29.
-    assert abs(ours - 100) < 30
-    assert naive > 200
+        naive += chi2.sf(2 * (counts * np.log(ratio)).sum(), found.degrees_of_freedom) < 0.05
+    # 5% of 1,000 is 50; three standard errors of a share are 21.
+    assert abs(ours - 50) < 21
+    assert naive > 100
+
+
+def test_a_small_table_has_the_p_value_of_all_its_permutations() -> None:
+    # Eight rows, three states by two; as far or further in 40,320 orders of the second variable.
+    one, two = [0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1, 1, 0]
+    statistics = []
+    for order in permutations(two):
+        table = np.zeros((3, 2))
+        np.add.at(table, (one, list(order)), 1)
+        expected = np.outer(table.sum(1), table.sum(0)) / 8
+        statistics.append(((table - expected) ** 2 / expected).sum())
+    exact = np.mean(np.array(statistics) >= statistics[0] - 1e-9)
+    table = np.zeros((1, 3, 2))
+    np.add.at(table[0], (one, two), 1)
+    found = independence(table, np.random.default_rng(0))
+    assert found.how == "draws"
+    # At least 40 draws are as far, or 40,000 were made: four standard errors.
+    assert found.p_value == pytest.approx(exact, rel=4 / np.sqrt(40))

@@ -50,15 +50,6 @@ class SeparatorError(LacunetError):
     """No set of always observed variables separates a family from its mechanisms."""
 
 
-class ShadowError(LacunetError):
-    """A shadow variable does not identify what self-censoring hides."""
-
-    @classmethod
-    def not_a_shadow(cls, shadow: str, variable: str, why: str) -> ShadowError:
-        """Say why a variable is not a shadow variable."""
-        return cls(f"{shadow!r} is not a shadow variable for {variable!r}: {why}.")
-
-
 def without_mechanism(variables: Sequence[str]) -> MissingnessGraphError:
     """Refuse missing values that the graph does not explain."""
     bare = "; ".join(f"R[{name}]" for name in variables)

@@ -1,12 +1,8 @@
 r"""What the data can refute of a missingness graph.
 
 A separation :math:`A \perp B \mid C` that still holds with the mechanisms of A, B and C at
-1 can be seen in the rows that show them all, with Cramér's V as the size of the effect, and
-Holm's adjustment for testing many. The test is :math:`G^2` where every expected count is at
-least 5. Where some is smaller, :math:`G^2` rejects too often; then it is Pearson's
-:math:`X^2`, whose mean and variance given the margins of each stratum are known exactly (J. B.
-S. Haldane 1940, R. B. Dawson 1954), compared with the gamma distribution of this mean and
-variance. That X does not depend on its own mechanism, :math:`X \perp R_X \mid \cdot`, can never
+1 can be seen in the rows that show them all (`independence` has the test), with Cramér's V as the
+size of the effect, and Holm's adjustment for testing many. That X does not depend on its own mechanism, :math:`X \perp R_X \mid \cdot`, can never
 be tested: where R_X = 0 there is no X.
 """
 
@@ -23,7 +19,7 @@ from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.independence import SMALL, expected_counts, holm, pearson
+from lacunet.missingness.independence import holm, independence
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.missingness.verdict import Weight
 from lacunet.model.network import FloatArray
@@ -51,8 +47,8 @@ class Implication:
 class TestedImplication:
     """An implication and what the data say: small ``adjusted`` p-values refute it.
 
-    ``test`` is "G2", or "X2" where expected counts are small. ``effect`` is Cramér's V within
-    the strata of the conditions, between 0 and 1.
+    ``how`` says what Pearson's statistic was compared with. ``effect`` is Cramér's V within the
+    strata of the conditions, between 0 and 1.
     """
 
     __test__ = False  # not a test case of pytest
@@ -64,7 +60,7 @@ class TestedImplication:
     adjusted: float
     effect: float
     rows: int
-    test: str
+    how: str
 
 
 def implications(graph: MissingnessGraph, include_network: bool = False) -> list[Implication]:
@@ -154,12 +150,17 @@ def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
     counts = np.zeros((len(strata), *sizes[:2]))
     np.add.at(counts, (groups, columns[0], columns[1]), rows.weights[where])
     counts *= _scale(rows, where, table.weights)
-    name, statistic, freedom, p_value = independence(counts)
-    used = counts[:, (counts > 0).any(axis=(0, 2))][:, :, (counts > 0).any(axis=(0, 1))]
-    scale = counts.sum() * (min(used.shape[1:]) - 1)
-    effect = min(float(np.sqrt(statistic / scale)), 1.0) if scale > 0 else 0.0
-    shown = int(rows.counts[where].sum())
-    return TestedImplication(implication, statistic, freedom, p_value, p_value, effect, shown, name)
+    found = independence(counts, np.random.default_rng(0))
+    return TestedImplication(
+        implication,
+        statistic=found.statistic,
+        degrees_of_freedom=found.degrees_of_freedom,
+        p_value=found.p_value,
+        adjusted=found.p_value,
+        effect=found.effect,
+        rows=int(rows.counts[where].sum()),
+        how=found.how,
+    )
 
 
 def _scale(rows: Rows, where: NDArray[np.bool_], weights: FloatArray | None) -> float:
@@ -174,52 +175,3 @@ def _values(rows: Rows, node: Node) -> NDArray[np.integer]:
     if isinstance(node, Mechanism):
         return rows.shows([node]).astype(np.int64)
     return rows.column(node)
-
-
-def independence(counts: FloatArray) -> tuple[str, float, int, float]:
-    r"""The test used, its statistic, its degrees of freedom and its p-value.
-
-    .. math::
-        G^2 = 2 \sum n \log(n / e), \qquad X^2 = \sum (n - e)^2 / e
-
-    over the strata, the first axis of the counts.
-    """
-    from scipy.stats import chi2, gamma
-
-    statistic, freedom, least = pearson(counts)
-    if not freedom:
-        return "G2", 0.0, 0, 1.0
-    if least >= SMALL:
-        expected = expected_counts(counts)
-        ratio = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
-        statistic = max(float(2 * (counts * np.log(ratio)).sum()), 0.0)
-        return "G2", statistic, freedom, float(chi2.sf(statistic, freedom))
-    mean, variance = (float(moment.sum()) for moment in pearson_moments(counts))
-    if variance <= 1e-12 * mean:  # every table with these margins gives this statistic
-        return "X2", statistic, freedom, 1.0
-    p_value = float(gamma.sf(statistic, mean**2 / variance, scale=variance / mean))
-    return "X2", statistic, freedom, p_value
-
-
-def pearson_moments(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The mean and the variance of Pearson's statistic over all tables with these margins."""
-    size = counts.sum(axis=(1, 2))
-    margins = counts.sum(axis=2), counts.sum(axis=1)
-    several = size > 1.5
-    spare = np.where(size > 3.5, size, 4.0)
-    levels, within, between = [], [], []
-    for margin in margins:
-        states = (margin > 0).sum(axis=1)
-        inverse = np.divide(1, margin, out=np.zeros_like(margin), where=margin > 0).sum(axis=1)
-        levels.append(np.maximum(states - 1.0, 0.0))
-        between.append((spare - states) * (states - 1) / (spare - 1))
-        within.append((inverse * spare - states**2) / (spare - 2))
-    mean = np.where(several, levels[0] * levels[1] * size / np.maximum(size - 1, 1), 0.0)
-    variance = 2 * spare / (spare - 3) * (between[0] - within[0]) * (between[1] - within[1])
-    variance += spare**2 / (spare - 1) * within[0] * within[1]
-    two_by_two = (levels[0] == 1) & (levels[1] == 1)
-    of_three = np.where(two_by_two & (np.abs(size - 3) <= 0.5), 9 / 8, 0.0)
-    used = (levels[0] > 0) & (levels[1] > 0)
-    return mean, np.where(
-        used & (size > 3.5), np.maximum(variance, 0.0), np.where(used, of_three, 0.0)
-    )

@@ -1,13 +1,14 @@
-r"""Tests of independence between being shown and a variable, right for small counts too.
+r"""A test of independence within strata, right for small counts too.
 
-Pearson's :math:`X^2` over strata, with the degrees of freedom of the rows and columns that
-occur. Its distribution is close to :math:`\chi^2` where all expected counts are at least five.
-Elsewhere the table is compared with tables drawn under independence: given both margins, who
-is missing is a draw without replacement from each stratum (the multivariate hypergeometric
-law), which is what permuting the mechanism within the strata would give, without the rows.
-Where none of the draws is as far, a gamma distribution with the draws' mean and variance
-gives the tail: otherwise no p-value could be small enough among thousands of tests. A table
-that is close to independence by the approximation already is not compared with any.
+Pearson's :math:`X^2`, with the degrees of freedom of the rows and columns that occur. Its
+distribution is close to :math:`\chi^2` where all expected counts are at least five. Elsewhere its
+mean and variance given the margins of each stratum are known exactly (J. B. S. Haldane 1940, R. B.
+Dawson 1954), and it is compared with the gamma distribution of this mean and variance. Where that
+comes out small, and the counts are whole numbers, it is compared with tables drawn under
+independence: given both margins, each row of a stratum is a draw without replacement from what the
+rows before it left (the hypergeometric law), which is what permuting one variable within the
+strata would give, without the rows. Where few of the draws are as far, the gamma distribution
+stays: otherwise no p-value could be small enough among thousands of tests.
 """
 
 from __future__ import annotations
@@ -19,17 +20,20 @@ import numpy as np
 from lacunet.model.network import FloatArray
 
 SMALL = 5.0  # expected counts below this are small
-FEW_ROWS = 300  # tables of fewer rows are always compared with draws
+FEW_ROWS = 300  # the distribution of tables of fewer rows is not that of large ones
 FIRST_DRAWS, ALL_DRAWS = 400, 40_000
+MOST_DRAWN_CELLS = 2e7
 NOT_LARGE = 0.2
 ENOUGH_ABOVE = 40  # draws above the statistic, after which more would change nothing
+CHI2, GAMMA, DRAWS = "chi2", "gamma", "draws"
 
 
 @dataclass(frozen=True)
 class TestResult:
     """What a table says about independence.
 
-    ``effect`` is Cramér's V. ``by_draws`` if the p-value comes from drawn tables.
+    ``effect`` is Cramér's V. ``how`` is what the statistic was compared with: "chi2", "gamma"
+    (small counts) or "draws" (small counts, and close).
     """
 
     __test__ = False  # not a test case of pytest
@@ -39,17 +43,21 @@ class TestResult:
     p_value: float
     effect: float
     rows: float
-    by_draws: bool
+    how: str
+
+    @property
+    def by_draws(self) -> bool:
+        """Whether the p-value comes from drawn tables."""
+        return self.how == DRAWS
 
 
 def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
-    """Test whether being shown depends on a variable, within strata.
+    """Test whether two variables are independent within strata.
 
     Parameters
     ----------
     counts
-        The rows of each stratum by missing (0) or shown (1) and by the variable's state:
-        axes strata, 2, states.
+        The rows of each stratum by the states of both: axes strata, one, two.
     rng
         For the tables drawn under independence.
 
@@ -66,15 +74,18 @@ def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
 
     statistic, freedom, least = pearson(counts)
     total = float(counts.sum())
-    effect = float(np.sqrt(statistic / total)) if total > 0 else 0.0
+    states = [int(counts.any(axis=axes).sum()) for axes in ((0, 2), (0, 1))]
+    scale = total * (min(states) - 1)
+    effect = min(float(np.sqrt(statistic / scale)), 1.0) if scale > 0 else 0.0
     if freedom == 0:
-        return TestResult(statistic, 0, 1.0, effect, total, by_draws=False)
-    p_value = float(gammaincc(freedom / 2, statistic / 2))
-    are_whole = bool((counts == np.floor(counts)).all())
-    by_draws = are_whole and (least < SMALL or total < FEW_ROWS) and p_value < NOT_LARGE
-    if by_draws:
-        p_value = _by_draws(counts.astype(np.int64), statistic, rng)
-    return TestResult(statistic, freedom, p_value, min(effect, 1.0), total, by_draws)
+        return TestResult(statistic, 0, 1.0, effect, total, CHI2)
+    if least >= SMALL and total >= FEW_ROWS:
+        p_value, how = float(gammaincc(freedom / 2, statistic / 2)), CHI2
+    else:
+        p_value, how = _by_moments(counts, statistic), GAMMA
+        if p_value < NOT_LARGE and (counts == np.floor(counts)).all():
+            p_value, how = _by_draws(counts.astype(np.int64), statistic, p_value, rng), DRAWS
+    return TestResult(statistic, freedom, p_value, effect, total, how)
 
 
 def pearson(counts: FloatArray) -> tuple[float, int, float]:
@@ -100,38 +111,89 @@ def expected_counts(counts: FloatArray) -> FloatArray:
     return expected
 
 
-def _by_draws(counts: np.ndarray, statistic: float, rng: np.random.Generator) -> float:
-    """The share of tables drawn under independence that are as far from it as this one."""
+def _by_moments(counts: FloatArray, statistic: float) -> float:
+    """The tail of the gamma distribution with the statistic's own mean and variance."""
     from scipy.special import gammaincc
 
+    mean, variance = (float(moment.sum()) for moment in pearson_moments(counts))
+    if variance <= 1e-12 * mean:  # every table with these margins gives this statistic
+        return 1.0
+    return float(gammaincc(mean**2 / variance, statistic * mean / variance))
+
+
+def _by_draws(
+    counts: np.ndarray, statistic: float, by_moments: float, rng: np.random.Generator
+) -> float:
+    """The share of tables drawn under independence that are as far from it as this one.
+
+    Never above what so many draws can tell apart from the gamma distribution's own tail.
+    """
+    most = int(min(ALL_DRAWS, max(FIRST_DRAWS, MOST_DRAWN_CELLS / counts.size)))
     drawn = _drawn(counts, FIRST_DRAWS, rng)
     as_far = drawn >= statistic * (1 - 1e-9)
-    while as_far.sum() < ENOUGH_ABOVE and len(drawn) < ALL_DRAWS:
-        more = min(9 * len(drawn), ALL_DRAWS - len(drawn))
+    while as_far.sum() < ENOUGH_ABOVE and len(drawn) < most:
+        more = min(9 * len(drawn), most - len(drawn))
         if len(drawn) > FIRST_DRAWS and not as_far.any():
             break
         drawn = np.concatenate([drawn, _drawn(counts, more, rng)])
         as_far = drawn >= statistic * (1 - 1e-9)
-    if as_far.any() or not drawn.var():
-        return float(as_far.sum() + 1) / (len(drawn) + 1)
-    shape, scale = drawn.mean() ** 2 / drawn.var(), drawn.var() / drawn.mean()
-    return float(min(gammaincc(shape, statistic / scale), 1 / (len(drawn) + 1)))
+    smallest = 1 / (len(drawn) + 1)
+    return min(by_moments, smallest) if not as_far.any() else float(as_far.sum() + 1) * smallest
 
 
 def _drawn(counts: np.ndarray, draws: int, rng: np.random.Generator) -> FloatArray:
     """The statistics of tables drawn under independence, the margins kept."""
     found = np.zeros(draws)
     for stratum in counts:
-        below, missing = stratum.sum(axis=0), int(stratum[0].sum())
-        below, total = below[below > 0], int(below.sum())
-        if missing in (0, total) or len(below) < 2:
+        right, below = stratum.sum(axis=1), stratum.sum(axis=0)
+        right, below, total = right[right > 0], below[below > 0], int(below.sum())
+        if len(right) < 2 or len(below) < 2:
             continue
-        hidden = rng.multivariate_hypergeometric(below, missing, size=draws)
-        expected = below * (missing / total)
-        # X^2 of a table with two rows: the other row differs by as much.
-        apart = (np.square(hidden - expected) / expected).sum(axis=1)
-        found += apart * (total / (total - missing))
+        left = np.tile(below, (draws, 1))  # of each column, not yet in a row
+        for row in right[:-1]:
+            cells = _row(left, int(row), rng)
+            found += (np.square(cells - row * below / total) / (row * below / total)).sum(axis=1)
+            left -= cells
+        expected = right[-1] * below / total
+        found += (np.square(left - expected) / expected).sum(axis=1)
     return found
+
+
+def _row(left: np.ndarray, row: int, rng: np.random.Generator) -> np.ndarray:
+    """So many draws without replacement from the columns, for every table at once."""
+    cells = np.zeros_like(left)
+    wanted = np.full(len(left), row)
+    later = left.sum(axis=1)
+    for column in range(left.shape[1] - 1):
+        later = later - left[:, column]
+        cells[:, column] = rng.hypergeometric(left[:, column], later, wanted)
+        wanted = wanted - cells[:, column]
+    cells[:, -1] = wanted
+    return cells
+
+
+def pearson_moments(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The mean and the variance of Pearson's statistic over all tables with these margins."""
+    size = counts.sum(axis=(1, 2))
+    margins = counts.sum(axis=2), counts.sum(axis=1)
+    several = size > 1.5
+    spare = np.where(size > 3.5, size, 4.0)
+    levels, within, between = [], [], []
+    for margin in margins:
+        states = (margin > 0).sum(axis=1)
+        inverse = np.divide(1, margin, out=np.zeros_like(margin), where=margin > 0).sum(axis=1)
+        levels.append(np.maximum(states - 1.0, 0.0))
+        between.append((spare - states) * (states - 1) / (spare - 1))
+        within.append((inverse * spare - states**2) / (spare - 2))
+    mean = np.where(several, levels[0] * levels[1] * size / np.maximum(size - 1, 1), 0.0)
+    variance = 2 * spare / (spare - 3) * (between[0] - within[0]) * (between[1] - within[1])
+    variance += spare**2 / (spare - 1) * within[0] * within[1]
+    two_by_two = (levels[0] == 1) & (levels[1] == 1)
+    of_three = np.where(two_by_two & (np.abs(size - 3) <= 0.5), 9 / 8, 0.0)
+    used = (levels[0] > 0) & (levels[1] > 0)
+    return mean, np.where(
+        used & (size > 3.5), np.maximum(variance, 0.0), np.where(used, of_three, 0.0)
+    )
 
 
 def holm(p_values: FloatArray) -> FloatArray:

@@ -23,7 +23,7 @@ SCRIPTS = ("sorting.js", "page.js", "network.js", "recovered.js")
 SHOWN_CELLS = 64
 FEW = 8  # queries: of more, each is folded
 LEVEL = 0.05
-TEST_HEADER = ("implication", "test", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
+TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
 
 Rows = list[list[str]]
 
@@ -218,7 +218,7 @@ def tested_rows(tested: Sequence[TestedImplication]) -> Rows:
     return [
         [
             str(one.implication),
-            one.test,
+            one.how,
             f"{one.statistic:.2f}",
             f"{one.degrees_of_freedom}",
             f"{one.p_value:.3g}",

@@ -135,8 +135,11 @@ def implications_as_text(
         lines = [f"{len(listed)} testable implications:", *(f"  {one}" for one in listed)]
     else:
         lines = text_table(TEST_HEADER, tested_rows(tested)).splitlines()
-        if any(one.test == "X2" for one in tested):
-            lines += ["X2: some expected counts are below 5, so Pearson's test replaces G2"]
+        if any(one.how != "chi2" for one in tested):
+            lines += [
+                "gamma, draws: counts are small, so that Pearson's statistic is compared with its own "
+                "mean and variance, or with tables drawn under independence"
+            ]
     if silent:
         lines += ["", "never testable by any data:", *(f"  {text}" for text in silent)]
     return "\n".join(lines)
