@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from lacunet.statistics.gather import Statistics
     from lacunet.structure.cpdag import compare_structures, to_cpdag
     from lacunet.structure.learn import learn_structure
+    from lacunet.uncertainty.bounds import worst_case
 
 __version__ = "0.2.0"
 
@@ -115,6 +116,7 @@ __all__ = [
     "to_cpdag",
     "to_pgmpy",
     "to_pyagrum",
+    "worst_case",
     "write_network",
 ]
 
@@ -176,6 +178,7 @@ _HOME_OF = {
     "to_cpdag": "structure.cpdag",
     "to_pgmpy": "bridges",
     "to_pyagrum": "bridges",
+    "worst_case": "uncertainty.bounds",
     "write_network": "formats.files",
 }
 

@@ -35,11 +35,12 @@ def assert_refuted(verdict: Verdict) -> None:
     laws, joints = [], []
     for tables in (witness.one, witness.two):
         joint = joint_of(parents, tables)
-        law: Counter[tuple[object, ...]] = Counter()
+        law: dict[tuple[object, ...], float] = {}
         for values in np.ndindex(*joint.shape):
             at = dict(zip(parents, values, strict=True))
             seen = [at[n] if at.get(Mechanism(n), 1) else None for n in at if isinstance(n, str)]
-            law[*seen, *(v for n, v in at.items() if isinstance(n, Mechanism))] += joint[values]
+            key = (*seen, *(v for n, v in at.items() if isinstance(n, Mechanism)))
+            law[key] = law.get(key, 0.0) + float(joint[values])
         laws.append(list(law.values()))
         joints.append(joint.sum(axis=tuple(range(len(model.graph.hidden)))))
     np.testing.assert_allclose(laws[0], laws[1], rtol=0, atol=1e-12)

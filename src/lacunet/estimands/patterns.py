@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,7 @@ class PatternOdds:
         complete = self.table(sample, ()).array
         odds: dict[Mechanisms, FloatArray] = {}
         masses: dict[Mechanisms, float] = {(): float(complete.sum())}
-        found = {(): np.ones_like(complete)}
+        found: dict[Mechanisms, FloatArray] = {(): np.ones_like(complete)}
         lost = 0.0
         for hidden in subsets(self.free):
             inner = np.ones_like(complete)
@@ -226,7 +227,8 @@ class FullLaw(Term):
         complete = odds.table(sample, ()).array
         law = np.zeros((*complete.shape, *(2 for _ in odds.free)))
         for hidden, factor in odds.factors(run, sample).items():
-            law[(..., *(int(m not in hidden) for m in odds.free))] = complete * factor
+            place: Any = (..., *(int(m not in hidden) for m in odds.free))
+            law[place] = complete * factor
         shown = sample.where & run.rows.shows(odds.free)
         basis = Basis.of(Weighted(run.rows, shown, sample.factors[shown[sample.where]]))
         table = Table(self.target, law / law.sum())

@@ -44,7 +44,7 @@ from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import AnyRows, Held, Observations, observations
 from lacunet.statistics.spark import OnSpark
 from lacunet.statistics.streamed import KnownBetterError, Streamed
-from lacunet.uncertainty.bounds import bounds
+from lacunet.uncertainty.bounds import WorstCase, bounds
 from lacunet.uncertainty.spread import rows_per_weight
 from lacunet.uncertainty.steps import step_scopes
 from lacunet.wording import counted
@@ -108,10 +108,11 @@ class Result:
         """The standard error of every entry of a CPT."""
         return self.sure().standard_error(self.network.known(variable))
 
-    def bounds(self, variable: str) -> tuple[FloatArray, FloatArray]:
+    def bounds(self, variable: str) -> WorstCase:
         """The lowest and highest value of every CPT entry, whatever the missing values are.
 
         They rest on no assumption about why values are missing; the prior has no part in them.
+        The rows are a sample: `interval` of what is returned allows for that.
         """
         return bounds(self.families[self.network.known(variable)].counts)
 

@@ -1,8 +1,8 @@
 """Missingness graphs: categories, separators, recoverability, tests.
 
-`graph` has the public class. Below it: `text` (how a graph is written),
-`separation/` (what it separates), `recover/` (is there an estimand?), `refute/` (is there a proof
-that there is none?), `verdict` (the answer, and the estimate). On top of it: `implications` (what
-data can refute, tested by `independence`), `mechanisms` and `fitted` (graphs with their
-parameters), `augmented` (mechanisms as nodes of a network).
+`graph` has the public class. Below it: `text` (how a graph is written), `separation/` (what it
+separates), `recover/` (is there an estimand?), `refute/` (is there a proof that there is none?),
+`identified/` (and for the states at hand?), `verdict` (the answer, and the estimate). On top of
+it: `implications` (what data can refute, tested by `independence`), `mechanisms` and `fitted`
+(graphs with their parameters), `augmented` (mechanisms as nodes of a network).
 """

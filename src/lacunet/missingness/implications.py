@@ -2,8 +2,8 @@ r"""What the data can refute of a missingness graph.
 
 A separation :math:`A \perp B \mid C` that still holds with the mechanisms of A, B and C at
 1 can be seen in the rows that show them all (`independence` has the test), with Cramér's V as the
-size of the effect, and Holm's adjustment for testing many. That X does not depend on its own mechanism, :math:`X \perp R_X \mid \cdot`, can never
-be tested: where R_X = 0 there is no X.
+size of the effect, and Holm's adjustment for testing many. That X does not depend on its own
+mechanism, :math:`X \perp R_X \mid \cdot`, can never be tested: where R_X = 0 there is no X.
 """
 
 from __future__ import annotations

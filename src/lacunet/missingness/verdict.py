@@ -21,6 +21,8 @@ from lacunet.missingness.errors import (
     TooLargeEstimandError,
     without_mechanism,
 )
+from lacunet.missingness.identified.generic import is_generic
+from lacunet.missingness.identified.sets import IdentifiedSet, identified_set
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.separation.drawing import Drawing
@@ -165,6 +167,30 @@ class Verdict:
     def mathml(self) -> str:
         """The estimand in MathML."""
         return "" if self.term is None else self.term.equation(MATHML)
+
+    @property
+    def generic(self) -> bool | None:
+        """Whether the query is identified for the numbers of states of this network, locally.
+
+        "Not recoverable" means that for some numbers of states two models agree. This is about
+        those at hand: near almost every model, do the data determine the query? None where that
+        is too large to decide. Where it is true, EM on the graph estimates it.
+        """
+        return True if self.term is not None else is_generic(self.graph, self.asked)
+
+    def identified_set(self, data: object, weight: Weight = None) -> IdentifiedSet:
+        """The lowest and highest values of the query over all models that fit the data best.
+
+        One point where the query is recoverable or otherwise identified.
+
+        Raises
+        ------
+        TooLargeEstimandError
+            The models have too many configurations to be followed.
+        """
+        table = read_table(data_given(data, weight=weight), self.graph.network)
+        self.graph.check_data(table)
+        return identified_set(self.graph, self.asked, table)
 
     def estimate(self, data: object, weight: Weight = None) -> FloatArray:
         """The table of P(target | given), axes do..., given..., target..., without a prior.

@@ -137,8 +137,8 @@ def implications_as_text(
         lines = text_table(TEST_HEADER, tested_rows(tested)).splitlines()
         if any(one.how != "chi2" for one in tested):
             lines += [
-                "gamma, draws: counts are small, so that Pearson's statistic is compared with its own "
-                "mean and variance, or with tables drawn under independence"
+                "gamma, draws: counts are small, so that Pearson's statistic is compared with its "
+                "own mean and variance, or with tables drawn under independence"
             ]
     if silent:
         lines += ["", "never testable by any data:", *(f"  {text}" for text in silent)]

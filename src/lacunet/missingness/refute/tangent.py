@@ -39,8 +39,9 @@ POINTS = 3
 class Grid:
     """Every configuration of a submodel's nodes, one a column, and what each node does there.
 
-    ``rows[v]`` and ``states[v]`` give the row and the column of the CPT of v that a
-    configuration takes; ``manifest`` numbers what can be observed of it.
+    ``rows[v]`` and ``value_of[v]`` give the row and the column of the CPT of v that a
+    configuration takes; ``manifest`` numbers what can be observed of it. ``seen`` has one column
+    for each number: the codes of the variables that may be observed, missing as a state.
     """
 
     submodel: Submodel
@@ -48,6 +49,7 @@ class Grid:
     rows: Mapping[AnyNode, Integers]
     sizes: Mapping[AnyNode, tuple[int, int]]
     manifest: Integers
+    seen: Mapping[str, Integers]
 
     def groups(self, names: Sequence[str]) -> tuple[Integers, int]:
         """The cell of a table over ``names`` for each configuration, and the number of cells."""
@@ -57,6 +59,11 @@ class Grid:
     def length(self) -> int:
         """The number of configurations."""
         return len(self.manifest)
+
+    @property
+    def cells(self) -> int:
+        """How many different things can be observed."""
+        return int(self.manifest.max()) + 1
 
 
 def packed(columns: Sequence[tuple[Integers, int]], length: int) -> tuple[Integers, int]:
@@ -77,34 +84,41 @@ def grid_of(submodel: Submodel) -> Grid:
         above = [(values[p], submodel.states(p)) for p in submodel.parents(node)]
         rows[node], count = packed(above, length)
         sizes[node] = (count, submodel.states(node))
-    return Grid(submodel, values, rows, sizes, _manifest(submodel, values, length))
+    return Grid(submodel, values, rows, sizes, *_manifest(submodel, values, length))
 
 
-def _manifest(submodel: Submodel, values: Mapping[AnyNode, Integers], length: int) -> Integers:
+def _manifest(
+    submodel: Submodel, values: Mapping[AnyNode, Integers], length: int
+) -> tuple[Integers, dict[str, Integers]]:
     graph = submodel.graph
-    columns = []
+    seen: dict[str, tuple[Integers, int]] = {}
     for name in graph.variables:
         states, own = submodel.states(name), Mechanism(name)
         if own in graph.parents:
-            columns.append((np.where(values[own] == 1, values[name], states), states + 1))
+            seen[name] = np.where(values[own] == 1, values[name], states), states + 1
         elif name not in graph.partial:  # else it is latent
-            columns.append((values[name], states))
-    columns += [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
-    index, _ = packed(columns, length)
-    return np.unique(index, return_inverse=True)[1].astype(np.int64)
+            seen[name] = values[name], states
+    alone = [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
+    index, _ = packed([*seen.values(), *alone], length)
+    _, first, number = np.unique(index, return_index=True, return_inverse=True)
+    return number.astype(np.int64), {name: column[first] for name, (column, _) in seen.items()}
 
 
-def moves_unseen(submodel: Submodel, asked: Asked, points: int = POINTS) -> bool:
+def moves_unseen(submodel: Submodel, asked: Asked) -> bool:
     """Whether a query changes along models that look the same, at a generic model."""
+    observed, with_query = ranks(submodel, asked)
+    return with_query > observed
+
+
+def ranks(submodel: Submodel, asked: Asked) -> tuple[int, int]:
+    """The rank of the manifest law's Jacobian at a generic model, and that with the query's."""
     observed = with_query = 0
-    for seed in range(points):
+    for seed in range(POINTS):
         grid, point, basis = _generic(submodel, seed)
         query = _query_gradients(grid, point, asked)
         observed = max(observed, len(basis))
         with_query = max(with_query, len(_echelon(np.concatenate([basis, query]))))
-        if with_query <= observed:
-            return False  # at most a witness is overlooked
-    return True
+    return observed, with_query
 
 
 @lru_cache(maxsize=256)
@@ -112,7 +126,7 @@ def _generic(submodel: Submodel, seed: int) -> tuple[Grid, _Point, Integers]:
     """A random point, and a basis of the row space of the manifest law's Jacobian there."""
     grid = grid_of(submodel)
     point = _random_point(grid, np.random.default_rng(seed))
-    manifest = _gradients(grid, point, grid.manifest, int(grid.manifest.max()) + 1)
+    manifest = _gradients(grid, point, grid.manifest, grid.cells)
     return grid, point, _echelon(manifest)
 
 

@@ -16,16 +16,14 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.models import DenseModel, random_model
 from lacunet.missingness.refute.submodels import AnyNode, Submodel, candidates
-from lacunet.missingness.refute.tangent import Grid, gradients, grid_of
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.model.network import FloatArray
-from lacunet.statistics.counts import added_up
 
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this
 FAR = 0.1  # far enough to stop
-LEAST = 0.02  # of a CPT's entries
 STEPS = 8
 SEEDS = 3
 MOST_WORK = 1e8  # for one query
@@ -87,7 +85,7 @@ def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
     """Two such models with the graph and the states of a submodel, or None."""
     queries = list(reduced_queries(submodel.graph, asked))
     for seed in range(SEEDS):
-        one = _random_model(submodel, seed)
+        one = random_model(submodel, seed)
         slopes = [one.query_gradients(query) for query in queries]
         moving = _are_outside(one.jacobian(), slopes)
         if not any(moving):
@@ -116,89 +114,10 @@ def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
                 yield Asked((name,), (*right, *moved), do)
 
 
-@dataclass(frozen=True)
-class _Model:
-    """CPTs of a submodel as rows, and what follows from them."""
-
-    grid: Grid
-    tables: Mapping[AnyNode, FloatArray]
-
-    def entries(self, node: AnyNode) -> FloatArray:
-        return self.tables[node][self.grid.rows[node], self.grid.value_of[node]]
-
-    def joint(self, do: Sequence[str] = ()) -> FloatArray:
-        joint = np.ones(self.grid.length)
-        for node in self.tables:
-            if node not in do:
-                joint = joint * self.entries(node)
-        return joint
-
-    def manifest(self) -> FloatArray:
-        return added_up(self.grid.manifest, self.joint(), int(self.grid.manifest.max()) + 1)
-
-    def query(self, asked: Asked) -> FloatArray:
-        both, cells = self.grid.groups(asked.names)
-        configurations = self.grid.groups(asked.conditions)[1]
-        table = added_up(both, self.joint(asked.do), cells).reshape(configurations, -1)
-        return np.asarray(table / table.sum(axis=1, keepdims=True)).ravel()
-
-    def jacobian(self) -> FloatArray:
-        """The derivative of the manifest law by the free parameters."""
-        return self._gradients(self.grid.manifest, int(self.grid.manifest.max()) + 1, ())
-
-    def query_gradients(self, asked: Asked) -> FloatArray:
-        """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""
-        both, cells = self.grid.groups(asked.names)
-        below, configurations = self.grid.groups(asked.conditions)
-        mass = added_up(below, self.joint(asked.do), configurations)
-        of = np.arange(cells) // (cells // configurations)
-        upper = self._gradients(both, cells, asked.do)
-        lower = self._gradients(below, configurations, asked.do)
-        return np.asarray((upper - lower[of] * self.query(asked)[:, None]) / mass[of][:, None])
-
-    def _gradients(self, groups: np.ndarray, count: int, do: Sequence[str]) -> FloatArray:
-        joint = self.joint(do)
-
-        def weights_of(node: AnyNode) -> FloatArray:
-            return np.zeros_like(joint) if node in do else joint / self.entries(node)
-
-        return gradients(self.grid, groups, count, weights_of)
-
-    def columns(self, nodes: Sequence[AnyNode]) -> np.ndarray:
-        """The places of some nodes' parameters."""
-        sizes = [table.shape[0] * (table.shape[1] - 1) for table in self.tables.values()]
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        return np.flatnonzero(np.isin(owner, [[*self.tables].index(node) for node in nodes]))
-
-    def moved(self, step: FloatArray) -> _Model:
-        tables, start = {}, 0
-        for node, table in self.tables.items():
-            rows, states = table.shape
-            size = rows * (states - 1)
-            change = step[start : start + size].reshape(rows, states - 1)
-            start += size
-            if change.any():
-                table = table + np.hstack([change, -change.sum(axis=1, keepdims=True)])  # noqa: PLW2901
-            tables[node] = table
-        return _Model(self.grid, tables)
-
-    def room(self, step: FloatArray) -> float:
-        """How far a step can be taken before an entry falls to `LEAST`."""
-        moved, room = self.moved(step), np.inf
-        for node, table in self.tables.items():
-            down = table - moved.tables[node]
-            if (down > 0).any():
-                room = min(room, float(((table - LEAST)[down > 0] / down[down > 0]).min()))
-        return room
-
-    def is_positive(self) -> bool:
-        return all((table > LEAST / 2).all() for table in self.tables.values())
-
-
 def readable(witness: Witness) -> Witness:
     """A pair for the same submodel that is easier to read: fewer different CPTs, further apart."""
     submodel, asked = witness.submodel, witness.asked
-    best, one = witness, _random_model(submodel, 0)
+    best, one = witness, random_model(submodel, 0)
     slopes = one.jacobian(), one.query_gradients(asked)
     if slopes[0].shape[1] > FEW_PARAMETERS:
         return witness
@@ -213,11 +132,6 @@ def readable(witness: Witness) -> Witness:
     return best
 
 
-def _random_model(submodel: Submodel, seed: int) -> _Model:
-    grid, rng = grid_of(submodel), np.random.default_rng(seed)
-    return _Model(grid, {n: _random_rows(rng, grid.sizes[n]) for n in submodel.nodes})
-
-
 def _node_sets(submodel: Submodel) -> Iterator[tuple[AnyNode, ...]]:
     """The nodes whose CPTs may differ: few, then all."""
     for size in range(1, min(FEW_NODES, len(submodel.nodes) - 1) + 1):
@@ -225,7 +139,7 @@ def _node_sets(submodel: Submodel) -> Iterator[tuple[AnyNode, ...]]:
     yield submodel.nodes
 
 
-def _walked(one: _Model, nodes: Sequence[AnyNode], asked: Asked, steps: int) -> _Model:
+def _walked(one: DenseModel, nodes: Sequence[AnyNode], asked: Asked, steps: int) -> DenseModel:
     """Walk along models that look the same until the query has moved far enough."""
     two, columns = one, one.columns(nodes)
     start, goal = one.query(asked), one.manifest()
@@ -252,12 +166,6 @@ def _walked(one: _Model, nodes: Sequence[AnyNode], asked: Asked, steps: int) -> 
 
 def _size(difference: FloatArray) -> float:
     return float(np.abs(difference).max())
-
-
-def _random_rows(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
-    """Rows far from uniform, so that what is not seen makes a difference; none near zero."""
-    table = rng.uniform(0.0, 1.0, size) ** 2 + 0.1
-    return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
 def _unseen_direction(
@@ -312,7 +220,7 @@ def _fastest(slopes: FloatArray, null: FloatArray) -> FloatArray | None:
     return np.asarray(direction / np.abs(direction).max())
 
 
-def _restored(goal: FloatArray, moved: _Model, columns: np.ndarray) -> _Model | None:
+def _restored(goal: FloatArray, moved: DenseModel, columns: np.ndarray) -> DenseModel | None:
     """Gauss and Newton's steps from a moved model to a manifest law, or None."""
     before = np.inf
     for _ in range(12):
@@ -331,7 +239,7 @@ def _restored(goal: FloatArray, moved: _Model, columns: np.ndarray) -> _Model | 
     return None
 
 
-def _checked(one: _Model, two: _Model, asked: Asked) -> Witness | None:
+def _checked(one: DenseModel, two: DenseModel, asked: Asked) -> Witness | None:
     same = _size(one.manifest() - two.manifest())
     answers = one.query(asked), two.query(asked)
     if same > SAME or _size(answers[0] - answers[1]) < DIFFERENT:

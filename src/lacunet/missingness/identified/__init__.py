@@ -1,0 +1,6 @@
+"""What the numbers of states at hand identify, and how far: `generic`, `sets`.
+
+"Not recoverable" is said of all numbers of states. `generic` decides for those of a network
+whether a query is identified all the same, near almost every model. Where it is not, `sets` follows
+the models that look the same to the lowest and the highest answer.
+"""

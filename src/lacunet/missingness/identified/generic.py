@@ -1,0 +1,76 @@
+r"""Whether a query is identified for the numbers of states at hand, locally.
+
+At a generic model the manifest law determines the query nearby if and only if the query's gradient
+lies in the row space of the manifest law's Jacobian (`refute.tangent`). The ranks are exact, at
+random points modulo a prime.
+
+A hidden cause may have any number of states. More states are more models, so the ranks grow
+with them; when one state more changes neither rank, they have reached those of all numbers (for
+one hidden cause the joint laws are its secant varieties, which stay once they stop growing).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.submodels import Submodel
+from lacunet.missingness.refute.tangent import ranks
+from lacunet.missingness.separation.drawing import Drawing
+from lacunet.missingness.separation.mixed import MixedGraph
+from lacunet.model.nodes import Mechanism
+
+LARGEST_WORK = 3e8  # in rough operations
+MOST_HIDDEN_STATES = 6
+
+
+@lru_cache(maxsize=512)
+def is_generic(graph: Drawing, asked: Asked) -> bool | None:
+    """Whether the states of the network identify a query near almost every model; None: too large.
+
+    Examples
+    --------
+    With two states each, a test tells of an illness that hides itself; with three it does not.
+
+    >>> from lacunet.model.network import Network
+    >>> for states in ("01", "012"):
+    ...     network = Network({"Ill": list(states), "Test": ["0", "1"]}, {"Test": ["Ill"]})
+    ...     print(is_generic(Drawing(network, {"Ill": ["Ill"]}), Asked(("Ill",))))
+    True
+    False
+    """
+    if {*graph.latent} & {*asked.names}:
+        return False
+    found = _in_part(graph, graph.mixed, asked)
+    if found is None:  # fewer variables may tell enough; if not, they prove nothing
+        return _in_part(graph, near(graph.mixed, asked), asked) or None
+    return found
+
+
+def near(graph: MixedGraph, asked: Asked) -> MixedGraph:
+    """The query, what decides on its mechanisms, and what depends on these: may tell enough."""
+    names = {*asked.variables}
+    mechanisms = graph.closure(graph.mechanisms_of(names))
+    names |= {name for m in mechanisms for name in (m.variable, *graph.variable_parents(m))}
+    kept = frozenset(graph.named(graph.ancestors(names)))
+    return graph.without(
+        node
+        for node in graph.order
+        if (node.variable if isinstance(node, Mechanism) else node) not in kept
+    )
+
+
+def _in_part(graph: Drawing, part: MixedGraph, asked: Asked) -> bool | None:
+    sizes = {name: graph.network.cardinality(name) for name in part.variables}
+    before: tuple[int, int] | None = None
+    for hidden_states in range(2, MOST_HIDDEN_STATES + 1):
+        submodel = Submodel(part, sizes, hidden_states)
+        if submodel.work > LARGEST_WORK:
+            return None
+        observed, with_query = found = ranks(submodel, asked)
+        if with_query > observed:
+            return False
+        if not part.hidden or found == before:
+            return True
+        before = found
+    return None

@@ -1,0 +1,298 @@
+r"""The identified set of a query: its lowest and highest value over all models that look the same.
+
+.. math::
+    \min_w / \max_w \; q(w) \quad \text{such that} \quad m(w) = \hat m, \; w \ge 0
+
+where w are the weights of all models of the graph (`lifted`) and :math:`\hat m` is the manifest law
+of highest likelihood. Starting from models that EM finds, the set is followed by a sequence of
+linear programs: around a model both the query and the manifest law are replaced by their
+tangents, the program is solved within a region that is trusted, the result is brought back onto
+the manifest law, and kept if it gains. Every end of a set is thus the answer of a model that
+looks the same; that no other goes further is proved only where everything is linear, elsewhere
+several starts stand for it.
+
+*Sampling error.* At an end the multipliers of :math:`m(w) = \hat m` say how the end moves with the
+manifest law, which has the covariance of maximum likelihood,
+:math:`J (J^\top \mathrm{diag}(\hat m)^{-1} J)^{+} J^\top / n`. An interval that covers the
+parameter, not the set, is that of G. Imbens and C. F. Manski, "Confidence intervals for partially
+identified parameters", 2004.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.missingness.errors import TooLargeEstimandError
+from lacunet.missingness.identified.generic import near
+from lacunet.missingness.identified.intervals import covering
+from lacunet.missingness.identified.lifted import Lifted, lifted
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.tangent import Grid
+from lacunet.missingness.separation.drawing import Drawing
+from lacunet.model.network import FloatArray, Scope
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.rows import Rows, distinct_rows
+
+STARTS = 3
+FIRST_STEPS, EM_STEPS = 200, 5000
+SETTLED = 1e-14  # relative change of the log-likelihood by a step
+SAME = 1e-9  # manifest laws as close as this are the same
+PROGRAMS = 60  # at most, for one end from one start
+FINEST = 1e-9  # the smallest region trusted
+
+
+@dataclass(frozen=True)
+class IdentifiedSet:
+    """The lowest and highest value of every cell of a query, axes do..., given..., target....
+
+    ``low_error`` and ``high_error`` are the standard errors of these ends. ``is_outer`` if the set
+    may be too wide: where not all pairs of a district are joined. ``used`` are the variables whose
+    values it rests on.
+    """
+
+    asked: Asked
+    low: FloatArray
+    high: FloatArray
+    low_error: FloatArray
+    high_error: FloatArray
+    is_outer: bool
+    used: Scope
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """Intervals that cover the parameter (not all of the set): axes, then low and high."""
+        return covering(self.low, self.high, self.low_error, self.high_error, level)
+
+    @property
+    def width(self) -> float:
+        """The largest distance between the ends of a cell."""
+        return float((self.high - self.low).max())
+
+    def __str__(self) -> str:
+        ends = f"between {self.low.min():.3g} and {self.high.max():.3g}"
+        return f"{self.asked}: the set is up to {self.width:.3g} wide ({ends})"
+
+
+def identified_set(graph: Drawing, asked: Asked, table: EncodedTable) -> IdentifiedSet:
+    """The values of a query under all models of the graph that fit the rows best.
+
+    Raises
+    ------
+    TooLargeEstimandError
+        There are too many configurations.
+    """
+    try:
+        part = graph.mixed
+        model = lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
+    except TooLargeEstimandError:
+        part = near(graph.mixed, asked)
+        model = lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
+    return ends_of(model, asked, distinct_rows(table, part.variables))
+
+
+def ends_of(model: Lifted, asked: Asked, rows: Rows) -> IdentifiedSet:
+    """Both ends of the identified set of every cell of a query, axes as the query's."""
+    counts = manifest_counts(model.grid, rows)
+    law, best, starts = _same_law(model, counts)
+    restored = [_restored(model, weights, law) for weights in starts]
+    followers = [_Follower(model, asked, law, one) for one in restored if one is not None]
+    submodel = model.grid.submodel
+    shape = [submodel.states(name) for name in asked.names]
+    states = int(np.prod([submodel.states(name) for name in asked.target]))
+    covariance = _covariance(model, best, law)
+    covariance *= float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
+    found = np.zeros((4, int(np.prod(shape))))
+    for cell in range(found.shape[1]):
+        if states == 2 and cell % 2:  # what the first state does not have, the second has
+            found[:, cell] = [*(1 - found[[1, 0], cell - 1]), *found[[3, 2], cell - 1]]
+            continue
+        for end, sign in enumerate((-1.0, 1.0)):
+            reached = [follower.end(cell, sign) for follower in followers]
+            value, slope = max(reached, key=lambda one: sign * one[0])
+            found[end, cell] = value
+            found[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    low, high, low_error, high_error = found.reshape(4, *shape)
+    return IdentifiedSet(asked, low, high, low_error, high_error, model.is_outer, rows.scope)
+
+
+def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
+    """The weight of the rows that look like each number of the manifest law."""
+    names = [*grid.seen]
+    configurations = zip(*(grid.seen[name].tolist() for name in names), strict=True)
+    number_of = {configuration: number for number, configuration in enumerate(configurations)}
+    keys = zip(*(rows.column(name).tolist() for name in names), strict=True)
+    numbers = np.array([number_of[key] for key in keys], dtype=np.int64)
+    return added_up(numbers, rows.weights, grid.cells)
+
+
+def _same_law(model: Lifted, counts: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+    """The manifest law of highest likelihood, weights that have it, and starts near by.
+
+    If some weights have the shares of the rows as their law, no law fits better.
+    """
+    shares = counts / counts.sum()
+    starts = [fitted(model, counts, _random(model, seed), FIRST_STEPS) for seed in range(STARTS)]
+    for weights in starts:
+        exact = _restored(model, weights, shares)
+        if exact is not None:
+            return shares, exact, starts
+    starts = [fitted(model, counts, weights, EM_STEPS) for weights in starts]
+    best = max(starts, key=lambda weights: _log_likelihood(model, weights, counts))
+    return _manifest(model, best), best, starts
+
+
+def _random(model: Lifted, seed: int) -> FloatArray:
+    weights = np.random.default_rng(seed).uniform(0.2, 1.0, model.size)
+    return _normalised(model, weights)
+
+
+def fitted(model: Lifted, counts: FloatArray, start: FloatArray, steps: int) -> FloatArray:
+    """The weights that EM reaches from a start: of highest likelihood, if all goes well."""
+    weights = start
+    before, seen, grid = -np.inf, counts > 0, model.grid
+    for _ in range(steps):
+        factors = model.factors(weights)
+        joint = np.prod(factors, axis=0)
+        manifest = added_up(grid.manifest, joint, grid.cells)
+        fit = float((counts[seen] * np.log(manifest[seen])).sum())
+        ratio = np.divide(counts, manifest, out=np.zeros_like(counts), where=manifest > 0)
+        expected = joint * ratio[grid.manifest]
+        parts = [
+            part * block.gathered(np.divide(expected, f, out=np.zeros_like(f), where=f > 0))
+            for part, block, f in zip(model.parts(weights), model.blocks, factors, strict=True)
+        ]
+        weights = _normalised(model, np.concatenate(parts), weights)
+        if fit - before <= SETTLED * abs(fit):
+            break
+        before = fit
+    return weights
+
+
+def _normalised(
+    model: Lifted, weights: FloatArray, otherwise: FloatArray | None = None
+) -> FloatArray:
+    """Weights that add up to one in every group; those of a group without any as they were."""
+    totals = model.group_sums.T @ (model.group_sums @ weights)
+    kept = weights if otherwise is None else otherwise
+    return np.divide(weights, totals, out=kept.copy(), where=totals > 0)
+
+
+def _manifest(model: Lifted, weights: FloatArray) -> FloatArray:
+    return model.manifest(model.factors(weights))
+
+
+def _log_likelihood(model: Lifted, weights: FloatArray, counts: FloatArray) -> float:
+    seen = counts > 0
+    return float((counts[seen] * np.log(_manifest(model, weights)[seen])).sum())
+
+
+def _slopes(model: Lifted, weights: FloatArray) -> FloatArray:
+    return model.slopes(model.factors(weights), model.grid.manifest, model.grid.cells)
+
+
+def _covariance(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray:
+    """The covariance of the manifest law estimated by maximum likelihood, times the rows."""
+    seen = law > 0
+    inside = _within_groups(model, weights)
+    slopes = (_slopes(model, weights) @ inside)[seen] / np.sqrt(law[seen])[:, None]
+    left, sizes, _ = np.linalg.svd(slopes, full_matrices=False)
+    basis = left[:, sizes > 1e-8 * sizes[0]] * np.sqrt(law[seen])[:, None]
+    whole = np.zeros((len(law), len(law)))
+    whole[np.ix_(seen, seen)] = basis @ basis.T
+    return whole
+
+
+def _within_groups(model: Lifted, weights: FloatArray) -> FloatArray:
+    """Directions in which the weights of every group keep adding up to one."""
+    from scipy.linalg import null_space
+
+    free = weights > 1e-9
+    basis = null_space(model.group_sums[:, free])
+    inside = np.zeros((model.size, basis.shape[1]))
+    inside[free] = basis
+    return inside
+
+
+def _restored(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray | None:
+    """Weights near by whose manifest law is the one wanted, or None."""
+    before = np.inf
+    for _ in range(40):
+        gap = law - _manifest(model, weights)
+        size = float(np.abs(gap).max())
+        if size < SAME / 1000:
+            return weights
+        if size > 0.9 * before:
+            return weights if size < SAME / 10 else None
+        before = size
+        free = weights > 0
+        slopes = np.concatenate([_slopes(model, weights), model.group_sums])
+        sides = np.concatenate([gap, np.zeros(model.group_sums.shape[0])])
+        step = np.zeros_like(weights)
+        step[free] = np.linalg.lstsq(slopes[:, free], sides, rcond=1e-10)[0]
+        weights = _normalised(model, np.maximum(weights + step, 0.0))
+    return None
+
+
+class _Follower:
+    """Follows the models with one manifest law, from one of them, to the ends of a query."""
+
+    def __init__(self, model: Lifted, asked: Asked, law: FloatArray, start: FloatArray) -> None:
+        self.model, self.asked, self.law, self.start = model, asked, law, start
+
+    def end(self, cell: int, sign: float) -> tuple[float, FloatArray]:
+        """The highest (sign 1) or lowest value of a cell, and its slope by the manifest law."""
+        now, trusted = self.start, 1.0
+        value, slope = self._value(now, cell), np.zeros_like(self.law)
+        for _ in range(PROGRAMS):
+            aim = sign * self._slope(now, cell)
+            step, multipliers = self._program(now, aim, trusted)
+            promised = float(aim @ step)
+            if promised < 1e-12 or trusted < FINEST:
+                break
+            trial = _restored(self.model, np.clip(now + step, 0.0, 1.0), self.law)
+            gained = -1.0 if trial is None else sign * (self._value(trial, cell) - value)
+            if trial is not None and gained > 0.1 * promised:
+                now, slope = trial, sign * multipliers
+                value = self._value(now, cell)
+                trusted = min(2 * trusted, 1.0) if gained > 0.7 * promised else trusted
+            else:
+                trusted = min(trusted, float(np.abs(step).max())) / 4
+        return value, slope
+
+    def _value(self, weights: FloatArray, cell: int) -> float:
+        model = self.model.under(self.asked.do)
+        return float(model.query(model.factors(weights), self.asked)[cell])
+
+    def _slope(self, weights: FloatArray, cell: int) -> FloatArray:
+        """The derivative of P(a | b, do(c)) by the weights."""
+        model, asked = self.model.under(self.asked.do), self.asked
+        factors = model.factors(weights)
+        both, cells = model.grid.groups(asked.names)
+        below, configurations = model.grid.groups(asked.conditions)
+        given = cell // (cells // configurations)
+        upper, lower = model.slope(factors, both == cell), model.slope(factors, below == given)
+        mass = max(float(np.prod(factors, axis=0)[below == given].sum()), 1e-300)
+        share = float(np.prod(factors, axis=0)[both == cell].sum()) / mass
+        return np.asarray((upper - share * lower) / mass)
+
+    def _program(
+        self, now: FloatArray, aim: FloatArray, trusted: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """The best step by tangents that keeps the manifest law, and the law's multipliers."""
+        from scipy.optimize import linprog
+
+        slopes = _slopes(self.model, now)
+        sums = self.model.group_sums
+        found = linprog(
+            -aim,
+            A_eq=np.concatenate([slopes, sums]),
+            b_eq=np.zeros(len(slopes) + len(sums)),
+            bounds=[*zip(np.maximum(-now, -trusted), np.minimum(1 - now, trusted), strict=True)],
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        if found.x is None:
+            return np.zeros_like(now), np.zeros_like(self.law)
+        return found.x, -found.eqlin.marginals[: len(slopes)]
