@@ -16,8 +16,10 @@ from golden import golden
 from lacunet.data.read import read_table
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
+from lacunet.pages.recovered import page as recovered_page
 from lacunet.report.learned.page import page
 from lacunet.report.network import Side, pair_page
+from lacunet.report.recovered import verdicts_as_data
 
 pytestmark = needs_browser
 
@@ -114,20 +116,37 @@ def test_what_can_be_pressed_is_large_enough(
         assert [target for target in targets if target[1] < 23.5] == []
 
 
-def test_cards_do_not_overlap_and_stand_where_the_layout_put_them(
-    browser: Any, alarm: Path
+@pytest.fixture(scope="module")
+def drawings(alarm: Path) -> dict[str, Path]:
+    """Pages whose cards are of different sizes: with bars, with two bars, without, mechanisms."""
+    network = lc.example("alarm")
+    graph = lc.MissingnessGraph.parse("HR -> R[CVP]; R[CVP] -> R[PCWP]; R[TPR]", network)
+    verdicts = list(graph.recover_families().values())
+    reported = (graph, verdicts, [None] * len(verdicts))
+    texts = {
+        "two": pair_page(Side("a", network), Side("b", network)),
+        "graph": recovered_page(*reported, verdicts_as_data(*reported), SOURCE),
+    }
+    for name, text in texts.items():
+        write_page(alarm.with_name(f"{name}.html"), text)
+    return {"one": alarm, **{name: alarm.with_name(f"{name}.html") for name in texts}}
+
+
+@pytest.mark.parametrize("kind", ["one", "two", "graph"])
+@pytest.mark.parametrize("width", [1280, 768])
+def test_cards_do_not_overlap_and_stand_within_the_frame(
+    browser: Any, drawings: dict[str, Path], kind: str, width: int
 ) -> None:
     boxes = """() => [...document.querySelectorAll("#drawing .card")].map(c => {
       const b = c.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })"""
-    for width in (1280, 768):
-        with Opened(browser, alarm, width) as opened:
-            cards = opened.page.evaluate(boxes)
-            assert len(cards) == 37
-            frame = opened.page.locator("#drawing").bounding_box()
-            assert all(frame["x"] <= c[0] and c[2] <= frame["x"] + frame["width"] for c in cards)
-            for at, a in enumerate(cards):
-                for b in cards[at + 1 :]:
-                    assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+    with Opened(browser, drawings[kind], width) as opened:
+        cards = opened.page.evaluate(boxes)
+        assert len(cards) == (40 if kind == "graph" else 37)
+        frame = opened.page.locator("#drawing").bounding_box()
+        assert all(frame["x"] <= c[0] and c[2] <= frame["x"] + frame["width"] for c in cards)
+        for at, a in enumerate(cards):
+            for b in cards[at + 1 :]:
+                assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
 
 
 def test_no_column_of_a_cpt_is_cut_off_at_a_common_width(browser: Any, alarm: Path) -> None:

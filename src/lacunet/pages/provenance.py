@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lacunet.pages.kit import Tile, document, named, section, table, tiles
+from lacunet.pages.kit import Tile, document, named, paragraph, section, table, tiles
 from lacunet.wording import counted, first_of
 
 MOST_NAMES = 3  # of data files, in a title
@@ -119,10 +119,16 @@ def report_page(
     data: Mapping[str, Any],
     source: Provenance,
     scripts: Sequence[str] = ("sorting.js", "page.js"),
+    *,
+    words: str = "",
 ) -> str:
-    """A page that tells of a result: facts, sections, where it comes from; it carries ``data``."""
+    """A page that tells of a result: facts, sections, where it comes from; it carries ``data``.
+
+    ``words`` is a sentence below the title.
+    """
     body = [
         f"<header><h1>{named(f'{source.subject}: ') if source.subject else ''}{escape(title)}</h1>",
+        *([paragraph(words, "soft")] if words else []),
         tiles(facts),
         "</header><main>",
         *sections,

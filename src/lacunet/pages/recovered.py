@@ -110,7 +110,7 @@ def _page(
         "opens_on": 0,
     }
     about = [
-        Tile("category", graph.category(), graph.why()),
+        Tile("category", graph.category()),
         Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
         *facts,
     ]
@@ -119,7 +119,9 @@ def _page(
         "The graph",
         after=f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>",
     )
-    return report_page("recovered", title, about, [picture, *sections], drawn, source, SCRIPTS)
+    parts = [picture, *sections]
+    why = graph.why()
+    return report_page("recovered", title, about, parts, drawn, source, SCRIPTS, words=why)
 
 
 def _groups(

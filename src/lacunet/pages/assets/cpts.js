@@ -93,8 +93,12 @@
       ...(v.rows_shown === undefined ? [] : [`${whole(v.rows_shown)} rows show the family`]),
       ...(v.effective ? [`effective size ${whole(Math.round(v.effective))}`] : []),
       ...(v.fallback_mass ? [`${percent(v.fallback_mass)} fell back on ${v.fallback}`] : []),
-      `${whole(v.unsupported)} of ${whole(v.configurations)} parent configurations without a row`].join(" · ")),
-    ...(v.warnings?.length ? [make("ul", {}, ...v.warnings.map(text => make("li", {}, text)))] : [])];
+      `${whole(v.unsupported)} of ${whole(v.configurations)} parent configurations without a row`].join(" · "))];
+  }
+  function warnings(v) {
+    if (!v.warnings?.length) return [];
+    const list = make("ul", {}, ...v.warnings.map(text => make("li", {}, text)));
+    return [v.warnings.length <= FEW ? list : make("details", {}, make("summary", {}, `${v.warnings.length} warnings`), list)];
   }
   // MathML made with the page; every name in it is escaped.
   const formula = markup => document.importNode(new DOMParser().parseFromString(markup, "text/html").body.firstChild, true);
@@ -110,6 +114,7 @@
       ...(data.other ? [make("div", { class: "pair" }, ...data.labels.map((label, at) =>
         make("div", {}, make("h4", {}, name(label), ": ", ...title(i, at)), region(at))))] : [region(0)]),
       make("div", { class: "bar", id: "pages" }),
+      ...warnings(v),
       ...(data.has_intervals ? [make("p", { class: "soft" }, `Below each probability: its ${data.level ? Math.round(1000 * data.level) / 10 + "% " : ""}interval.`)] : []),
       make("div", { class: "bar" }, make("button", { type: "button", on: { click: copyCsv } }, "copy as CSV"),
         make("button", { type: "button", on: { click: () => save(safeFile(v.name) + ".csv", cptCsv(shown.variable), "text/csv") } }, "save as CSV"),

@@ -129,7 +129,7 @@ page.network = (() => {
     markChosen();
   }
   function markChosen() {
-    cards.forEach((card, i) => card.classList.toggle("chosen", i === state.chosen && state.wasChosen));
+    cards.forEach((card, i) => card.classList.toggle("chosen", i === state.chosen && (state.wasChosen || !state.whole)));
     heads.forEach((head, i) => { head.tabIndex = i === state.chosen ? 0 : -1; });
     rows.forEach((own, i) => own.forEach(row => { row.tabIndex = i === state.chosen ? 0 : -1; }));
     frame.querySelectorAll(".edge").forEach(edge => edge.classList.toggle("near", state.wasChosen && edge.dataset.ends.split(" ").includes(String(state.chosen))));

@@ -1,0 +1,105 @@
+"""The pictures of docs/page.md: pages in Debian's chromium, and two figures.
+
+python scripts/page_pictures.py docs/pictures
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+import lacunet as lc
+from lacunet.pages.disclosure import rows_behind
+from lacunet.pages.kit import write_page
+from lacunet.pages.live import Behind
+from lacunet.pages.provenance import Provenance
+from lacunet.pages.recovered import page as recovered_page
+from lacunet.plots import cpt_forest, network_figure
+from lacunet.report.diagnosed import page as diagnosed_page
+from lacunet.report.learned.page import page
+from lacunet.report.network import Side, pair_page
+from lacunet.report.recovered import verdicts_as_data
+from lacunet.simulation.at_random import MAR
+from lacunet.simulation.simulate import simulate
+from lacunet.statistics.missing import missing_summary
+
+COLOURS = 128
+
+
+def pages() -> dict[str, tuple[str, dict[str, Any]]]:
+    """Each page, and how it is looked at."""
+    made = Provenance("lacunet learn alarm patients.csv", "", network="alarm", data="patients.csv")
+    drawn = simulate(lc.example("alarm"), 5_000, MAR(0.3), np.random.default_rng(2))
+    result = lc.learn(drawn.network, drawn.table, method="em", intervals=True)
+    alarm = page(result, drawn.table, made, level=0.95)
+    other = lc.learn(drawn.network, drawn.table, method="direct-mcar")
+    sides = [
+        Side(one.method, one.network, Behind({v: rows_behind(r) for v, r in one.families.items()}))
+        for one in (result, other)
+    ]
+    large = simulate(lc.example("munin1"), 2_000, MAR(0.3), np.random.default_rng(2))
+    found = lc.learn(large.network, large.table, method="factored-mar")
+    asia = lc.example("asia")
+    graph = lc.MissingnessGraph.parse("smoke -> R[lung]; R[lung] -> R[xray]; dysp -> R[dysp]", asia)
+    verdicts = list(graph.recover_families().values())
+    reported = (graph, verdicts, [None] * len(verdicts))
+    source = Provenance("", "", network="asia")
+    diagnosis = lc.diagnose(drawn.network, drawn.table)
+    return {
+        "page-alarm": (alarm, {"after": "#HRBP=HIGH&CVP=LOW", "height": 1150}),
+        "page-phone": (
+            alarm,
+            {"after": "#HRBP=HIGH", "width": 390, "height": 1000, "scheme": "dark"},
+        ),
+        "page-pair": (pair_page(sides[0], sides[1]), {"after": "#HRBP=HIGH", "height": 900}),
+        "page-munin1": (
+            page(found, large.table, Provenance("", "", network="munin1", data="emg.parquet")),
+            {"height": 1150},
+        ),
+        "page-diagnose": (
+            diagnosed_page(diagnosis, missing_summary(drawn.table, []), made),
+            {"height": 900, "waits": False},
+        ),
+        "page-recover": (
+            recovered_page(*reported, verdicts_as_data(*reported), source),
+            {"height": 900},
+        ),
+    }
+
+
+def main(folder: Path) -> None:
+    """Write all pictures."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with TemporaryDirectory() as place, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name, (text, how) in pages().items():
+            path = Path(place) / f"{name}.html"
+            write_page(path, text)
+            size = {"width": how.get("width", 1280), "height": how["height"]}
+            tab = browser.new_page(viewport=size, color_scheme=how.get("scheme", "light"))
+            tab.goto(path.as_uri() + how.get("after", ""))
+            if how.get("waits", True):
+                tab.wait_for_selector("html[data-ready=yes]")
+            tab.wait_for_timeout(2_000)
+            picture = Image.open(BytesIO(tab.screenshot())).convert("RGB")
+            picture.quantize(COLOURS).save(folder / f"{name}.png", optimize=True)
+            tab.close()
+        browser.close()
+    asia = lc.example("asia")
+    rows = lc.simulate(asia, 800, lc.MCAR(share=0.5, rate=0.3), rng=3).table
+    result = lc.learn(asia, rows, method="em", intervals=True)
+    graph = "smoke -> R[lung]; R[lung] -> R[xray]"
+    network_figure(result, missingness=graph).write(folder / "figure-network.svg")
+    cpt_forest(result, "dysp").write(folder / "figure-forest.svg")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
