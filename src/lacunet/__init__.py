@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from lacunet.structure.cpdag import compare_structures, to_cpdag
     from lacunet.structure.learn import learn_structure
     from lacunet.uncertainty.bounds import worst_case
+    from lacunet.uncertainty.effect import effect
 
 __version__ = "0.2.0"
 
@@ -95,6 +96,7 @@ __all__ = [
     "diagnose",
     "discretise",
     "drift",
+    "effect",
     "example",
     "example_data",
     "from_pgmpy",
@@ -157,6 +159,7 @@ _HOME_OF = {
     "diagnose": "diagnosis.diagnosis",
     "discretise": "building.bins",
     "drift": "diagnosis.drift",
+    "effect": "uncertainty.effect",
     "example": "formats.catalogue",
     "example_data": "data.examples",
     "from_pgmpy": "bridges",

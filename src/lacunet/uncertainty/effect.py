@@ -1,0 +1,362 @@
+r"""The effect of one variable on another, as people report it: differences, ratios, odds ratios.
+
+The probabilities :math:`p_x = \Pr(y \mid do(x))` come from a learned network, or from a missingness
+graph and data. Their contrasts take intervals from those of the probabilities and from their
+correlation (G. Y. Zou and A. Donner 2008): with :math:`[l, u]` around each of two probabilities,
+and h the identity, the logarithm or the log-odds,
+
+.. math::
+    h(p_1) - h(p_0) \mp \sqrt{d_1^2 - 2 \rho \, d_1 d_0 + d_0^2}, \qquad
+    d_1 = h(p_1) - h(l_1), \; d_0 = h(u_0) - h(p_0)
+
+for the lower end, and the other way round for the upper. The intervals stay within what is
+possible, and are right where those of two standard errors are not. Where a probability is 0 or 1
+and the ratio has no logarithm, the ends of the two intervals give the interval, which is wider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lacunet.data.given import data_given
+from lacunet.data.read import read_table
+from lacunet.errors import LacunetError
+from lacunet.formats.files import as_network
+from lacunet.inference.query import query
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.labelled import Library, frame_of
+from lacunet.model.network import FloatArray, Network
+from lacunet.uncertainty.delta import Asked
+from lacunet.uncertainty.recovered import recovered
+from lacunet.wording import text_table
+
+NOTHING: Mapping[str, object] = {}
+
+
+class Measured(NamedTuple):
+    """A number and its interval; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if np.isnan(self.low):
+            return f"{self.value:.3f}"
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+class Contrast(NamedTuple):
+    """Doing ``state`` instead of ``reference``: what it does to the probability of ``outcome``."""
+
+    outcome: str
+    state: str
+    reference: str
+    difference: Measured
+    ratio: Measured
+    odds_ratio: Measured
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of setting one variable on another.
+
+    ``probabilities`` has P(target | do(cause)), axes states of the cause, states of the target;
+    ``interval`` its intervals (then low and high), None for a network alone. `contrasts`
+    compare every state of the cause with ``reference``.
+    """
+
+    target: str
+    cause: str
+    given: Mapping[str, object]
+    outcomes: tuple[str, ...]
+    states: tuple[str, ...]
+    reference: str
+    probabilities: FloatArray
+    interval: FloatArray | None = None
+    correlations: FloatArray | None = None
+    level: float = 0.95
+
+    @property
+    def contrasts(self) -> tuple[Contrast, ...]:
+        """Every other state of the cause against the reference, for every outcome.
+
+        Of two outcomes only the second, since the first says the same.
+        """
+        base = self.states.index(self.reference)
+        chosen = [1] if len(self.outcomes) == 2 else range(len(self.outcomes))
+        return tuple(
+            Contrast(
+                self.outcomes[y],
+                self.states[x],
+                self.reference,
+                *(self._measured(x, base, y, scale) for scale in SCALES),
+            )
+            for y in chosen
+            for x in range(len(self.states))
+            if x != base
+        )
+
+    def _measured(self, one: int, two: int, outcome: int, scale: _Scale) -> Measured:
+        p = self.probabilities[[one, two], outcome]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            h = scale.of(p)
+            value = float(scale.back(h[0] - h[1]))
+            if self.interval is None or self.correlations is None:
+                return Measured(value, np.nan, np.nan)
+            ends = scale.of(self.interval[[one, two], outcome])  # of both: low, high
+            if not np.isfinite(h).all():  # a probability of 0 or 1: the ends themselves
+                furthest = ends[0, 0] - ends[1, 1], ends[0, 1] - ends[1, 0]
+                return Measured(value, *(float(scale.back(end)) for end in furthest))
+            rho = float(self.correlations[outcome, one, two])
+            low = h[0] - h[1] - _length(h[0] - ends[0, 0], ends[1, 1] - h[1], rho)
+            high = h[0] - h[1] + _length(ends[0, 1] - h[0], h[1] - ends[1, 0], rho)
+            return Measured(value, float(scale.back(low)), float(scale.back(high)))
+
+    @property
+    def title(self) -> str:
+        """What the effect is."""
+        given = "".join(f", {name}={state}" for name, state in self.given.items())
+        return f"P({self.target} | do({self.cause}){given})"
+
+    def to_frame(self, library: Library = "pandas") -> Any:
+        """The contrasts as a data frame, one row each."""
+        columns: dict[str, list[Any]] = {
+            name: [getattr(one, name) for one in self.contrasts]
+            for name in ("outcome", "state", "reference")
+        }
+        for measure in ("difference", "ratio", "odds_ratio"):
+            for part in ("value", "low", "high"):
+                name = measure if part == "value" else f"{measure}_{part}"
+                columns[name] = [getattr(getattr(one, measure), part) for one in self.contrasts]
+        return frame_of(columns, library)
+
+    def rows(self) -> tuple[list[list[str]], list[list[str]]]:
+        """The probabilities and the contrasts, for tables."""
+        probabilities = [
+            [state, *(str(self._probability(x, y)) for y in range(len(self.outcomes)))]
+            for x, state in enumerate(self.states)
+        ]
+        contrasts = [
+            [f"{one.state} - {one.reference}", one.outcome, *map(str, one[3:])]
+            for one in self.contrasts
+        ]
+        return probabilities, contrasts
+
+    def _probability(self, x: int, y: int) -> Measured:
+        ends = (np.nan, np.nan) if self.interval is None else self.interval[x, y]
+        return Measured(float(self.probabilities[x, y]), *map(float, ends))
+
+    def __str__(self) -> str:
+        probabilities, contrasts = self.rows()
+        header = [f"do({self.cause})", *(f"{self.target}={one}" for one in self.outcomes)]
+        return "\n".join(
+            [
+                self.title,
+                text_table(header, probabilities, left=1),
+                "",
+                text_table([self.cause, self.target, *MEASURES], contrasts, left=2),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        probabilities, contrasts = self.rows()
+        header = [f"do({self.cause})", *(f"{self.target}={one}" for one in self.outcomes)]
+        tables = (header, probabilities), ([self.cause, self.target, *MEASURES], contrasts)
+        return f"<p>{escape(self.title)}</p>" + "".join(_html(*one) for one in tables)
+
+
+MEASURES = ("difference", "ratio", "odds ratio")
+
+
+class _Scale(NamedTuple):
+    """A scale on which two probabilities are compared, and the way back."""
+
+    of: Callable[[FloatArray], FloatArray]
+    back: Callable[[Any], Any]
+
+
+SCALES = (
+    _Scale(lambda p: p, lambda h: h),
+    _Scale(np.log, np.exp),
+    _Scale(lambda p: np.log(p) - np.log1p(-p), np.exp),
+)
+
+
+def _length(one: float, two: float, rho: float) -> float:
+    if np.isinf(one) or np.isinf(two):
+        return np.inf
+    return float(np.sqrt(max(one**2 - 2 * rho * one * two + two**2, 0.0)))
+
+
+def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(one)}</th>" for one in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def effect(
+    source: Any,
+    target: str,
+    do: str,
+    given: Mapping[str, object] = NOTHING,
+    *,
+    data: Any = None,
+    reference: str | None = None,
+    level: float = 0.95,
+) -> Effect:
+    """The effect of setting ``do`` on ``target``, with differences, ratios and odds ratios.
+
+    Parameters
+    ----------
+    source
+        A result of learning (with intervals, if it was learned with them), a network, or a
+        missingness graph, which needs ``data`` and allows for hidden common causes.
+    target, do
+        The variable asked about, and the one that is set.
+    given
+        What is known of other variables.
+    data
+        The rows from which a missingness graph recovers the effect.
+    reference
+        The state of ``do`` to compare with; its first if not given.
+    level
+        Of the intervals.
+
+    Raises
+    ------
+    NotRecoverableError
+        The missingness graph does not recover the effect.
+
+    Examples
+    --------
+    >>> network = Network(
+    ...     {name: ["no", "yes"] for name in ("Drug", "Well")},
+    ...     {"Well": ["Drug"]},
+    ...     {"Drug": [0.5, 0.5], "Well": [[0.8, 0.2], [0.5, 0.5]]},
+    ... )
+    >>> print(effect(network, "Well", do="Drug"))
+    P(Well | do(Drug))
+    do(Drug)  Well=no  Well=yes
+    no          0.800     0.200
+    yes         0.500     0.500
+    <BLANKLINE>
+    Drug      Well  difference  ratio  odds ratio
+    yes - no  yes        0.300  2.500       4.000
+    """
+    network = source.network if isinstance(source, MissingnessGraph) else as_network(source)
+    states = network.states(network.known(do))
+    base = states[0] if reference is None else str(reference)
+    if base not in states:
+        raise LacunetError(f"{do!r} has no state {base!r}.", f"its states are {list(states)}.")
+    if isinstance(source, MissingnessGraph):
+        numbers = _by_graph(source, target, do, given, data, level)
+    else:
+        numbers = _by_network(source, network, target, do, given, level)
+    outcomes = network.states(network.known(target))
+    return Effect(target, do, dict(given), outcomes, states, base, *numbers, level=level)
+
+
+Numbers = tuple[FloatArray, FloatArray | None, FloatArray | None]
+
+
+def _by_network(
+    source: Any, network: Network, target: str, do: str, given: Mapping[str, object], level: float
+) -> Numbers:
+    uncertainty = getattr(source, "uncertainty", None)
+    interval = level if uncertainty is not None else False
+    answers = [
+        query(source, target, given, do={do: state}, interval=interval)
+        for state in network.states(do)
+    ]
+    probabilities = np.stack([np.asarray(answer) for answer in answers])
+    if uncertainty is None:
+        return probabilities, None, None
+    asked = [Asked.of(network, (target,), given, {do: state}) for state in network.states(do)]
+    together = _Together.of(asked)
+    variances = uncertainty.covariance.variances(together).reshape(together.shape)
+    sums, gaps = variances  # of p_x + p_w, and of p_x - p_w
+    ends = np.stack([np.asarray(answer.interval) for answer in answers])
+    return probabilities, ends, _correlations((sums - gaps) / 4)
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Sums and differences of what two interventions lead to, asked as if they were answers.
+
+    The axes of ``shape`` are: sum or difference, outcome, one intervention, the other.
+    """
+
+    network: Network
+    asked: tuple[Asked, ...]
+    gradients: tuple[Mapping[str, FloatArray], ...]
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, asked: Sequence[Asked]) -> _Together:
+        outcomes, states = len(asked[0].gradients), len(asked)
+        gradients = [
+            _added(asked[x].gradients[y], asked[w].gradients[y], sign)
+            for sign in (1, -1)
+            for y in range(outcomes)
+            for x in range(states)
+            for w in range(states)
+        ]
+        shape = (2, outcomes, states, states)
+        return cls(asked[0].network, tuple(asked), tuple(gradients), shape)
+
+    def of_network(self, network: Network) -> FloatArray:
+        """The same from another network."""
+        answers = np.stack([one.of_network(network).reshape(-1) for one in self.asked], axis=1)
+        sums = answers[:, :, None] + answers[:, None, :]
+        return np.stack([sums, answers[:, :, None] - answers[:, None, :]]).reshape(-1)
+
+
+def _added(
+    one: Mapping[str, FloatArray], two: Mapping[str, FloatArray], sign: int
+) -> dict[str, FloatArray]:
+    names = dict.fromkeys((*one, *two))
+    return {name: np.asarray(one.get(name, 0.0) + sign * two.get(name, 0.0)) for name in names}
+
+
+def _by_graph(
+    graph: MissingnessGraph,
+    target: str,
+    do: str,
+    given: Mapping[str, object],
+    data: Any,
+    level: float,
+) -> Numbers:
+    if data is None:
+        raise LacunetError(
+            "a missingness graph says how an effect is recovered, not what it is.",
+            "give the rows: lacunet.effect(graph, ..., data=rows).",
+        )
+    verdict = graph.recover([target], list(given), [do])
+    table = read_table(data_given(data), graph.network)
+    graph.check_data(table)
+    found = recovered(verdict, table)
+    place = tuple(graph.network.state_index(name, str(state)) for name, state in given.items())
+    chosen: Any = (slice(None), *place)
+    shape = found.found.table.shape
+    cells = np.arange(int(np.prod(shape))).reshape(shape)[chosen]  # cause, outcome
+    covariance = found.covariance[np.ix_(cells.reshape(-1), cells.reshape(-1))]
+    blocks = covariance.reshape(*cells.shape, *cells.shape)
+    correlations = _correlations(np.einsum("xyzy->yxz", blocks))
+    return found.found.table[chosen], found.interval(level)[chosen], correlations
+
+
+def _correlations(covariance: FloatArray) -> FloatArray:
+    """Correlations from covariances, along the last two axes; none with what does not vary."""
+    errors = np.sqrt(np.einsum("yxx->yx", covariance))
+    both = errors[:, :, None] * errors[:, None, :]
+    usable = (both > 0) & np.isfinite(both)
+    found = np.divide(covariance, both, out=np.zeros_like(covariance), where=usable)
+    return np.asarray(np.clip(found, -1, 1))

@@ -1,0 +1,81 @@
+"""How sure an estimate by an estimand is: the same estimand without each group of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.missingness.errors import NoRowsError
+from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
+from lacunet.model.network import FloatArray
+from lacunet.statistics.rows import distinct_rows
+from lacunet.uncertainty.jackknife import GROUPS, without_each_group
+from lacunet.uncertainty.spread import Spread
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """An estimate of a query, and the same from the rows without each of many groups.
+
+    ``replicates`` has one row for each group, the cells of the query as columns.
+    """
+
+    found: Estimation
+    replicates: FloatArray
+
+    @property
+    def covariance(self) -> FloatArray:
+        """How the cells of the estimate vary together: the jackknife's covariance."""
+        groups = len(self.replicates)
+        apart = self.replicates - self.replicates.mean(axis=0)
+        return np.asarray((groups - 1) / groups * apart.T @ apart)
+
+    @property
+    def spread(self) -> Spread:
+        """The standard error and the interval of every cell."""
+        flat = self.found.table.reshape(-1)
+        known = np.nan_to_num(flat)
+        rows = float(max(self.found.rows_used, 1))
+        whole = Spread.of_variance(known, known, np.diag(self.covariance), rows)
+        sizes = np.where(np.isnan(flat), 0.0, np.minimum(whole.sizes, rows))
+        shape = self.found.table.shape
+        return Spread(known.reshape(shape), known.reshape(shape), sizes.reshape(shape))
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """The interval of every cell: the table's axes, then low and high."""
+        return self.spread.interval(level)
+
+
+def recovered(verdict: Verdict, table: EncodedTable, groups: int = GROUPS) -> Recovered:
+    """Estimate a query, and again without each group of rows, by the estimand chosen first.
+
+    Raises
+    ------
+    NotRecoverableError
+        The query is not recoverable, or no row shows what its estimand needs.
+    """
+    columns = columns_needed(verdict)
+    found = estimate(verdict, distinct_rows(table, columns))
+    chosen = replace(verdict, term=found.term, find_terms=None)
+    replicates = []
+    for part in without_each_group(_only(table, columns), groups):
+        try:
+            again = estimate(chosen, distinct_rows(part, columns)).table.reshape(-1)
+        except NoRowsError:
+            again = np.full(found.table.size, np.nan)
+        replicates.append(again)
+    whole = np.stack(replicates)
+    return Recovered(
+        found, np.where(np.isnan(whole), np.nan_to_num(found.table.reshape(-1)), whole)
+    )
+
+
+def _only(table: EncodedTable, names: tuple[str, ...]) -> EncodedTable:
+    """The table with the columns that are needed alone."""
+    return EncodedTable.of(
+        {name: table.cardinality_of[name] for name in names},
+        {name: table.columns[name] for name in names},
+        table.weights,
+    )

@@ -1,0 +1,131 @@
+"""Effects: contrasts by hand, intervals that cover, networks and graphs that agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet.errors import LacunetError
+from lacunet.missingness.errors import NotRecoverableError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
+
+NETWORK = Network(
+    {"Z": ["a", "b"], "X": ["no", "yes"], "Y": ["well", "ill"]},
+    {"X": ["Z"], "Y": ["Z", "X"]},
+    {
+        "Z": [0.6, 0.4],
+        "X": [[0.7, 0.3], [0.2, 0.8]],
+        "Y": [[[0.9, 0.1], [0.8, 0.2]], [[0.5, 0.5], [0.3, 0.7]]],
+    },
+)
+GRAPH = MissingnessGraph.parse("Y -> R[Z]; Z -> R[X]", NETWORK)
+MISSING = {"Z": [0.1, 0.3], "X": [0.15, 0.35]}
+
+
+def rows_of(size: int, seed: int) -> object:
+    mechanisms = lc.MissingByGraph(GRAPH, MISSING)
+    return lc.simulate(NETWORK, size, mechanisms, np.random.default_rng(seed)).table
+
+
+def test_contrasts_are_those_of_the_probabilities_under_do() -> None:
+    # P(ill | do(no)) = .6 * .1 + .4 * .5 = .26; P(ill | do(yes)) = .6 * .2 + .4 * .7 = .40
+    (found,) = lc.effect(NETWORK, "Y", do="X").contrasts
+    assert (found.outcome, found.state, found.reference) == ("ill", "yes", "no")
+    assert found.difference.value == pytest.approx(0.14)
+    assert found.ratio.value == pytest.approx(0.40 / 0.26)
+    assert found.odds_ratio.value == pytest.approx((0.40 / 0.60) / (0.26 / 0.74))
+    assert np.isnan(found.difference.low)
+
+
+def test_the_reference_can_be_chosen_and_what_is_given_conditions() -> None:
+    (found,) = lc.effect(NETWORK, "Y", "X", {"Z": "b"}, reference="yes").contrasts
+    assert (found.state, found.reference) == ("no", "yes")
+    assert found.difference.value == pytest.approx(0.5 - 0.7)
+    with pytest.raises(LacunetError, match="'maybe'"):
+        lc.effect(NETWORK, "Y", "X", reference="maybe")
+
+
+def test_a_graph_and_a_result_give_nearly_the_same_effect_with_intervals() -> None:
+    rows = rows_of(4000, 1)
+    result = lc.learn(NETWORK, rows, lc.MGraph(missingness=GRAPH), intervals=True, prior=1)
+    by_result = lc.effect(result, "Y", "X").contrasts[0]
+    by_graph = lc.effect(GRAPH, "Y", "X", data=rows).contrasts[0]
+    for one, two in zip(by_result[3:], by_graph[3:], strict=True):
+        assert one.value == pytest.approx(two.value, rel=0.05)
+        assert one.high - one.low == pytest.approx(two.high - two.low, rel=0.25)
+        assert one.low < one.value < one.high
+
+
+def test_the_variance_of_a_difference_allows_for_what_both_share() -> None:
+    # With complete data of independent arms the interval is Newcombe's, built by hand.
+    counts = {("no", "well"): 60, ("no", "ill"): 40, ("yes", "well"): 80, ("yes", "ill"): 20}
+    rows = {"X": [], "Y": []}
+    for (x, y), count in counts.items():
+        rows["X"] += [x] * count
+        rows["Y"] += [y] * count
+    network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
+    result = lc.learn(network, rows, "direct-mcar", prior=1, intervals=True)
+    found = lc.effect(result, "Y", "X")
+    (contrast,) = found.contrasts
+    assert found.interval is not None
+    (low0, high0), (low1, high1) = found.interval[:, 1]
+    gap = -0.2
+    assert contrast.difference.value == pytest.approx(gap)
+    expected = gap - np.hypot(0.2 - low1, high0 - 0.4), gap + np.hypot(high1 - 0.2, 0.4 - low0)
+    assert contrast.difference[1:] == pytest.approx(expected, abs=1e-3)
+
+
+def test_an_effect_prints_as_a_table_and_gives_a_frame() -> None:
+    found = lc.effect(GRAPH, "Y", "X", data=rows_of(1000, 2))
+    text = str(found)
+    assert text.startswith("P(Y | do(X))\ndo(X)")
+    assert "odds ratio" in text
+    assert "yes - no" in text
+    frame = found.to_frame()
+    assert list(frame["outcome"]) == ["ill"]
+    assert frame["difference_low"][0] < frame["difference"][0] < frame["difference_high"][0]
+    assert "<table>" in found._repr_html_()
+
+
+def test_three_outcomes_and_three_doses_are_all_compared() -> None:
+    network = Network(
+        {"D": ["0", "1", "2"], "Y": ["a", "b", "c"]},
+        {"Y": ["D"]},
+        {"D": [0.2, 0.3, 0.5], "Y": [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.1, 0.1, 0.8]]},
+    )
+    found = lc.effect(network, "Y", "D").contrasts
+    assert len(found) == 6
+    assert {one.reference for one in found} == {"0"}
+
+
+def test_what_a_graph_does_not_recover_and_a_graph_without_rows_are_refused() -> None:
+    hidden = MissingnessGraph.parse("X <-> Y; Y -> R[Z]; Z -> R[X]", NETWORK)
+    with pytest.raises(NotRecoverableError, match="not recoverable"):
+        lc.effect(hidden, "Y", "X", data=rows_of(100, 0))
+    with pytest.raises(LacunetError, match="not what it is"):
+        lc.effect(GRAPH, "Y", "X")
+
+
+def test_the_boundary_is_reached_where_nobody_falls_ill() -> None:
+    network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
+    rows = {"X": ["no"] * 50 + ["yes"] * 50, "Y": ["well"] * 40 + ["ill"] * 10 + ["well"] * 50}
+    result = lc.learn(network, rows, "direct-mcar", prior=1, intervals=True)
+    (found,) = lc.effect(result, "Y", "X").contrasts
+    assert found.ratio.value == 0
+    assert found.ratio.low == 0
+    assert 0 < found.ratio.high < 1
+    assert found.difference.low < -0.2 < found.difference.high < 0
+
+
+@pytest.mark.slow
+def test_intervals_of_effects_cover_the_truth() -> None:
+    truth = lc.effect(NETWORK, "Y", "X").contrasts[0]
+    covered = []
+    for seed in range(200):
+        (found,) = lc.effect(GRAPH, "Y", "X", data=rows_of(1000, seed)).contrasts
+        pairs = zip(found[3:], truth[3:], strict=True)
+        covered.append([own.low <= true.value <= own.high for own, true in pairs])
+    # 200 data sets: a standard error of 0.015 at 0.95; three of them.
+    assert np.abs(np.mean(covered, axis=0) - 0.95).max() < 0.046
