@@ -21,12 +21,12 @@ from lacunet.pages.disclosure import rows_behind
 from lacunet.pages.kit import write_page
 from lacunet.pages.live import Behind
 from lacunet.pages.provenance import Provenance
-from lacunet.pages.recovered import page as recovered_page
 from lacunet.plots import cpt_forest, network_figure
 from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.learned.page import page
 from lacunet.report.network import Side, pair_page
-from lacunet.report.recovered import verdicts_as_data
+from lacunet.report.recovered.page import page as recovered_page
+from lacunet.report.recovered.text import verdicts_as_data
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary

@@ -18,11 +18,11 @@ from lacunet.data.read import read_table
 from lacunet.estimate.learn import Result
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
-from lacunet.pages.recovered import page as recovered_page
 from lacunet.report.compared import comparison_page
 from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.learned.page import page
-from lacunet.report.recovered import verdicts_as_data
+from lacunet.report.recovered.page import page as recovered_page
+from lacunet.report.recovered.text import verdicts_as_data
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary

@@ -16,10 +16,10 @@ from golden import golden
 from lacunet.data.read import read_table
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
-from lacunet.pages.recovered import page as recovered_page
 from lacunet.report.learned.page import page
 from lacunet.report.network import Side, pair_page
-from lacunet.report.recovered import verdicts_as_data
+from lacunet.report.recovered.page import page as recovered_page
+from lacunet.report.recovered.text import verdicts_as_data
 
 pytestmark = needs_browser
 

@@ -62,8 +62,8 @@ def run(options: Namespace) -> int:
     from lacunet.missingness.implications import check_implications, implications, never_testable
     from lacunet.missingness.verdict import Estimation
     from lacunet.pages.disclosure import Disclosure, told_estimation
-    from lacunet.pages.recovered import implications_page, page
-    from lacunet.report.recovered import (
+    from lacunet.report.recovered.page import implications_page, page
+    from lacunet.report.recovered.text import (
         estimated,
         implications_as_data,
         implications_as_text,

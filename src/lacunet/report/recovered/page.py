@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import Any
-
-import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
-from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import Estimation, Verdict
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
 from lacunet.pages.live import drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
+from lacunet.report.recovered.text import (
+    LEVEL,
+    SHOWN_CELLS,
+    TEST_HEADER,
+    estimate_rows,
+    rests_on,
+    tested_rows,
+    two_models,
+)
 from lacunet.wording import counted
 
 SCRIPTS = ("sorting.js", "page.js", "network.js", "recovered.js")
-SHOWN_CELLS = 64
 FEW = 8  # queries: of more, each is folded
-LEVEL = 0.05
-TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
-
-Rows = list[list[str]]
 
 
 def page(
@@ -182,52 +182,3 @@ def _verdict(
     opened = " open" if is_open else ""
     summary = f"<summary><b>{named(verdict.query)}</b></summary>"
     return f'<details class="query"{opened}>{summary}{"".join(parts)}</details>'
-
-
-def two_models(witness: Witness) -> Rows:
-    """The CPTs of both models: an entry, what it is in the one and in the other."""
-    rows = []
-    for node, cpt in witness.one.items():
-        names = [*map(str, witness.submodel.parents(node)), str(node)]
-        for cell in np.ndindex(*cpt.shape):
-            states = ", ".join(f"{n}={k}" for n, k in zip(names[:-1], cell, strict=False))
-            given = f" | {states}" if states else ""
-            values = [f"{one[node][cell]:.6f}" for one in (witness.one, witness.two)]
-            rows.append([f"P({node}={cell[-1]}{given})", *values])
-    return rows
-
-
-def estimate_rows(graph: MissingnessGraph, found: Estimation) -> Rows:
-    """The states of each cell, then its probability."""
-    scope = (*found.given, *found.target)
-    states = [graph.network.states(name) for name in scope]
-    return [
-        [*cell, "unseen" if np.isnan(value) else f"{value:.4f}"]
-        for cell, value in zip(product(*states), found.table.ravel().tolist(), strict=True)
-    ]
-
-
-def rests_on(found: Estimation) -> str:
-    """What an estimate rests on, in words."""
-    return (
-        f"{found.rows_used:,} rows used ({found.share_used:.1%}), effective size "
-        f"{found.effective_size:,.0f}, largest weight {found.largest_weight:.3g}"
-    )
-
-
-def tested_rows(tested: Sequence[TestedImplication]) -> Rows:
-    """An implication, its test, and whether the data refute it."""
-    return [
-        [
-            str(one.implication),
-            one.how,
-            f"{one.statistic:.2f}",
-            f"{one.degrees_of_freedom}",
-            f"{one.p_value:.3g}",
-            f"{one.adjusted:.3g}",
-            f"{one.effect:.3f}",
-            f"{one.rows:,}",
-            "REFUTED" if one.adjusted < LEVEL else "-",
-        ]
-        for one in tested
-    ]

@@ -10,8 +10,8 @@ import lacunet as lc
 from lacunet.data.read import read_table
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
-from lacunet.pages.recovered import page, two_models
-from lacunet.report.recovered import estimated, verdicts_as_data
+from lacunet.report.recovered.page import page
+from lacunet.report.recovered.text import estimated, two_models, verdicts_as_data
 
 
 def made(graph: lc.MissingnessGraph, verdicts: list[Verdict], rows: Any = None) -> str:
