@@ -13,7 +13,7 @@ from math import inf, isfinite, isinf, isnan, log10
 from lacunet.comparison.summary import Difference, Summary
 from lacunet.wording import text_table
 from studies.paper.published import Published, printed, published
-from studies.paper.studies import Study
+from studies.paper.studies import Study, study_named
 from studies.problems.learners import ALL, is_yardstick
 from studies.report.summary import (
     Draws,
@@ -161,14 +161,13 @@ def _agree(one: Draws, two: Draws | None) -> bool:
 
 
 def methods_in_order(study: Study, outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    """The methods that have outcomes: those of the study in its order, then any others.
+    """The methods of the paper and those that have outcomes, in the order of the study.
 
-    Those that are known from print only are there too; yardsticks come last.
+    Methods beside the study follow, and yardsticks come last.
     """
-    there = {one.method for one in outcomes}
-    known = ALL[study.finds]
-    there |= {one.method for one in published(study.name) if not known[one.method].method}
-    names = dict.fromkeys((*(learner.name for learner in study.learners), *known))
+    there = {one.method for one in outcomes} | {one.method for one in published(study.name)}
+    usual = (learner.name for learner in study_named(study.name).learners)
+    names = dict.fromkeys((*usual, *ALL[study.finds]))
     return tuple(sorted((name for name in names if name in there), key=is_yardstick))
 
 

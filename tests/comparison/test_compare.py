@@ -103,3 +103,31 @@ def test_if_nobody_learns_the_reasons_are_told() -> None:
     case = case_of(SCREENING, sample(SCREENING, 50, np.random.default_rng(0)))
     with pytest.raises(LacunetError, match="informed-direct"):
         compare(case, ["informed-direct"], repetitions=1)
+
+
+def test_a_closed_form_that_passes_the_limit_gives_no_network(found: Comparison) -> None:
+    with pytest.raises(LacunetError, match="direct-mcar: took"):
+        compare(found.case, ["direct-mcar"], repetitions=1, limit=1e-9)
+
+
+def test_an_unknown_method_is_refused_before_anything_is_drawn(found: Comparison) -> None:
+    with pytest.raises(LacunetError, match="magic"):
+        compare(found.case, ["magic"], repetitions=10**9)
+
+
+def test_methods_learn_with_the_prior_of_the_user(found: Comparison) -> None:
+    heavy = replace(found.case, prior=1_000.0)  # towards uniform CPTs, far from the truth
+    one, other = (
+        compare(case, ["factored-mar"], repetitions=1).standings[-1] for case in (found.case, heavy)
+    )
+    assert other.divergence.mean > 10 * one.divergence.mean
+
+
+def test_processes_side_by_side_find_the_same(found: Comparison) -> None:
+    one, two = (
+        compare(found.case, ["listwise", "em"], repetitions=2, processes=number)
+        for number in (1, 2)
+    )
+    assert [(s.method, s.divergence) for s in one.standings] == [
+        (s.method, s.divergence) for s in two.standings
+    ]

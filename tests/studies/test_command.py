@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,10 @@ import pytest
 from lacunet.formats.catalogue import example
 from lacunet.formats.files import write_network
 from studies.command import NAMES, main
-from studies.paper.studies import STUDIES
+from studies.paper.studies import STUDIES, study_named, with_settings
+from studies.problems.learners import learners_named
+from studies.problems.sources import Source
+from studies.runner.journal import read_journal
 
 Captured = pytest.CaptureFixture[str]
 
@@ -177,3 +181,35 @@ def test_a_folder_keeps_to_one_study_one_seed_and_one_network_of_a_name(
     assert main(["table-mcar", *other, *TINY, *folder]) == 1
     assert "two different networks are called 'asia'" in capsys.readouterr().err
     assert main(again) == 0
+
+
+def test_all_runs_the_schedule_and_a_method_wherever_auto_stands(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asia, tiny = (Source("asia"),), {"sizes": (50,), "repetitions": 1, "test_rows": 50}
+    large = replace(study_named("table-large"), networks=asia, **tiny)
+    parts = [
+        replace(with_settings(large, ["first"]), learners=learners_named(names))
+        for names in (["direct-mcar"], ["auto"])
+    ]
+    monkeypatch.setattr("studies.paper.schedule.SCHEDULE", tuple(parts))
+    assert main(["all", "-o", str(tmp_path)]) == 0
+    assert main(["all", "-o", str(tmp_path), "--methods", "listwise"]) == 0
+    found = read_journal(tmp_path / "table-large").values()
+    limits = {(one.method, one.limit) for one in found}
+    assert limits == {
+        (name, limit)
+        for name in ("direct-mcar", "auto", "listwise")
+        for limit in (60.0, 300.0, 1500.0)
+    }
+    assert (tmp_path / "table-large" / "table.md").exists()
+    capsys.readouterr()
+    assert main(["all", "-o", str(tmp_path), "--forecast"]) == 0
+    assert capsys.readouterr().err.count("0 of 3 cells are to be run") == 2
+
+
+@pytest.mark.parametrize("name", ["all", "page"])
+def test_what_all_and_page_do_not_take_is_wrong_usage(name: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([name, "--sizes", "100"])
+    assert stopped.value.code == 2
