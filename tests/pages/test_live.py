@@ -288,3 +288,35 @@ def test_the_example_of_children_who_were_never_asked(browser: Any, tmp_path: Pa
         assert sum(opened.numbers("unsupported")["MI"].values()) == 0
         opened.ask({"Age": "kid"})
         assert sum(opened.numbers("unsupported")["MI"].values()) == pytest.approx(1)
+
+
+def test_a_structure_without_cpts_is_drawn_and_says_that_it_has_no_beliefs(
+    browser: Any, tmp_path: Path
+) -> None:
+    bare = lc.example("asia").with_tables(None)
+    write_page(tmp_path / "bare.html", page(bare))
+    with Opened(browser, tmp_path / "bare.html") as opened:
+        assert opened.page.locator("#drawing .card").count() == 8
+        assert "no CPTs" in opened.page.inner_text("#why-not-live")
+        assert opened.numbers() == {}
+        opened.page.locator(".head").first.click()
+        assert opened.faults == []
+
+
+@pytest.mark.slow
+def test_cpts_that_are_too_large_to_carry_are_shown_rounded_and_not_live(
+    browser: Any, tmp_path: Path
+) -> None:
+    names = [f"P{k}" for k in range(5)]
+    states = {name: [f"s{k}" for k in range(10)] for name in names} | {"X": [*"abcdefghijk"]}
+    rng = np.random.default_rng(4)
+    tables = {name: rng.dirichlet(np.ones(10)) for name in names}
+    tables["X"] = rng.dirichlet(np.ones(11), (10,) * 5)  # 1.1 million cells
+    network = Network(states, {"X": names}, tables)
+    write_page(tmp_path / "large.html", page(network))
+    with Opened(browser, tmp_path / "large.html") as opened:
+        assert "too large to carry" in opened.page.inner_text("#why-not-live")
+        assert opened.numbers() == {}
+        opened.choose("P0")
+        np.testing.assert_allclose(opened.shown_cpt(), [tables["P0"]], atol=5.001e-4)
+        assert opened.faults == []

@@ -42,6 +42,7 @@ PATIENCE = 100  # cells per node that are as dear as trying one order
 MANY_CELLS, SEARCHED = 20_000, 10  # where to search: from so many on, up to so often the most
 
 SCRIPTS = ("sorting.js", "page.js", "beliefs.js", "network.js", "cpts.js")
+DRAWING_SCRIPTS = ("sorting.js", "page.js", "network.js", "drawing.js")  # without CPTs
 
 
 @dataclass(frozen=True)

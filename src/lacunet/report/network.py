@@ -10,10 +10,12 @@ from lacunet.errors import LacunetError
 from lacunet.model.network import Network
 from lacunet.pages.kit import document, named, paragraph, section, table
 from lacunet.pages.live import (
+    DRAWING_SCRIPTS,
     NOTHING,
     SCRIPTS,
     Behind,
     carried,
+    drawing,
     is_carried_in_full,
     network_section,
 )
@@ -80,6 +82,16 @@ def _check_pair(first: Network, second: Network) -> None:
 def _data(kind: str, side: Side, source: Provenance, other: Side | None = None) -> dict[str, Any]:
     network = side.network
     place = {name: number for number, name in enumerate(network.variables)}
+    if not network.has_cpts:
+        content = {**drawing(network), "has_rows": False, "live": None}
+    else:
+        content = carried(
+            network,
+            side.behind,
+            other=None if other is None else other.network,
+            behind_other=NOTHING if other is None else other.behind,
+            file=source.network or "NETWORK",
+        )
     return {
         "format": "lacunet page",
         "kind": kind,
@@ -93,13 +105,7 @@ def _data(kind: str, side: Side, source: Provenance, other: Side | None = None) 
             }
             for name in network.variables
         ],
-        **carried(
-            network,
-            side.behind,
-            other=None if other is None else other.network,
-            behind_other=NOTHING if other is None else other.behind,
-            file=source.network or "NETWORK",
-        ),
+        **content,
     }
 
 
@@ -141,7 +147,7 @@ def _page(
     buttons = "".join(
         f'<button type="button" id="{name}">{text}</button>' for name, text in saves.items()
     )
-    bar = f'<div class="bar scripted" hidden>{buttons}</div>' if data["digits"] is None else ""
+    bar = f'<div class="bar scripted" hidden>{buttons}</div>' if data["live"] else ""
     body = [
         f'<div class="{kind}"><header><h1>{named(title)}</h1>',
         *([paragraph(words, "soft")] if words else []),
@@ -150,4 +156,4 @@ def _page(
         provenance_section(source, bar),
         "</main></div>",
     ]
-    return document(title, body, data, SCRIPTS)
+    return document(title, body, data, SCRIPTS if "packed" in data else DRAWING_SCRIPTS)

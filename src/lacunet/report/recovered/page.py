@@ -11,7 +11,7 @@ from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.verdict import Estimation, Verdict
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
-from lacunet.pages.live import drawing, network_section
+from lacunet.pages.live import DRAWING_SCRIPTS, drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.report.recovered.text import (
     LEVEL,
@@ -24,7 +24,6 @@ from lacunet.report.recovered.text import (
 )
 from lacunet.wording import counted
 
-SCRIPTS = ("sorting.js", "page.js", "network.js", "recovered.js")
 FEW = 8  # queries: of more, each is folded
 
 
@@ -121,7 +120,7 @@ def _page(
     )
     parts = [picture, *sections]
     why = graph.why()
-    return report_page("recovered", title, about, parts, drawn, source, SCRIPTS, words=why)
+    return report_page("recovered", title, about, parts, drawn, source, DRAWING_SCRIPTS, words=why)
 
 
 def _groups(
