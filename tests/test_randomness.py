@@ -21,7 +21,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "simulate": lambda rng: lc.simulate(ASIA, 20, rng=rng).frame(),
     "sample": lambda rng: lc.sample(ASIA, 20, rng).columns,
     "hide": lambda rng: lc.hide(WHOLE, ASIA, lc.MCAR(0.5, 0.3), rng),
-    "impute": lambda rng: str(lc.impute(ASIA, ROWS, draws=2, rng=rng)),
+    "impute": lambda rng: str(lc.impute(ASIA, ROWS, draws=2, rng=rng, proper=False)),
     "diagnose": lambda rng: str(lc.diagnose(ASIA, ROWS, rng=rng)),
     "kl_divergence": lambda rng: lc.kl_divergence(ASIA, ASIA, rng=rng, **LARGE),
     "learn_structure": lambda rng: lc.learn_structure(ROWS, rng=rng, strengths=2).strengths,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lacunet.bridges import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
     from lacunet.building.bins import discretise
     from lacunet.building.network import Network
-    from lacunet.completion.impute import impute
     from lacunet.completion.predict import Predictor, compile, predict  # noqa: A004
     from lacunet.data.examples import example_data
     from lacunet.data.given import Data, ReplicateWeights
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
     from lacunet.evaluate import kl_divergence
     from lacunet.formats.catalogue import example
     from lacunet.formats.files import read_network, write_network
+    from lacunet.imputation.impute import impute
+    from lacunet.imputation.pool import Pooled, pool
     from lacunet.inference.answer import Answer
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
@@ -86,6 +87,7 @@ __all__ = [
     "MissingnessGraph",
     "Network",
     "OneStep",
+    "Pooled",
     "Predictor",
     "ReplicateWeights",
     "Result",
@@ -109,6 +111,7 @@ __all__ = [
     "learn_structure",
     "log_likelihood",
     "marginals",
+    "pool",
     "predict",
     "query",
     "read_network",
@@ -149,6 +152,7 @@ _HOME_OF = {
     "MissingnessGraph": "missingness.graph",
     "Network": "building.network",
     "OneStep": "estimate.em.method",
+    "Pooled": "imputation.pool",
     "Predictor": "completion.predict",
     "ReplicateWeights": "data.given",
     "Result": "estimate.learn",
@@ -165,13 +169,14 @@ _HOME_OF = {
     "from_pgmpy": "bridges",
     "from_pyagrum": "bridges",
     "hide": "simulation.simulate",
-    "impute": "completion.impute",
+    "impute": "imputation.impute",
     "kl_divergence": "evaluate",
     "learn": "estimate.learn",
     "learn_missingness": "missingness.fitted",
     "learn_structure": "structure.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",
+    "pool": "imputation.pool",
     "predict": "completion.predict",
     "query": "inference.query",
     "read_network": "formats.files",

@@ -101,11 +101,17 @@ def test_completed_rows_are_written(
         "4,no,off,no",
     ]
     out = tmp_path / "drawn.csv"
-    assert main(["impute", *rain, "--draws", "3", "--seed", "1", "-o", str(out)]) == 0
+    assert main(["impute", *rain, "--draws", "3", "--seed", "1", "-o", str(out)]) == 1
+    assert "--fixed-cpts" in capsys.readouterr().err
+    fixed = ["--draws", "3", "--fixed-cpts", "--seed", "1", "-o", str(out)]
+    assert main(["impute", *rain, *fixed]) == 0
     first = (tmp_path / "drawn-1.csv").read_text()
     assert first.splitlines()[4] == "4,no,off,no"
     assert (tmp_path / "drawn-3.csv").exists()
-    assert main(["impute", *rain, "--draws", "3", "--seed", "1", "-o", str(out)]) == 0
+    assert main(["impute", *rain, "--draws", "3", "--seed", "1", "-o", str(out)]) == 1
+    assert "--fixed-cpts" in capsys.readouterr().err
+    fixed = ["--draws", "3", "--fixed-cpts", "--seed", "1", "-o", str(out)]
+    assert main(["impute", *rain, *fixed]) == 0
     assert (tmp_path / "drawn-1.csv").read_text() == first
     assert main(["impute", *rain, "--draws", "3"]) == 1
     assert "name a file with -o" in capsys.readouterr().err

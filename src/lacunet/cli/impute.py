@@ -12,7 +12,7 @@ from lacunet.cli.predict import add_output_arguments, write_rows
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
 EXAMPLE = """example:
   lacunet impute learned.bif patients.csv -o complete.csv
-  lacunet impute learned.bif patients.csv --draws 20 --seed 1 -o draws.csv
+  lacunet impute learned.bif patients.csv --draws 20 --fixed-cpts --seed 1 -o draws.csv
       (writes draws-1.csv to draws-20.csv)
 """
 
@@ -22,6 +22,8 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_and_data(command)
     draws = "write M completions drawn from the joint posterior instead of the most probable one"
     add(command, "--draws M", draws, type=int)
+    fixed = "draw with the network's CPTs as they are: right for CPTs that are certain"
+    add(command, "--fixed-cpts", fixed, action="store_true")
     add_seed(command)
     add_json(command, "print one JSON object per row")
     add_output_arguments(command)
@@ -32,8 +34,8 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.cli.output import OptionError
-    from lacunet.completion.impute import impute
     from lacunet.formats.files import read_network
+    from lacunet.imputation.impute import impute
 
     if options.draws and options.draws > 1 and not options.output:
         raise OptionError(
@@ -48,6 +50,7 @@ def run(options: Namespace) -> int:
         data_of(options),
         options.draws,
         rng=np.random.default_rng(options.seed),
+        proper=not options.fixed_cpts,
         memory=options.memory,
     )
     frames = [found] if options.draws is None else found

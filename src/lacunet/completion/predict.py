@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lacunet.completion.assumptions import say_assumptions
 from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
 from lacunet.completion.shares import object_to_shares
@@ -90,7 +91,7 @@ def predict(
     >>> predict(rain, {"Wet": ["yes", "no", None]}, "Rain")
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
-    network = as_network(network)
+    learned, network = network, as_network(network)
     names = _names(network, targets)
     answers = (give,) if isinstance(give, str) else tuple(give)
     if wrong := [answer for answer in answers if answer not in GIVEN]:
@@ -99,11 +100,13 @@ def predict(
     given = held_data(data_given(data, missing=missing))
     frame, found = given.source, None
     if not (given.said.keys() > {"source"} or given_targets or "log-probability" in answers):
-        found = _one_by_one(network, frame, names, shares, memory)
+        found = _one_by_one(learned, network, frame, names, shares, memory)
     if found is None:
         columns = source_from(given).columns
         latent = (*given.latent, *(v for v in names if v not in (*columns, *given.latent)))
         table = read_table(replace(given, latent=latent), network)
+        if {*table.partially_observed} - {*latent}:
+            say_assumptions(learned, network, draws=False)
         whole, rows = rows_with_mechanisms(network, table, set(latent))
         asked = rows if given_targets else _without(rows, names)
         found = row_posteriors(whole, asked, names, memory, shares=shares)
@@ -158,7 +161,12 @@ def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:
 
 
 def _one_by_one(
-    network: Network, frame: Any, names: Sequence[str], shares: bool, memory: float | None
+    learned: AnyNetwork,
+    network: Network,
+    frame: Any,
+    names: Sequence[str],
+    shares: bool,
+    memory: float | None,
 ) -> Posteriors | None:
     """The posteriors of a few rows, each asked as a query; None where that is not the way.
 
@@ -168,6 +176,8 @@ def _one_by_one(
     rows = few_rows(frame, FEW)
     if rows is None or not _are_plain(network, rows, names):
         return None
+    if any(type(value) is not str for row in rows for value in row.values()):
+        say_assumptions(learned, network, draws=False)
     whole = with_nodes(network)
     of_target = {name: np.empty((len(rows), network.cardinality(name))) for name in names}
     unsupported_of = {name: np.zeros(len(rows)) for name in names if shares}

@@ -38,6 +38,7 @@ from lacunet.memory import memory_budget
 from lacunet.missingness.augmented import augmented, without_hidden_causes
 from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph, graph_of
+from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Statistics
@@ -259,7 +260,9 @@ def _learned(
     seen = learned.statistics
     assert seen is not None
     result = Result(
-        network.with_tables(learned.tables).with_support(_support(learned, seen)),
+        network.with_tables(learned.tables)
+        .with_support(_support(learned, seen))
+        .with_mechanisms(_mechanisms(method, graph, {} if graph is None else found.mechanisms)),
         learned.families,
         method.name,
         seen.rows,
@@ -304,6 +307,14 @@ def _support(learned: Learned, seen: Statistics) -> dict[str, FloatArray]:
         for name, report in learned.families.items()
         if hidden.isdisjoint((name, *report.parents))
     }
+
+
+def _mechanisms(
+    method: Method, graph: MissingnessGraph | None, cpt_of: Mapping[str, Cpt]
+) -> Mechanisms | None:
+    """How values went missing, where a graph was given."""
+    known = method.graph if isinstance(method, MGraph) else graph
+    return None if known is None else Mechanisms(str(known), cpt_of)
 
 
 def _fitted(method: Method, network: Network, source: AnyRows, setting: Setting) -> Learned:

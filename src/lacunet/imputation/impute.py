@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lacunet.completion.assumptions import say_assumptions
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable
@@ -15,7 +16,9 @@ from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import filled, held_data, replaced
 from lacunet.errors import LacunetError
+from lacunet.estimate.learn import Result, learn
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.imputation.draws import parameter_draws
 from lacunet.model.network import Network
 
 
@@ -25,6 +28,7 @@ def impute(
     draws: int | None = None,
     *,
     rng: np.random.Generator | int | None = None,
+    proper: bool = True,
     unsupported: Literal["warn", "refuse", "ignore"] = "warn",
     missing: Any = (),
     memory: float | None = None,
@@ -39,9 +43,16 @@ def impute(
         Whatever `lacunet.learn` takes.
     draws
         None for the most probable completion of each row, all its missing cells together; or
-        how many completed frames to draw from the joint posterior, for multiple imputation.
+        how many completed frames to draw from the joint posterior, for multiple imputation
+        (`lacunet.pool` puts what is estimated from each of them together).
     rng
         Where the randomness of draws comes from, or a seed; None is fresh entropy.
+    proper
+        Whether each frame is drawn with parameters of its own, drawn first from what is known
+        about them; that takes a result. One learned without intervals is learned again with
+        them, if these are the data it was learned from. With False, all frames are drawn with the
+        same CPTs: enough for a network that is certain, too little variance for one that was
+        learned.
     unsupported
         What to do where completions rest on CPT rows without data.
     missing
@@ -71,20 +82,51 @@ def impute(
     >>> impute(rain, {"Rain": [None, "no", None], "Wet": ["yes", None, None], "Day": [1, 2, 3]})
     {'Rain': ['yes', 'no', 'no'], 'Wet': ['yes', 'no', 'no'], 'Day': [1, 2, 3]}
     """
-    network = as_network(network)
+    learned, network = network, as_network(network)
     if draws is not None and draws < 1:
         raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
     given = held_data(data_given(data, missing=missing))
     frame, table = given.source, read_table(given, network)
+    if {*table.partially_observed} - {*given.latent}:
+        say_assumptions(learned, network, draws=draws is not None)
     whole, rows = rows_with_mechanisms(network, table, given.latent)
     if unsupported != "ignore" and network.support is not None:
         object_to_shares(completion_shares(whole, rows, memory), "completions", unsupported)
     if draws is None:
         return _completed(network, frame, table, most_probable(whole, rows, memory))
-    return [
-        _completed(network, frame, table, drawn)
-        for drawn in draw_completions(whole, rows, draws, np.random.default_rng(rng), memory)
-    ]
+    random = np.random.default_rng(rng)
+    if not proper:
+        drawn = draw_completions(whole, rows, draws, random, memory)
+        return [_completed(network, frame, table, one) for one in drawn]
+    frames = []
+    for own in parameter_draws(_with_intervals(learned, network, table), draws, random):
+        whole, rows = rows_with_mechanisms(own, table, given.latent)
+        (one,) = draw_completions(whole, rows, 1, random, memory)
+        frames.append(_completed(network, frame, table, one))
+    return frames
+
+
+def _with_intervals(given: Any, network: Network, table: EncodedTable) -> Result:
+    """The result, learned again with intervals if it was learned without from these rows."""
+    if not isinstance(given, Result):
+        raise LacunetError(
+            "draws for multiple imputation need to know how sure the parameters are, and a network "
+            "alone does not.",
+            "give the result of lacunet.learn, or proper=False (--fixed-cpts) to draw with the "
+            "CPTs as they are.",
+        )
+    if given.uncertainty is not None:
+        return given
+    missing = {name: table.missing_of[name] for name in network.variables}
+    if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
+        raise LacunetError(
+            "the result was learned without intervals, and not from these rows: how sure its "
+            "parameters are cannot be found out.",
+            "learn with intervals=True, or give proper=False.",
+        )
+    graph = network.mechanisms.graph if network.mechanisms else None
+    options: dict[str, Any] = {"missingness": graph} if graph else {}
+    return learn(network, table, given.method, given.prior, rng=0, intervals=True, **options)
 
 
 def _completed(network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable) -> Any:

@@ -1,0 +1,64 @@
+"""What completions assume about how values went missing, said where it matters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lacunet.errors import LacunetError, LacunetWarning, warn
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.verdict import RECOVERABLE
+from lacunet.model.network import Network
+
+
+class AssumptionWarning(LacunetWarning):
+    """Completions are right only if values went missing in a certain way."""
+
+
+def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
+    """Warn of completions that assume MAR, or that the graph does not identify.
+
+    To be called where rows miss something.
+
+    Parameters
+    ----------
+    given
+        What the user gave for the network. A result that was learned without a graph assumes
+        MAR; a network alone does not know what was assumed, and nothing is said.
+    draws
+        Whether completions are to be drawn: then what is not identified is refused.
+
+    Raises
+    ------
+    LacunetError
+        Completions would be drawn from a law that the graph does not identify.
+    """
+    if network.mechanisms is None:
+        if hasattr(given, "uncertainty"):  # a result of learning
+            warn(
+                "this assumes MAR: the result was learned without a missingness graph, so rows "
+                "are completed as if values were missing at random.",
+                AssumptionWarning,
+            )
+        return
+    if not network.mechanisms.graph:
+        return
+    graph = MissingnessGraph.parse(network.mechanisms.graph, network)
+    if graph.category() != "MNAR":
+        return
+    if not network.mechanisms.cpt_of:
+        warn(
+            "the graph is MNAR, but its mechanisms were not learned, so rows are completed as if "
+            "values were missing at random; method='em' with the graph learns them.",
+            AssumptionWarning,
+        )
+        return
+    verdict = graph.recover_full_law()
+    if verdict.status == RECOVERABLE:
+        return
+    words = f"completions are not identified under this graph: {verdict.why}"
+    if draws:
+        raise LacunetError(
+            f"{words}. Draws would come from a law that the data do not determine.",
+            "without draws= the most probable completion is given, with a warning.",
+        )
+    warn(f"{words}. Others would fit the data equally well.", AssumptionWarning)

@@ -1,0 +1,127 @@
+r"""Networks drawn from what is known about the parameters, given the data.
+
+Completions drawn with fixed CPTs differ too little from each other: they know nothing of how
+unsure the CPTs themselves are, and intervals pooled over them are too short. So each completed
+table has parameters of its own, drawn from their approximate posterior:
+
+- *rate matrix of EM*: normal in the log-ratios :math:`\log \theta_x / \theta_0` of every CPT row,
+  all rows together, with the covariance of the rate matrix carried over to them;
+- *replicates* of the jackknife: the same, with :math:`\sum_g z_g \sqrt{c} (\eta_g - \bar\eta)`,
+  standard normal :math:`z_g` and the factor :math:`c` of the variance;
+- *counts*, and whatever else gives effective sizes: a Dirichlet distribution for each CPT row, of
+  so many rows and the prior.
+
+In log-ratios draws stay within 0 and 1, and an entry near 0 or 1 has a skew posterior, as it
+should. Entries of probability zero stay zero. A CPT row about which nothing is known is drawn from
+the prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lacunet.estimate.intervals import Uncertainty
+from lacunet.estimate.learn import Result
+from lacunet.model.mechanisms import Mechanisms
+from lacunet.model.network import Cpt, FloatArray, Network
+from lacunet.uncertainty.jackknife import Replicates
+from lacunet.uncertainty.rate_matrix import EmSpreads
+
+JEFFREYS = 0.5
+Tables = Mapping[str, FloatArray]
+
+
+def parameter_draws(result: Result, number: int, rng: np.random.Generator) -> list[Network]:
+    """Networks with parameters drawn given the data, mechanisms included.
+
+    Parameters
+    ----------
+    result
+        Learned with intervals.
+    """
+    sure = result.sure()
+    return [_as_learned(result, tables) for tables in _drawn(sure, result.prior, number, rng)]
+
+
+def _as_learned(result: Result, tables: Tables) -> Network:
+    """The learned network, its mechanisms too, with other parameters."""
+    network = result.network
+    drawn = network.with_tables({name: tables[name] for name in network.variables})
+    mechanisms = network.mechanisms
+    if mechanisms is not None:
+        cpt_of = {
+            variable: Cpt(cpt.child, cpt.parents, tables[cpt.child])
+            for variable, cpt in mechanisms.cpt_of.items()
+        }
+        drawn = drawn.with_mechanisms(Mechanisms(mechanisms.graph, cpt_of))
+    return drawn.with_support(network.support)
+
+
+def _drawn(sure: Uncertainty, prior: float, number: int, rng: np.random.Generator) -> list[Tables]:
+    covariance = sure.covariance
+    if isinstance(covariance, EmSpreads):
+        return by_covariance(sure.network, covariance, number, rng)
+    if isinstance(covariance, Replicates):
+        return by_replicates(sure.network, covariance, number, rng)
+    return by_sizes(sure, prior, number, rng)
+
+
+def by_covariance(
+    network: Network, em: EmSpreads, number: int, rng: np.random.Generator
+) -> list[Tables]:
+    """Draws with the covariance of EM's free parameters."""
+    free, cells = em.free, em.layout.flat(dict(network.tables_of or {}))
+    theta, reference = cells[free.cell], cells[free.reference]
+    # d log(theta_x / theta_0) = d theta_x / theta_x + (sum of the row's d theta) / theta_0
+    slopes = np.diag(1 / theta) + (free.row[:, None] == free.row) / reference[:, None]
+    spread = slopes @ em.covariance @ slopes.T
+    values, vectors = np.linalg.eigh((spread + spread.T) / 2)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    found: list[Tables] = []
+    for step in rng.standard_normal((number, len(theta))) @ root.T:
+        logs = np.full(len(cells), -np.inf)
+        np.log(cells, out=logs, where=cells > 0)
+        logs[free.cell] += step
+        found.append({name: _normalised(own) for name, own in em.layout.tables(logs).items()})
+    return found
+
+
+def by_replicates(
+    network: Network, replicates: Replicates, number: int, rng: np.random.Generator
+) -> list[Tables]:
+    """Draws with the covariance of refits on parts of the rows."""
+    steps = rng.standard_normal((number, len(replicates.networks))) * np.sqrt(replicates.factor)
+    found: list[dict[str, FloatArray]] = [{} for _ in range(number)]
+    for cpt in network.cpts:
+        tables = np.stack([one.cpt(cpt.child).table for one in replicates.networks])
+        is_free = (tables > 0).all(axis=0) & (cpt.table > 0)
+        logs = np.log(np.where(is_free, tables, 1.0))
+        apart = np.where(is_free, logs - logs.mean(axis=0), 0.0)
+        own = np.full(cpt.table.shape, -np.inf)
+        np.log(cpt.table, out=own, where=cpt.table > 0)
+        for drawn, step in zip(found, steps, strict=True):
+            drawn[cpt.child] = _normalised(own + np.tensordot(step, apart, axes=1))
+    return list(found)
+
+
+def by_sizes(
+    sure: Uncertainty, prior: float, number: int, rng: np.random.Generator
+) -> list[Tables]:
+    """Draws of each CPT row by itself, from a Dirichlet distribution of its effective size."""
+    pseudo = prior if prior > 1 else JEFFREYS
+    found: list[dict[str, FloatArray]] = [{} for _ in range(number)]
+    for name, spread in sure.spread_of.items():
+        sizes = np.where(np.isinf(spread.row_sizes), 0.0, spread.row_sizes)
+        weights = spread.rates * sizes[..., None] + pseudo
+        gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))
+        for drawn, own in zip(found, gammas, strict=True):
+            drawn[name] = own / own.sum(axis=-1, keepdims=True)
+    return list(found)
+
+
+def _normalised(logs: FloatArray) -> FloatArray:
+    """Probabilities in proportion to the exponentials, row by row."""
+    scaled = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(scaled / scaled.sum(axis=-1, keepdims=True))

@@ -1,0 +1,111 @@
+r"""Estimates from several completed tables as one, by Rubin's rules.
+
+Of :math:`m` completed tables with estimates :math:`q_i` and variances :math:`u_i`,
+
+.. math::
+    \bar q = \tfrac1m \sum_i q_i, \qquad
+    T = \bar u + (1 + \tfrac1m) B, \qquad
+    B = \tfrac{1}{m - 1} \sum_i (q_i - \bar q)^2
+
+(D. B. Rubin, 1987). Its interval is that of a t distribution, whose degrees of freedom allow for
+few tables and for few rows (J. Barnard and D. B. Rubin, 1999): with
+:math:`\lambda = (1 + 1/m) B / T` and :math:`\nu` those that the complete data would have,
+
+.. math::
+    \frac1{\nu_m} = \frac{\lambda^2}{m - 1} +
+    \left( \frac{\nu + 1}{\nu + 3} \, \nu \, (1 - \lambda) \right)^{-1}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lacunet.errors import LacunetError
+from lacunet.model.network import FloatArray
+from lacunet.wording import text_table
+
+LEAST = 2  # tables that show how far they differ
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pooled:
+    """Estimates pooled over completed tables; every field has the shape of one table's estimate.
+
+    ``df`` are the degrees of freedom of its interval, ``missing_information`` is the share of the
+    variance that is due to missing values.
+    """
+
+    estimate: FloatArray
+    standard_error: FloatArray
+    df: FloatArray
+    missing_information: FloatArray
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """The interval of each estimate: its axes, then low and high."""
+        from scipy.special import stdtrit
+
+        if not 0 < level < 1:
+            raise LacunetError(f"the level {level!r} is not between 0 and 1.", "try level=0.95.")
+        reach = stdtrit(self.df, (1 + level) / 2) * self.standard_error
+        return np.stack([self.estimate - reach, self.estimate + reach], axis=-1)
+
+    def __repr__(self) -> str:
+        columns = [
+            self.estimate,
+            self.standard_error,
+            *np.moveaxis(self.interval(), -1, 0),
+            self.df,
+        ]
+        rows = zip(*(np.ravel(column).tolist() for column in columns), strict=True)
+        header = ["estimate", "standard error", "low", "high", "df"]
+        return text_table(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
+
+
+def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
+    """Pool what was estimated from each of several completed tables.
+
+    Parameters
+    ----------
+    estimates
+        The estimate from each table, numbers or arrays of one shape; tables come first.
+    variances
+        The variance of each estimate, as if its table had been observed: squared standard errors.
+    df
+        The degrees of freedom that the estimate would have had with complete data.
+
+    Examples
+    --------
+    >>> pooled = pool([0.30, 0.34, 0.26, 0.30], [0.0021, 0.0022, 0.0019, 0.0021], df=99)
+    >>> round(float(pooled.estimate), 4), round(float(pooled.standard_error), 4)
+    (0.3, 0.0584)
+    """
+    found = np.asarray(estimates, dtype=np.float64)
+    within = np.asarray(variances, dtype=np.float64)
+    if found.shape != within.shape or found.ndim == 0 or len(found) < LEAST:
+        raise LacunetError(
+            f"estimates of the shape {found.shape} and variances of the shape {within.shape} "
+            "cannot be pooled.",
+            "give one of each for every completed table, and at least two tables.",
+        )
+    if not (np.isfinite(found).all() and np.isfinite(within).all() and (within >= 0).all()):
+        raise LacunetError(
+            "an estimate is not a finite number, or a variance is not one from zero up.",
+            "leave out what a completed table does not tell.",
+        )
+    if not df > 0:
+        raise LacunetError(f"df is {df!r}, but degrees of freedom are above zero.")
+    tables = len(found)
+    between = (1 + 1 / tables) * found.var(axis=0, ddof=1)
+    total = within.mean(axis=0) + between
+    share = np.divide(between, total, out=np.zeros_like(total), where=total > 0)  # lambda
+    few_tables = share**2 / (tables - 1)
+    few_rows = np.zeros_like(share)
+    if np.isfinite(df):
+        left = (df + 1) / (df + 3) * df * (1 - share)
+        few_rows = np.divide(1, left, out=np.full_like(share, np.inf), where=left > 0)
+    both = few_tables + few_rows
+    degrees = np.divide(1, both, out=np.full_like(share, np.inf), where=both > 0)
+    return Pooled(found.mean(axis=0), np.sqrt(total), degrees, share)
