@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 import lacunet
-from lacunet.cli import COMMANDS
+from lacunet.cli.parsing import COMMANDS
 
 sys.path.insert(0, os.path.dirname(__file__))
 from mathml import mathml

@@ -117,7 +117,7 @@ def test_wrong_usage_exits_with_two(capsys: Captured) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["learn", "only-a-network.bif"])
     assert stopped.value.code == 2
-    assert "DATA" in capsys.readouterr().err
+    assert "name the data" in capsys.readouterr().err
 
 
 def test_an_unknown_method_lists_the_known(rain: tuple[str, str], capsys: Captured) -> None:
@@ -151,7 +151,7 @@ def test_a_separator_with_holes_is_refused(rain: tuple[str, str], capsys: Captur
 def test_explain_lists_the_rows_of_the_papers_tables(
     method: str, query: str, together: list[str], appendix: list[str], capsys: Captured
 ) -> None:
-    assert main(["explain", *appendix, "--method", method, "--query", query, "--rows"]) == 0
+    assert main(["explain", *appendix, "--method", method, "--query", query, "--list-rows"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(": ")[1] for line in lines if line.startswith("  together")] == together
 
@@ -245,7 +245,7 @@ def test_the_demo_is_right_where_dropping_rows_is_wrong(tmp_path: Path, capsys: 
 
 
 def test_every_command_has_an_example(capsys: Captured) -> None:
-    from lacunet.cli import COMMANDS
+    from lacunet.cli.parsing import COMMANDS
 
     for command in COMMANDS:
         with pytest.raises(SystemExit) as stopped:

@@ -15,12 +15,12 @@ from lacunet.formats.files import write_network
 
 WRITING = {
     "learn": "learn rain.bif rain.csv --method direct-mcar -o OUT.bif --report OUT.html --json",
-    "diagnose": "diagnose rain.bif rain.csv --mechanisms OUT.txt --report OUT.html",
+    "diagnose": "diagnose rain.bif rain.csv --missingness-out OUT.txt --report OUT.html",
     "structure": "structure rain.csv --strengths 0 -o OUT.bif",
     "recover": "recover rain.bif graph.txt --report OUT.html",
     "implications": "recover rain.bif graph.txt --implications --report OUT.html",
     "compare": "compare rain.bif rain.csv --methods direct-mcar --repetitions 1 --report OUT.html",
-    "simulate": "simulate rain.bif --rows 5 -o OUT.csv --graph-out OUT.txt",
+    "simulate": "simulate rain.bif --rows 5 -o OUT.csv --missingness-out OUT.txt",
     "network": "network rain.csv --edges Rain->Wet -o OUT.json --json",
     "networks": "networks asia -o OUT.bif",
     "predict": "predict rain.bif rain.csv --targets Wet -o OUT.csv --json",

@@ -30,7 +30,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
         ["learn", "NETWORK", "DATA", "--method", "listwise", "-o", "NETWORK"],
         ["predict", "NETWORK", "DATA", "--targets", "Wet", "-o", "DATA"],
         ["impute", "NETWORK", "DATA", "-o", "DATA"],
-        ["simulate", "NETWORK", "--rows", "5", "-o", "rows.csv", "--graph-out", "NETWORK"],
+        ["simulate", "NETWORK", "--rows", "5", "-o", "rows.csv", "--missingness-out", "NETWORK"],
         ["impute", "NETWORK", "DATA", "-o", "nowhere/../rain.csv"],
         ["impute", "NETWORK", "*.csv", "-o", "rain.csv"],
         ["impute", "NETWORK", ".", "-o", "rain.csv"],
@@ -80,7 +80,7 @@ def test_two_outputs_do_not_share_a_path(
 
 def test_a_device_may_be_written_to(files: tuple[str, str]) -> None:
     assert main(["count", *files, "-o", os.devnull]) == 1  # its name does not say .stats
-    assert main(["diagnose", *files, "--mechanisms", os.devnull, "--report", os.devnull]) == 0
+    assert main(["diagnose", *files, "--missingness-out", os.devnull, "--report", os.devnull]) == 0
 
 
 def test_a_file_beside_the_input_may_be_replaced(

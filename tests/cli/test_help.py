@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lacunet.cli import COMMANDS, main
+from lacunet.cli import main
+from lacunet.cli.parsing import COMMANDS
 
 KEPT = Path(__file__).with_name("help")
 

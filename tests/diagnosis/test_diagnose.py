@@ -222,7 +222,7 @@ def test_the_command_prints_words_or_json(
     rows = ["A,B,C", *(f"{a},{'' if a == '1' and k % 2 else a},0" for k in range(60) for a in "01")]
     (folder / "rows.csv").write_text("\n".join(rows) + "\n")
     arguments = ["diagnose", str(folder / "net.bif"), str(folder / "rows.csv")]
-    assert main([*arguments, "--mechanisms", str(folder / "graph.txt")]) == 0
+    assert main([*arguments, "--missingness-out", str(folder / "graph.txt")]) == 0
     assert "not missing completely at random: B depends on A" in capsys.readouterr().out
     assert main([*arguments, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)

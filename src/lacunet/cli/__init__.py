@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from io import TextIOWrapper
 from typing import TextIO
 
+from lacunet.cli.parsing import parsed
 from lacunet.cli.signals import Signals, stopping
 from lacunet.cli.terminal import colours, display
 from lacunet.data.errors import DataWarning
@@ -23,48 +22,23 @@ from lacunet.errors import LacunetError, LacunetWarning
 
 INTERRUPTED = 130  # of commands that were stopped; main tells by which signal
 
-COMMANDS = (
-    "learn",
-    "query",
-    "structure",
-    "count",
-    "merge",
-    "drift",
-    "explain",
-    "diagnose",
-    "sensitivity",
-    "recover",
-    "evaluate",
-    "compare",
-    "simulate",
-    "predict",
-    "impute",
-    "network",
-    "networks",
-    "show",
-    "convert",
-    "experiment",
-    "demo",
-    "completions",
-)
-
-
-IMMEDIATE = ("networks", "convert", "show", "experiment", "demo", "completions")
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     _open_streams()
+    words = sys.argv[1:] if arguments is None else list(arguments)
     with colours(), stopping() as signals:
-        code = _run(arguments, signals)
+        code = _run(words, signals)
         return signals.status if code == INTERRUPTED else code
 
 
-def _run(arguments: Sequence[str] | None, signals: Signals) -> int:
+def _run(words: Sequence[str], signals: Signals) -> int:
     try:
+        options = parsed(words)
+        from lacunet.cli.options import split_files
         from lacunet.cli.output import refuse_overwriting
 
-        options = parser().parse_args(arguments)
+        split_files(options)
         with _warnings_as_notes(), display(getattr(options, "progress", "none")):
             refuse_overwriting(options)
             code: int = options.run(options)
@@ -86,36 +60,6 @@ def _run(arguments: Sequence[str] | None, signals: Signals) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left has nowhere to go
         return 1
     return code
-
-
-def parser() -> ArgumentParser:
-    """The parser of the whole command line; each command adds its own part."""
-    from lacunet import __version__
-    from lacunet.cli.options import add_progress
-
-    top = ArgumentParser(
-        prog="lacunet",
-        allow_abbrev=False,
-        description="Learn the parameters of discrete Bayesian networks from incomplete data.",
-        epilog="`lacunet COMMAND --help` shows the options of a command, with an example.",
-    )
-    top.add_argument("--version", action="version", version=f"lacunet {__version__}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in COMMANDS:
-        module = import_module(f"lacunet.cli.{name}")
-        command = commands.add_parser(
-            name,
-            allow_abbrev=False,
-            help=module.HELP,
-            description=module.HELP,
-            epilog=module.EXAMPLE,
-            formatter_class=RawDescriptionHelpFormatter,
-        )
-        module.add_arguments(command)
-        if name not in IMMEDIATE:
-            add_progress(command)
-        command.set_defaults(run=module.run, usage_error=command.error)
-    return top
 
 
 def _open_streams() -> None:

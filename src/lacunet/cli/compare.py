@@ -9,11 +9,12 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
-    add_network_and_data,
+    add_network_or_edges,
     add_prior,
     add_seed,
     limit,
     names,
+    network_of,
     noted_table,
     positive,
 )
@@ -34,7 +35,7 @@ that values are missing because of what they are, is not simulated.
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command)
+    add_network_or_edges(command)
     add(command, "--methods A,B", "methods to compare", type=names)
     separator = "variables for the informed methods, which are then compared too"
     add(command, "--separator A,B", separator, type=names)
@@ -44,15 +45,10 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--rows N", "rows to simulate (default: as in the data)", type=positive)
     add(command, "--repetitions N", "how often to simulate", type=positive, default=5)
     seconds = "time limit for each method, or 'none'"
-    add(command, "--limit SECONDS", seconds, type=limit, default=60.0)
+    add(command, "--time-limit SECONDS", seconds, type=limit, default=60.0)
     add_seed(command)
-    add(
-        command,
-        "--processes N",
-        "number of processes that run at the same time",
-        type=positive,
-        default=1,
-    )
+    jobs = "number of processes that run at the same time"
+    add(command, "--jobs N", jobs, type=positive, default=1)
     add_json(command)
     add_report_argument(command)
     add_data_arguments(command)
@@ -61,11 +57,10 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Learn, simulate, learn by every method, and rank the methods."""
     from lacunet.comparison.compare import case_of, compare
-    from lacunet.formats.files import read_network
     from lacunet.pages.disclosure import Disclosure
     from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 
-    network = read_network(options.network)
+    network = network_of(options)
     separator = tuple(options.separator) if options.separator else None
     table = noted_table(options, network)
     with progress_bar() as progress:
@@ -74,9 +69,9 @@ def run(options: Namespace) -> int:
             case,
             options.methods,
             options.repetitions,
-            options.limit,
+            options.time_limit,
             options.seed,
-            options.processes,
+            options.jobs,
             progress,
         )
     if options.report:

@@ -1,31 +1,51 @@
-"""``lacunet completions``: what a shell needs to complete commands and options."""
+"""``lacunet completions``: what a shell needs to complete commands, options and their values."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace, _SubParsersAction
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
-HELP = "print a script that completes commands and options in a shell"
+HELP = "print a script that completes commands, options, methods and networks in a shell"
 EXAMPLE = """example:
   lacunet completions bash > ~/.local/share/bash-completion/completions/lacunet
   lacunet completions zsh > ~/.zfunc/_lacunet
   lacunet completions fish > ~/.config/fish/completions/lacunet.fish
 """
 BASH = """_lacunet() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} options=""
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} options="" names=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{commands}" -- "$word")); return
   fi
+  case "${{COMP_WORDS[1]}} $before" in
+{values}
+  esac
   case ${{COMP_WORDS[1]}} in
 {cases}
   esac
   case $word in
     -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W "$names" -- "$word") $(compgen -f -- "$word")) ;;
   esac
 }}
 complete -o filenames -F _lacunet lacunet
 """
 ZSH = "#compdef lacunet\nautoload -U +X bashcompinit && bashcompinit\n"
+OF_METHODS = {"--method", "--methods", "--truth", "--start", "--otherwise"}
+OF_NETWORKS = {"NETWORK", "TRUTH", "LEARNED", "IN", "NAME"}
+
+
+@dataclass
+class Offer:
+    """What a command can be completed with.
+
+    ``options`` with the values that each can have, if they are known; ``names`` are what the
+    first word may be, beside a file.
+    """
+
+    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -35,36 +55,63 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the script."""
-    from lacunet.cli import parser
+    from lacunet.cli.parsing import COMMANDS, command_parser
 
-    found = options_of(parser())
+    offers = {name: offer_of(command_parser(name)._actions) for name in COMMANDS}
     if options.shell == "fish":
-        print(_fish(found), end="")
+        print(_fish(offers), end="")
     else:
-        print(ZSH if options.shell == "zsh" else "", _bash(found), sep="", end="")
+        print(ZSH if options.shell == "zsh" else "", _bash(offers), sep="", end="")
     return 0
 
 
-def options_of(top: ArgumentParser) -> dict[str, list[str]]:
-    """The long options of each command, read off the parser."""
-    commands = next(a for a in top._actions if isinstance(a, _SubParsersAction)).choices
-    return {
-        name: [text for action in command._actions for text in action.option_strings
-               if text.startswith("--")]
-        for name, command in commands.items()
-    }  # fmt: skip
+def offer_of(actions: Iterable[Action]) -> Offer:
+    """What a command's arguments can be completed with."""
+    offer = Offer()
+    for action in actions:
+        values = _values(action)
+        if not action.option_strings:
+            offer.names = offer.names or values
+        for text in action.option_strings:
+            if text.startswith("--"):
+                offer.options[text] = values
+    return offer
 
 
-def _bash(found: dict[str, list[str]]) -> str:
-    cases = "\n".join(f'    {name}) options="{" ".join(own)}" ;;' for name, own in found.items())
-    return BASH.format(commands=" ".join(found), cases=cases)
+def _values(action: Any) -> tuple[str, ...]:
+    """The values that are known beforehand; all else is a file, or typed."""
+    from lacunet.estimate.registry import METHODS
+    from lacunet.formats.catalogue import catalogue
+
+    if action.choices:
+        return tuple(map(str, action.choices))
+    if action.option_strings:
+        return () if OF_METHODS.isdisjoint(action.option_strings) else tuple(METHODS)
+    is_network = str(action.metavar).partition(" ")[0] in OF_NETWORKS
+    return tuple(own.name for own in catalogue()) if is_network else ()
 
 
-def _fish(found: dict[str, list[str]]) -> str:
-    lines = [f'complete -c lacunet -n __fish_use_subcommand -f -a "{" ".join(found)}"']
-    lines += [
-        f'complete -c lacunet -n "__fish_seen_subcommand_from {name}" -l {text[2:]}'
-        for name, own in found.items()
-        for text in own
+def _bash(offers: dict[str, Offer]) -> str:
+    cases = [
+        f'    {name}) options="{" ".join(own.options)}" names="{" ".join(own.names)}" ;;'
+        for name, own in offers.items()
     ]
+    values = [
+        f'    "{name} {text}") COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$word")); return ;;'
+        for name, own in offers.items()
+        for text, words in own.options.items()
+        if words
+    ]
+    return BASH.format(commands=" ".join(offers), cases="\n".join(cases), values="\n".join(values))
+
+
+def _fish(offers: dict[str, Offer]) -> str:
+    lines = [f'complete -c lacunet -n __fish_use_subcommand -f -a "{" ".join(offers)}"']
+    for name, own in offers.items():
+        seen = f'complete -c lacunet -n "__fish_seen_subcommand_from {name}"'
+        for text, words in own.options.items():
+            values = f' -x -a "{" ".join(words)}"' if words else ""
+            lines.append(f"{seen} -l {text[2:]}{values}")
+        if own.names:
+            lines.append(f'{seen} -a "{" ".join(own.names)}"')
     return "\n".join(lines) + "\n"

@@ -9,10 +9,11 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
-    add_network_and_data,
+    add_network_or_edges,
     add_output,
     add_size_arguments,
     data_of,
+    network_of,
     note,
     size_options,
 )
@@ -32,7 +33,7 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command)
+    add_network_or_edges(command)
     add_output(command, "-o --output OUT", "where to write the statistics, .stats", required=True)
     method = (
         "the method to count for: listwise, direct-mcar and factored-mcar need the counts of "
@@ -49,9 +50,8 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Count, and say what the file holds."""
     from lacunet.estimate.count import count_into
-    from lacunet.formats.files import read_network
 
-    network = read_network(options.network)
+    network = network_of(options)
     with progress_bar() as progress:
         header, notes = count_into(
             options.output,

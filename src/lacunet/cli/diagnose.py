@@ -8,9 +8,10 @@ from argparse import ArgumentParser, Namespace
 from lacunet.cli.options import (
     add_data_arguments,
     add_json,
-    add_network_and_data,
+    add_network_or_edges,
     add_output,
     add_seed,
+    network_of,
     note,
     noted_table,
 )
@@ -24,7 +25,7 @@ from lacunet.cli.output import (
 HELP = "say what is missing, whether it is missing at random, and which methods that allows"
 EXAMPLE = """example:
   lacunet diagnose alarm.bif patients.csv
-  lacunet diagnose alarm.bif patients.csv --mechanisms graph.txt
+  lacunet diagnose alarm.bif patients.csv --missingness-out graph.txt
 
 what is printed for each variable:
   missing       share of the rows that do not show it
@@ -36,10 +37,10 @@ what is printed for each variable:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command)
+    add_network_or_edges(command)
     add_json(command, "print everything as JSON")
     learn = "learn what decides whether values are shown, and write it as a missingness graph"
-    add_output(command, "--mechanisms FILE", learn)
+    add_output(command, "--missingness-out FILE", learn)
     add_seed(command, "random seed of the tests")
     add_report_argument(command)
     add_data_arguments(command)
@@ -50,17 +51,16 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.diagnosis.diagnosis import diagnose
-    from lacunet.formats.files import read_network
     from lacunet.missingness.fitted import learn_missingness
 
-    network = read_network(options.network)
+    network = network_of(options)
     table = noted_table(options, network)
     found = diagnose(network, table, rng=np.random.default_rng(options.seed))
 
     def write_mechanisms() -> None:
-        if options.mechanisms:
-            learn_missingness(network, table).write(options.mechanisms)
-            note(f"the learned mechanisms are in {options.mechanisms}")
+        if options.missingness_out:
+            learn_missingness(network, table).write(options.missingness_out)
+            note(f"the learned mechanisms are in {options.missingness_out}")
 
     def write_page() -> None:
         if options.report:

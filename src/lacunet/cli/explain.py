@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
     add,
@@ -12,31 +13,35 @@ from lacunet.cli.options import (
     add_json,
     add_memory,
     add_method_arguments,
-    add_network_and_data,
+    add_network_or_edges,
     data_of,
     has_data,
     method_of,
+    network_of,
     note,
     noted_table,
 )
 from lacunet.cli.queries import parts_of, states_in
 from lacunet.cli.terminal import progress_bar
-from lacunet.estimate.method import Method, MethodError
-from lacunet.model.network import Network
+from lacunet.errors import LacunetError
+
+if TYPE_CHECKING:
+    from lacunet.estimate.method import Method
+    from lacunet.model.network import Network
 
 HELP = "say how each CPT would be estimated, from which rows, and what it will cost"
 EXAMPLE = """example:
   lacunet explain alarm.bif patients.csv --method direct-mar
-  lacunet explain net.bif rows.csv --method factored-mcar --query "X=1,W=1" --rows
+  lacunet explain net.bif rows.csv --method factored-mcar --query "X=1,W=1" --list-rows
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command, nargs="*")
+    add_network_or_edges(command, needs_data=False)
     add(command, "--query X=1,W=1", "explain this query instead of the families")
     rows = "list the rows that enter each factor of the query"
-    add(command, "--rows", rows, action="store_true")
+    add(command, "--list-rows", rows, action="store_true")
     add_json(command, "print the plan as JSON")
     add_memory(command)
     add_method_arguments(command)
@@ -45,14 +50,13 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan."""
-    from lacunet.formats.files import read_network
-
-    network = read_network(options.network)
+    network = network_of(options)
     method = method_of(options, network)
-    if options.rows and options.query is None:
-        raise MethodError("--rows lists the rows of a query.", 'give one, as in --query "X=1,W=1".')
+    if options.list_rows and options.query is None:
+        problem = "--list-rows lists the rows of a query."
+        raise LacunetError(problem, 'give one, as in --query "X=1,W=1".')
     if options.query is not None and not has_data(options):
-        raise MethodError("explaining a query needs data, and none are given.", "name a data file.")
+        raise LacunetError("a query is explained from data: none are given.", "name a file.")
     if options.query is not None:
         return _explain_query(options, network, method)
     return _explain_families(options, network, method)
@@ -88,9 +92,11 @@ def _explain_query(options: Namespace, network: Network, method: Method) -> int:
 
     query = states_in(parts_of(options.query), network)
     if not query:
-        raise MethodError("the query names no state.", 'give some, as in --query "X=1,W=1".')
+        raise LacunetError("the query names no state.", 'give some, as in --query "X=1,W=1".')
     table = noted_table(options, network)
     estimand, orders = explain_rows(network, method, table, query)
-    as_data, as_text = rows_as_data(estimand, orders), rows_as_text(estimand, orders, options.rows)
-    print(json.dumps(as_data) if options.json else as_text)
+    if options.json:
+        print(json.dumps(rows_as_data(estimand, orders)))
+    else:
+        print(rows_as_text(estimand, orders, options.list_rows))
     return 0

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
-from lacunet.cli.network import EDGES_HELP, add_building_arguments
 from lacunet.cli.options import (
     DATA_HELP,
-    NETWORK_HELP,
     add,
     add_data_arguments,
     add_json,
     add_learning_arguments,
     add_method_arguments,
+    add_network_or_edges,
     add_output,
-    add_query_arguments,
     data_of,
     method_options,
     names,
+    network_of,
     note,
     size_options,
     table_of,
@@ -33,10 +33,12 @@ from lacunet.cli.output import (
     page_source,
 )
 from lacunet.cli.terminal import progress_bar
-from lacunet.data.table import EncodedTable
-from lacunet.estimate.learn import Result
-from lacunet.model.network import Network
-from lacunet.progress import Progress
+
+if TYPE_CHECKING:
+    from lacunet.data.table import EncodedTable
+    from lacunet.estimate.learn import Result
+    from lacunet.model.network import Network
+    from lacunet.progress import Progress
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
@@ -62,18 +64,14 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    given = f"{NETWORK_HELP}; {DATA_HELP}; or .stats of lacunet count"
-    files = command.add_argument("files", metavar="NETWORK DATA", nargs="+", help=given)
-    add(command, "--edges EDGES", f"{EDGES_HELP}; then no NETWORK is given")
+    add_network_or_edges(command, f"{DATA_HELP}; or .stats of lacunet count")
     add_output(command, "-o --output OUT", "where to write the learned network")
     add_json(command)
     add_learning_arguments(command)
     promised = "variables that every row is promised to show; no others count as fully observed"
     add(command, "--fully-observed A,B", promised, type=names, default=[])
     add_report_argument(command, "; all rows are held in memory for that")
-    add_building_arguments(command)
     add_method_arguments(command)
-    add_query_arguments(command, files)
     add_data_arguments(command)
 
 
@@ -81,7 +79,7 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
     from lacunet.formats.files import check_target
 
-    network, options.data = _network(options)
+    network = network_of(options)
     if options.output:
         check_target(network, options.output)
     table = None
@@ -156,25 +154,6 @@ def _keep(result: Result, options: Namespace) -> None:
         note(f"the learned network is in {options.output}")
     elif not options.json:
         note("nothing was written; -o FILE writes the learned network")
-
-
-def _network(options: Namespace) -> tuple[Network, list[str]]:
-    """The network, read or made from edges, and the data files."""
-    from lacunet.cli.network import found_network
-    from lacunet.data.whole import held_data
-    from lacunet.formats.files import read_network
-
-    if options.edges is not None:
-        options.data = options.files
-        if options.data == ["-"]:  # can be read once only
-            options.held = held_data(data_of(options))
-        return found_network(options, data_of(options)), options.files
-    if len(options.files) < (1 if options.sql else 2):
-        options.usage_error(
-            "a network and data are needed: name the data after the network, or give "
-            "--edges 'A -> B' instead of a network"
-        )
-    return read_network(options.files[0]), options.files[1:]
 
 
 def _write_page(result: Result, options: Namespace, table: EncodedTable | None) -> None:

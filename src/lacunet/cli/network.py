@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.options import (
+    EDGES_HELP,
     add,
+    add_building_arguments,
     add_data,
+    add_data_arguments,
     add_json,
-    add_missing,
     add_output,
-    add_text_arguments,
     data_of,
     names,
     note,
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from lacunet.model.network import Network
 
 HELP = "make a network file from data and edges"
-EDGES_HELP = (
-    "edges such as 'Age -> Disease; Disease -> Test', a bnlearn model string '[A][B|A]', or a "
-    "file with edges as text, DOT or dagitty"
-)
 EXAMPLE = """example:
   lacunet network patients.csv --edges 'Age, Smoking -> Cancer -> Death' -o patients.json
   lacunet network patients.csv --edges graph.dot --states 'Stage=I,II,III,IV' -o patients.bif
@@ -36,23 +33,11 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_data(command)
-    add(command, "--edges EDGES", EDGES_HELP, required=True)
+    add(command, "--edges EDGES", EDGES_HELP.partition(";")[0], required=True)
     add_output(command, "-o --output OUT", "the network file to write")
     add_json(command, "print the network as JSON")
     add_building_arguments(command)
-    add_text_arguments(command)
-    add_missing(command)
-
-
-def add_building_arguments(command: Any) -> None:
-    """Say what the data alone do not: states, and how to cut numbers."""
-    states = "the states of a variable, in order, instead of those found in the data"
-    add(command, "--states X=A,B,C", states, action="append", default=[])
-    bins = (
-        "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
-        "or X=18,40,65 (cut points)"
-    )
-    add(command, "--bins X=N", bins, action="append", default=[])
+    add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:
@@ -90,6 +75,22 @@ def found_network(options: Namespace, data: Any) -> Any:
     for text in (found.summary, *found.remarks):
         note(text)
     return found.network
+
+
+def network_without_data(options: Namespace) -> Network:
+    """The network of edges whose states are all given."""
+    from lacunet.building.edges import edges_of
+    from lacunet.cli.output import OptionError
+    from lacunet.model.network import Network
+
+    edges = edges_of(edges_asked(options.edges))
+    states = dict(map(asked_states, options.states))
+    if absent := [name for name in edges.variables if name not in states]:
+        raise OptionError(
+            f"the edges do not say which states {', '.join(absent)} have.",
+            "name data that show them, or give --states for every variable.",
+        )
+    return Network({name: states[name] for name in edges.variables}, edges.parents_of)
 
 
 def edges_asked(text: str) -> str | Path:

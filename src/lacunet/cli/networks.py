@@ -9,11 +9,14 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import add, add_json, add_output, note
 from lacunet.cli.output import OutputError
-from lacunet.formats.catalogue import Entry
 from lacunet.wording import text_table
+
+if TYPE_CHECKING:
+    from lacunet.formats.catalogue import Entry
 
 HELP = "list the bundled benchmark networks, or write one to a file"
 EXAMPLE = """example:

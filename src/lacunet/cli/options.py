@@ -8,24 +8,29 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lacunet.cli.terminal import progress_bar
-from lacunet.data.matching import MISSING_TOKENS
-from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.estimate.method import Method
-from lacunet.formats.files import FORMATS, read_network
-from lacunet.model.network import Network
-from lacunet.progress import Progress
 
 if TYPE_CHECKING:
     from lacunet.data.given import Data
+    from lacunet.data.table import EncodedTable
+    from lacunet.estimate.method import Method
+    from lacunet.model.network import Network
+    from lacunet.progress import Progress
 
-NETWORK_HELP = f"the network: {' '.join(FORMATS)}, each also .gz, or the name of a bundled one"
+NETWORK_HELP = (
+    "the network: .bif .xmlbif .xml .bifxml .net .hugin .dsc .xdsl .uai .json, each also .gz, or "
+    "the name of a bundled one"
+)
 DATA_HELP = (
     "the data: .csv .tsv .parquet .arrow .feather, also .csv.gz, globs and folders of parts, or - "
     "for CSV from standard input"
 )
 
 
+EDGES_HELP = (
+    "edges such as 'Age -> Disease; Disease -> Test', a bnlearn model string '[A][B|A]', or a "
+    "file with edges as text, DOT or dagitty; then no NETWORK is given"
+)
 SMALLEST = 5e-324  # the first number above zero
 Number = TypeVar("Number", int, float)
 
@@ -65,9 +70,80 @@ def add_json(command: Any, text: str = "print the result as JSON") -> None:
 
 
 def add_network_and_data(command: ArgumentParser, nargs: str = "+") -> None:
-    """Take a network and data files."""
+    """Take a network with CPTs, and data files."""
     add(command, "network NETWORK", NETWORK_HELP)
     add_data(command, nargs)
+
+
+def add_network_or_edges(
+    command: ArgumentParser,
+    text: str = DATA_HELP,
+    *,
+    then: str = "data",
+    needs_data: bool = True,
+) -> None:
+    """Take a network, or edges and what the data do not say; then data, or a graph.
+
+    `split_files` tells them apart, and `network_of` gives the network. Where a graph follows, data
+    are an option of the command's own.
+    """
+    given = f"{NETWORK_HELP}; {text}"
+    metavar = f"NETWORK {then.upper()}"
+    files = command.add_argument("files", metavar=metavar, nargs="+", help=given)
+    group = command.add_argument_group("edges in place of a network")
+    add(group, "--edges EDGES", EDGES_HELP, action=_InPlaceOf, files=files)
+    add_building_arguments(group)
+    command.set_defaults(then=then, needs_data=needs_data)
+    if then == "data":
+        add_query_arguments(command, files)
+
+
+def add_building_arguments(command: Any) -> None:
+    """Say what edges and data alone do not: states, and how to cut numbers."""
+    states = "the states of a variable, in order, instead of those found in the data"
+    add(command, "--states X=A,B,C", states, action="append", default=[])
+    bins = (
+        "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
+        "or X=18,40,65 (cut points)"
+    )
+    add(command, "--bins X=N", bins, action="append", default=[])
+
+
+def split_files(options: Namespace) -> None:
+    """Tell the network and what follows it among the files that were typed."""
+    if not hasattr(options, "files"):
+        return
+    files = list(options.files)
+    options.network = files.pop(0) if options.edges is None and files else None
+    if options.edges is None and options.network is None:
+        options.usage_error("name a network, or give --edges 'A -> B' instead of one")
+    if options.then == "data":
+        options.data = files
+        if options.needs_data and not has_data(options):
+            options.usage_error(
+                "a network and data are needed: name the data after the network, or give "
+                "--edges 'A -> B' instead of a network"
+            )
+    elif len(files) == 1:
+        setattr(options, options.then, files[0])
+    else:
+        options.usage_error(f"name one {options.then} after the network")
+
+
+def network_of(options: Namespace) -> Network:
+    """The network that is named, or that edges, data and states make."""
+    from lacunet.cli.network import found_network, network_without_data
+    from lacunet.formats.files import read_network
+
+    if options.network is not None:
+        return read_network(options.network)
+    if options.then == "data" and options.data == ["-"]:  # can be read once only
+        from lacunet.data.whole import held_data
+
+        options.held = held_data(data_of(options))
+    if has_data(options):
+        return found_network(options, data_of(options))  # type: ignore[no-any-return]
+    return network_without_data(options)
 
 
 def add_data(command: ArgumentParser, nargs: str = "+") -> None:
@@ -90,7 +166,7 @@ def add_query_arguments(command: ArgumentParser, files: Action) -> None:
 class _InPlaceOf(Action):
     """Keeps the text of an option with which files need not be named."""
 
-    def __init__(self, files: Action, **kept: Any) -> None:
+    def __init__(self, *, files: Action, **kept: Any) -> None:
         super().__init__(**kept)
         self.files = files
 
@@ -160,6 +236,8 @@ def add_row_arguments(group: Any) -> None:
 
 def add_missing(group: Any) -> None:
     """Say which values mean a missing one."""
+    from lacunet.data.matching import MISSING_TOKENS
+
     known = ", ".join(token or "an empty cell" for token in MISSING_TOKENS)
     text = (
         f"further values that mean 'not observed', beside {known}: 9 in all columns, or X=7,9 in "
@@ -247,6 +325,8 @@ def method_of(options: Namespace, network: Network) -> Method:
 
 def _start(text: str | None) -> str | Network | None:
     """A method's name as it is; the network in a file, if it names one."""
+    from lacunet.formats.files import FORMATS, read_network
+
     if text is not None and any(suffix in text.lower() for suffix in FORMATS):
         return read_network(text)
     return text

@@ -24,7 +24,7 @@ EXAMPLE = """example:
 what is written for each row and target X:
   X=state          the probability of each state, given what the row shows
   X                the most probable state
-  unsupported(X)   the share that rests on CPT rows without data (--unsupported)
+  unsupported(X)   the share that rests on CPT rows without data (--unsupported-share)
   log-probability  natural logarithm of the probability of all that the row shows
 """
 
@@ -37,7 +37,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--given-targets", given, action="store_true")
     add(command, "--hide-targets", SUPPRESS, action="store_true")  # what is always done now
     share = "add the share of each prediction that rests on CPT rows without data"
-    add(command, "--unsupported", share, action="store_true")
+    add(command, "--unsupported-share", share, action="store_true")
     add_json(command, "print one JSON object per row")
     add_output_arguments(command)
 
@@ -60,7 +60,7 @@ def run(options: Namespace) -> int:
         read_network(options.network),
         data_of(options),
         options.targets,
-        give=[one for one in GIVEN if one != "unsupported" or options.unsupported],
+        give=[one for one in GIVEN if one != "unsupported" or options.unsupported_share],
         given_targets=options.given_targets,
         memory=options.memory,
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lacunet.cli.options import names
 from lacunet.errors import LacunetError
-from lacunet.model.network import Network
+
+if TYPE_CHECKING:
+    from lacunet.model.network import Network
 
 _DO = re.compile(r"(?:^|,)\s*do\s*\(")
 

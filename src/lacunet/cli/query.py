@@ -13,17 +13,18 @@ from lacunet.cli.options import (
     add_json,
     add_learning_arguments,
     add_method_arguments,
-    add_network_and_data,
+    add_network_or_edges,
     has_data,
+    network_of,
     note,
 )
 from lacunet.cli.queries import split_query, states_in
 from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
-from lacunet.model.network import Network
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
+    from lacunet.model.network import Network
 
 HELP = "answer queries about a network, or about one learned from data, with intervals"
 EXAMPLE = """example:
@@ -39,7 +40,7 @@ into X are cut.
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command, nargs="*")
+    add_network_or_edges(command, needs_data=False)
     asked = "the variables asked about, and the states that are given or set; may be repeated"
     add(command, "--query X,Y|do(W=w),Z=z", asked, action="append", required=True)
     rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"
@@ -53,7 +54,6 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the answers."""
-    from lacunet.formats.files import read_network
     from lacunet.inference.query import query
 
     if options.intervals is not None and not has_data(options):
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
             "intervals come from data, and none are given.",
             "name the data after the network.",
         )
-    network = read_network(options.network)
+    network = network_of(options)
     asked = [_parsed(network, text) for text in options.query]
     result: Any = network
     code = 0

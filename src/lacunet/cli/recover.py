@@ -7,18 +7,18 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.options import (
     DATA_HELP,
-    NETWORK_HELP,
     add,
     add_data_arguments,
     add_json,
+    add_network_or_edges,
     add_query_arguments,
     has_data,
+    network_of,
     note,
     noted_table,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
 from lacunet.cli.queries import split_query
-from lacunet.missingness.graph import graph_of
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
 EXAMPLE = """example:
@@ -36,8 +36,8 @@ READ = ("network", "graph", "data")  # the files that the result rests on
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add(command, "network NETWORK", NETWORK_HELP)
-    add(command, "graph GRAPH", "a text file with the missingness graph")
+    graph = "a text file with the missingness graph"
+    add_network_or_edges(command, graph, then="graph", needs_data=False)
     add(
         command,
         "--query X,Y|Z",
@@ -58,7 +58,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
-    from lacunet.formats.files import read_network
+    from lacunet.missingness.graph import graph_of
     from lacunet.missingness.implications import check_implications, implications, never_testable
     from lacunet.missingness.verdict import Estimation
     from lacunet.pages.disclosure import Disclosure, told_estimation
@@ -71,7 +71,7 @@ def run(options: Namespace) -> int:
         verdicts_as_text,
     )
 
-    graph = graph_of(options.graph, read_network(options.network))
+    graph = graph_of(options.graph, network_of(options))
     graph = graph.hiding(options.latent or ())
     table = None
     if has_data(options):

@@ -9,9 +9,10 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
-    add_network_and_data,
+    add_network_or_edges,
     add_prior,
     names,
+    network_of,
     noted_table,
 )
 from lacunet.cli.queries import refuse_do, split_query, states_in
@@ -32,7 +33,7 @@ With --method em they are compared given everything else that their rows show.
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command)
+    add_network_or_edges(command)
     add(command, "--query X=x|Y=y", "one state, and what is given", required=True)
     hidden = "the variable whose hidden values may differ from the shown ones"
     add(command, "--mechanism X", hidden, required=True)
@@ -50,9 +51,8 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the answer over the tilts."""
     from lacunet.diagnosis.sensitivity import as_data, sensitivity
-    from lacunet.formats.files import read_network
 
-    network = read_network(options.network)
+    network = network_of(options)
     typed = refuse_do(split_query(options.query))
     asked, evidence = states_in(typed.target, network), states_in(typed.given, network)
     if len(asked) != 1:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output
-from lacunet.model.network import Network
+
+if TYPE_CHECKING:
+    from lacunet.model.network import Network
 
 HELP = "print a network, or the CPTs of some variables"
 EXAMPLE = """example:

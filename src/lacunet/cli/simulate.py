@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed, note
 from lacunet.cli.output import OutputError
+from lacunet.cli.parsing import HOW_TO_HIDE
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -17,13 +18,12 @@ if TYPE_CHECKING:
 
 HELP = "draw rows from a network and hide values: MCAR, MAR, informed MAR, or by a graph"
 EXAMPLE = """example:
-  lacunet simulate alarm --rows 10000 --missing mar --seed 7 -o rows.csv --graph-out graph.txt
-  lacunet simulate net.bif --rows 500 --missing mcar --share 0.5 --rate 0.2 -o rows.parquet
-  lacunet simulate net.bif --rows 500 --missing mechanisms.txt -o rows.csv --complete-out all.csv
-  lacunet simulate alarm --rows 9 --missing mar -o one.csv --graph-out mechanisms.json
-  lacunet simulate alarm --rows 99999 --missing mechanisms.json --seed 1 -o other.csv
+  lacunet simulate alarm --rows 10000 --hide mar --seed 7 -o rows.csv --missingness-out graph.txt
+  lacunet simulate net.bif --rows 500 --hide mcar --share 0.5 --rate 0.2 -o rows.parquet
+  lacunet simulate net.bif --rows 500 --missingness graph.txt -o rows.csv --complete-out all.csv
+  lacunet simulate alarm --rows 9 --hide mar -o one.csv --missingness-out mechanisms.json
+  lacunet simulate alarm --rows 99999 --missingness mechanisms.json --seed 1 -o other.csv
 """
-KINDS = ("none", "mcar", "mar", "informed")
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -32,16 +32,16 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--rows N", "number of rows", type=int, required=True)
     add_output(command, "-o --output DATA", "file for the rows", required=True)
     add_seed(command)
-    add(
-        command,
-        "--missing HOW",
-        "mcar, mar, informed, none, or a file: a missingness graph, or mechanisms that "
-        "--graph-out wrote to a .json file",
-        default="mar",
+    hide = "how values go missing, by mechanisms drawn at random (default: mar)"
+    add(command, "--hide", hide, choices=HOW_TO_HIDE)
+    graph = (
+        "hide values by these mechanisms instead: a file with a missingness graph, or with "
+        "mechanisms that --missingness-out wrote to a .json file"
     )
+    add(command, "--missingness GRAPH", graph)
     add_output(
         command,
-        "--graph-out FILE",
+        "--missingness-out FILE",
         "file for the missingness graph, or for the mechanisms with all their probabilities "
         "if it ends in .json",
     )
@@ -83,8 +83,8 @@ def run(options: Namespace) -> int:
     write_table(drawn.table, network, options.output)
     if options.complete_out:
         write_table(drawn.complete, network, options.complete_out)
-    if options.graph_out:
-        _write_graph(drawn, options.graph_out)
+    if options.missingness_out:
+        _write_graph(drawn, options.missingness_out)
     data = simulation_as_data(drawn)
     print(json.dumps(data) if options.json else simulation_as_text(data))
     note(f"the rows are in {options.output}")
@@ -100,9 +100,12 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 
-    how = options.missing
+    if options.hide and options.missingness:
+        options.usage_error("give --hide or --missingness, not both")
+    path = options.missingness
+    how = options.hide or ("" if path else "mar")
     kind: Any = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}.get(how)
-    is_written = how.endswith(".json")
+    is_written = bool(path) and path.endswith(".json")
     if kind is not None:
         used = [field.name for field in fields(kind)]
     else:
@@ -111,22 +114,24 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     if unused := [name for name in given if name not in used]:
         spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
-        options.usage_error(f"--missing {how} does not use {spelled}")
-    if how == "none" and options.graph_out:
-        options.usage_error("--missing none has no missingness graph to write")
+        said = f"--missingness {path}" if path else f"--hide {how}"
+        options.usage_error(f"{said} does not use {spelled}")
+    if how == "none" and options.missingness_out:
+        options.usage_error("--hide none has no missingness graph to write")
     if how == "none":
         return None
     if kind is not None:
         missing: Missing = kind(**given)
         return missing
-    if not Path(how).is_file():
+    if not Path(path).is_file():
         raise LacunetError(
-            f"--missing is {how!r}: neither one of {', '.join(KINDS)} nor a file.",
-            "a missingness graph is a text file with lines such as: Age -> R[Income]",
+            f"--missingness is {path!r}, and there is no such file.",
+            "a missingness graph is a text file with lines such as: Age -> R[Income]. To draw "
+            f"mechanisms at random, give --hide: {', '.join(HOW_TO_HIDE)}.",
         )
     if is_written:
-        return read_missingness(how, network)
-    return MissingByGraph(MissingnessGraph.read(how, network), **given)
+        return read_missingness(path, network)
+    return MissingByGraph(MissingnessGraph.read(path, network), **given)
 
 
 def _write_graph(drawn: Simulation, path: str) -> None:

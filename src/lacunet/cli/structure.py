@@ -6,17 +6,17 @@ import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from lacunet.cli.network import add_building_arguments, asked_bins, asked_states, note_written
+from lacunet.cli.network import asked_bins, asked_states, note_written
 from lacunet.cli.options import (
     add,
+    add_building_arguments,
     add_data,
+    add_data_arguments,
     add_json,
     add_memory,
     add_output,
     add_prior,
-    add_row_arguments,
     add_seed,
-    add_text_arguments,
     data_of,
     names,
     note,
@@ -64,8 +64,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_prior(group)
     add_memory(group)
     add_building_arguments(group)
-    add_row_arguments(group)
-    add_text_arguments(group)
+    add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:

@@ -9,6 +9,7 @@ from lacunet.data.given import Data
 from lacunet.estimate.deletion.forms import Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
+from lacunet.wording import did_you_mean
 
 KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
 METHODS = tuple(KINDS)
@@ -17,7 +18,10 @@ METHODS = tuple(KINDS)
 def options_of(name: str) -> dict[str, Field[Any]]:
     """The options of a method, by their names."""
     if name not in KINDS:
-        raise MethodError(f"there is no method {name!r}.", f"choose one of {', '.join(METHODS)}.")
+        offer = f"{did_you_mean(str(name), METHODS)} "
+        raise MethodError(
+            f"there is no method {name!r}.", f"{offer.lstrip()}choose one of {', '.join(METHODS)}."
+        )
     every = fields(KINDS[name])  # type: ignore[arg-type]
     return {own.name: own for own in every if own.metadata}
 

@@ -37,9 +37,11 @@ class NetworkError(LacunetError):
 
     @classmethod
     def no_such_state(cls, variable: str, state: object, states: Iterable[str]) -> NetworkError:
+        known = list(states)
         return cls(
-            f"variable {variable!r} has no state {state!r}, only {list(states)}.",
-            "use one of these, spelled as here; leave the variable out if it was not observed.",
+            f"variable {variable!r} has no state {state!r}, only {known}.",
+            did_you_mean(str(state), known)
+            or "use one of these, spelled as here; leave the variable out if it was not observed.",
         )
 
 

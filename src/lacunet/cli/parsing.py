@@ -1,0 +1,167 @@
+"""From what is typed to options: the commands, their parsers, and what was probably meant.
+
+Only the command that is asked for is imported, and no command imports the libraries that it works
+with before it runs: `lacunet --version` must not wait for NumPy.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import REMAINDER, SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from lacunet.wording import did_you_mean
+
+GROUPS = {
+    "learn from incomplete data": ("learn", "query", "structure", "explain"),
+    "look at what is missing": ("diagnose", "recover", "sensitivity"),
+    "use what was learned": ("predict", "impute", "evaluate", "compare"),
+    "make and show networks": ("network", "networks", "show", "convert", "simulate"),
+    "count now, learn later": ("count", "merge", "drift"),
+    "more": ("demo", "completions", "experiment"),
+}
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+IMMEDIATE = ("networks", "convert", "show", "experiment", "demo", "completions")
+
+HOW_TO_HIDE = ("none", "mcar", "mar", "informed")
+
+# What options were called before, by command; they are taken for one more version.
+Renamed = str | Callable[[str], tuple[str, str]]
+RENAMED: dict[str, dict[str, Renamed]] = {
+    "compare": {"--limit": "--time-limit", "--processes": "--jobs"},
+    "diagnose": {"--mechanisms": "--missingness-out"},
+    "explain": {"--rows": "--list-rows"},
+    "simulate": {
+        "--graph-out": "--missingness-out",
+        "--missing": lambda how: ("--hide" if how in HOW_TO_HIDE else "--missingness", how),
+    },
+}
+
+
+class Parser(ArgumentParser):
+    """A parser that takes no abbreviations, and offers what was probably meant."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            **{"allow_abbrev": False, "formatter_class": RawDescriptionHelpFormatter, **more}
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """End with the message and what was probably meant; the usage would hide it."""
+        words = message.split("'")
+        if "invalid choice: " in message and len(words) > 2:
+            known = [choice for action in self._actions for choice in action.choices or ()]
+            message = _with_offer(message, words[1], map(str, known))
+        self.exit(2, f"{self.prog}: error: {message}\n{self.prog} --help shows how it is used\n")
+
+    def refuse_unknown(self, words: Iterable[str]) -> None:
+        """End at the first word that looks like an option and is none."""
+        known = [text for text in self._option_string_actions if text.startswith("--")]
+        if any(action.nargs == REMAINDER for action in self._actions):
+            return
+        for word in words:
+            name = word.partition("=")[0]
+            if word == "--":
+                return
+            if word.startswith("--") and name not in known:
+                self.error(_with_offer(f"there is no option {name}", name, known))
+
+
+def _with_offer(message: str, word: str, known: Iterable[str]) -> str:
+    offer = did_you_mean(word, known)
+    return f"{message}; {offer}" if offer else message
+
+
+def parsed(words: Sequence[str]) -> Namespace:
+    """The options of the command that is asked for; ``run`` is what carries it out."""
+    if words and words[0] in COMMANDS:
+        command = command_parser(words[0])
+        given = renamed(words[0], words[1:])
+        command.refuse_unknown(given)
+        options = command.parse_args(given)
+        options.command = words[0]
+        return options
+    return top_parser().parse_args(words)
+
+
+def renamed(name: str, words: Sequence[str]) -> list[str]:
+    """The words with options under their present names, and a note for each that has another.
+
+    Examples
+    --------
+    >>> renamed("compare", ["--jobs=2", "rows.csv"])
+    ['--jobs=2', 'rows.csv']
+    """
+    found: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        option, sign, value = word.partition("=")
+        new = RENAMED.get(name, {}).get(option)
+        if new is None:
+            found.append(word)
+            continue
+        if callable(new):
+            spelled, value = new(value if sign else next(rest, ""))
+            found += [spelled, value]
+        else:
+            spelled = new
+            found.append(f"{spelled}{sign}{value}")
+        print(
+            f"lacunet: note: {option} is now {spelled}; the old name will go with the next version",
+            file=sys.stderr,
+        )
+    return found
+
+
+def command_parser(name: str) -> Parser:
+    """The parser of one command."""
+    from lacunet.cli.options import add_progress
+
+    module = import_module(f"lacunet.cli.{name}")
+    command = Parser(prog=f"lacunet {name}", description=module.HELP, epilog=module.EXAMPLE)
+    module.add_arguments(command)
+    if name not in IMMEDIATE:
+        add_progress(command)
+    command.set_defaults(run=module.run, usage_error=command.error)
+    return command
+
+
+def top_parser() -> Parser:
+    """The parser of what comes before any command: help, the version, and a command's name."""
+    from lacunet import __version__
+
+    top = _Top(
+        prog="lacunet",
+        usage="lacunet [-h] [--version] COMMAND ...",
+        description="Learn the parameters of discrete Bayesian networks from incomplete data.",
+        epilog="`lacunet COMMAND --help` shows the options of a command, with an example.",
+    )
+    top.add_argument("--version", action="version", version=f"lacunet {__version__}")
+    top.add_argument("command", metavar="COMMAND", choices=COMMANDS, help=SUPPRESS)
+    return top
+
+
+class _Top(Parser):
+    """Lists the commands by group."""
+
+    def format_help(self) -> str:
+        """The help, with the commands."""
+        helps = {name: import_module(f"lacunet.cli.{name}").HELP for name in COMMANDS}
+        lines = [
+            line
+            for title, names in GROUPS.items()
+            for line in ("", f"{title}:", *(f"  {name:<13}{helps[name]}" for name in names))
+        ]
+        before, options, after = super().format_help().partition("\noptions:")
+        return before + "\n".join(lines) + "\n" + options + after
+
+    def error(self, message: str) -> NoReturn:
+        """End with what was probably meant."""
+        if "invalid choice: '" in message:
+            word = message.split("'")[1]
+            message = _with_offer(f"there is no command {word!r}", word, COMMANDS)
+        elif "required" in message:
+            message = "name a command"
+        self.exit(2, f"lacunet: error: {message}\nlacunet --help lists the commands\n")
