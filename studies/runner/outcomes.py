@@ -32,7 +32,7 @@ class Outcome:
     ``seconds`` is the processor time of learning alone, ``whole_seconds`` that of the cell with
     drawing and judging. ``ended`` is how an iterative method ended.
     ``log_likelihood`` is that of the test rows, per row; ``divergence`` is KL(truth || learned).
-    ``message`` is why there is no network or, where the method chose for itself, what it chose.
+    ``message`` is why there is no network, or what the method says of how it went.
     ``hidden`` is the share of the cells of the table that were not shown. ``run_under`` is the
     limit of the cell that was really run, where a method that ended by itself, or that keeps what
     it had, made running it again under another limit needless. For structures, ``shd`` is the

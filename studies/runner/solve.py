@@ -62,7 +62,7 @@ def _solve(job: Sequence[Cell], drawn: Drawn, tell: Tell) -> list[Outcome]:
     seconds = process_time() - began
     marks.keep()
     tell("judging")
-    about = {"seconds": seconds, "hidden": _hidden(result), "message": result.why, **_ended(result)}
+    about = {"seconds": seconds, "hidden": _hidden(result), **_ended(result)}
     if cell.limit is not None and seconds > cell.limit and not hasattr(method, "time_limit"):
         return [outcome_of(cell, "over the limit", about)]
     if learner.is_anytime and about.get("iterations") == 0:
@@ -104,6 +104,9 @@ def _hidden(result: Result) -> float:
 
 
 def _ended(result: Result) -> dict[str, Any]:
+    """How the method ended, and what it says of that."""
     if result.ended is None:
-        return {}
-    return {"ended": result.ended.reason, "iterations": result.ended.iterations}
+        return {"message": result.why}
+    ended = result.ended
+    message = " ".join([result.why, *ended.notes]).strip()
+    return {"message": message, "ended": ended.reason, "iterations": ended.iterations}
