@@ -279,6 +279,10 @@ def test_print_leaves_out_what_can_only_be_pressed(browser: Any, alarm: Path) ->
         assert (
             opened.page.eval_on_selector("#asked", "e => getComputedStyle(e).position") == "static"
         )
+        opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert opened.page.locator(".sized").bounding_box()["width"] <= 721  # a sheet of paper
+        opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert opened.page.locator(".sized").bounding_box()["width"] > 1000
 
 
 def test_two_results_share_bars_and_evidence(browser: Any, tmp_path: Path) -> None:

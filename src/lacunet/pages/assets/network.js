@@ -316,6 +316,9 @@ page.network = (() => {
       if (live) update();
       if (chosen !== null && chosen !== state.chosen) choose(chosen);
     });
+    let kept = 1;
+    addEventListener("beforeprint", () => { kept = state.zoom; state.zoom = Math.min(1, drawn.narrowest / (canvas.offsetWidth || 1)); drawNetwork(); });
+    addEventListener("afterprint", () => { state.zoom = kept; drawNetwork(); });
     let across = innerWidth;
     addEventListener("resize", () => { if (innerWidth !== across) { across = innerWidth; drawNetwork(); } });
   }
