@@ -26,7 +26,7 @@ def rows_of(table: EncodedTable) -> Weighted:
             for name, column in table.columns.items()
             if column[at] != table.cardinality_of[name]
         }
-        found.append((row, 1.0 if table.weights is None else float(table.weights[at])))
+        found.append((row, float(table.row_weights[at])))
     return found
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Learned, Method, Setting
+from lacunet.deadline import Deadline
+from lacunet.estimate.learn import counted
+from lacunet.estimate.method import Learned, Method, Setting, planned, run
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.observations import Held
@@ -27,6 +28,11 @@ class Task:
 
 
 def learned_by(method: Method, task: Task) -> Learned:
-    """Plan, count, estimate."""
-    setting = Setting(task.prior, task.rng, task.memory, task.progress)
-    return carry_out(method, task.network, Held(task.table), setting)
+    """Look, plan, count, run."""
+    limit = Deadline.within(getattr(method, "time_limit", None))
+    setting = Setting(task.prior, task.rng, task.memory, task.progress, limit)
+    rows = Held(task.table)
+    plan = planned(method, task.network, rows.look())
+    seed = 0 if plan.heldout is None else int(task.rng.integers(2**62))
+    statistics = counted(plan, None, rows, setting, seed)
+    return run(plan, statistics, setting)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from time import process_time
+from typing import Any
 
 from lacunet.estimate.deletion.forms import DirectMCAR
 from lacunet.estimate.em.fit import Visit
-from lacunet.estimate.method import Learned, Method, Plan, Setting
+from lacunet.estimate.method import Learned, Method
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Scope
-from lacunet.statistics.gather import Statistics
 from studies.problems.learners import Learner
 
 
@@ -21,7 +21,7 @@ class Odd(DirectMCAR):
     what: str = ""
     time_limit: float | None = None
 
-    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+    def solve(self, *given: Any) -> Learned:
         if self.what == "dies":
             os._exit(3)
         if self.what == "stumbles":
@@ -30,7 +30,7 @@ class Odd(DirectMCAR):
             work_for(600)
         if self.what == "heeds":
             work_for(self.time_limit or 600)
-        return super().estimate(plan, statistics, setting)
+        return super().solve(*given)
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Dawdler(DirectMCAR):
 
     name = "dawdler"
 
-    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+    def solve(self, *given: Any) -> Learned:
         work_for(0.3)
-        return super().estimate(plan, statistics, setting)
+        return super().solve(*given)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from examples import RAIN
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.estimate.method import Learned
 from lacunet.estimate.registry import METHODS, method_named
 from lacunet.missingness.graph import MissingnessGraph
@@ -66,6 +67,7 @@ def test_complete_data_give_the_plain_frequencies(name: str, data: st.DataObject
     }
     table = EncodedTable.of(holes.cardinality_of, columns, holes.weights)
     result = learned(name, network, table)
+    table = table.scaled()
     for variable in network.variables:
         family = network.family(variable)
         counts = np.ones(network.shape(family))
@@ -101,17 +103,30 @@ def test_the_order_of_the_rows_does_not_matter(name: str, data: st.DataObject) -
 @every_method_that_sees_all_rows
 @some
 @given(st.data())
-def test_a_whole_weight_is_that_many_copies_of_the_row(name: str, data: st.DataObject) -> None:
+def test_a_row_that_stands_for_several_counts_as_they_do(name: str, data: st.DataObject) -> None:
     network = data.draw(networks(max_variables=4))
     table = data.draw(tables(network))
     copies = np.array(
         data.draw(st.lists(st.integers(1, 3), min_size=table.rows, max_size=table.rows))
     )
-    weighted = with_rows(table, np.arange(table.rows), copies.astype(float))
+    number = copies.astype(float)
+    once = EncodedTable.of(
+        table.cardinality_of, table.columns, number, copies=Copies(number, number)
+    )
     copied = with_rows(table, np.repeat(np.arange(table.rows), copies), None)
-    # With a graph, pseudo-counts are set against the effective size, which weights lower.
-    prior = 1.0 if name == "mgraph" else 2.0
-    assert_same(learned(name, network, weighted, prior), learned(name, network, copied, prior))
+    assert_same(learned(name, network, once), learned(name, network, copied))
+
+
+@every_method
+@some
+@given(st.data(), st.floats(1e-6, 1e6))
+def test_weights_have_no_scale(name: str, data: st.DataObject, scale: float) -> None:
+    network = data.draw(networks(max_variables=4))
+    table = data.draw(tables(network, weighted=True))
+    larger = replace(table, weights=table.row_weights * scale)
+    one, two = (learned(name, network, own) for own in (table, larger))
+    for variable in network.variables:
+        np.testing.assert_allclose(one.tables[variable], two.tables[variable], atol=1e-8)
 
 
 @every_method

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
         Listwise,
     )
     from lacunet.estimate.em.method import EM, LoopyEM, OneStep
-    from lacunet.estimate.learn import Interrupted, Result, learn
+    from lacunet.estimate.explain import Explanation, explain
+    from lacunet.estimate.learn import learn
     from lacunet.estimate.mgraph import MGraph
+    from lacunet.estimate.result import Interrupted, Result
     from lacunet.evaluate import kl_divergence
     from lacunet.formats.catalogue import example
     from lacunet.formats.files import read_network, write_network
@@ -72,6 +74,7 @@ __all__ = [
     "DirectMAR",
     "DirectMCAR",
     "Drift",
+    "Explanation",
     "FactoredMAR",
     "FactoredMCAR",
     "InformedDirect",
@@ -101,6 +104,7 @@ __all__ = [
     "effect",
     "example",
     "example_data",
+    "explain",
     "from_pgmpy",
     "from_pyagrum",
     "hide",
@@ -137,12 +141,13 @@ _HOME_OF = {
     "Data": "data.given",
     "DirectMAR": "estimate.deletion.forms",
     "DirectMCAR": "estimate.deletion.forms",
+    "Explanation": "estimate.explain",
     "FactoredMAR": "estimate.deletion.forms",
     "FactoredMCAR": "estimate.deletion.forms",
     "InformedDirect": "estimate.deletion.forms",
     "InformedFactored": "estimate.deletion.forms",
     "InformedMAR": "simulation.at_random",
-    "Interrupted": "estimate.learn",
+    "Interrupted": "estimate.result",
     "LacunetError": "errors",
     "LacunetWarning": "errors",
     "Listwise": "estimate.deletion.forms",
@@ -155,7 +160,7 @@ _HOME_OF = {
     "Pooled": "imputation.pool",
     "Predictor": "completion.predict",
     "ReplicateWeights": "data.given",
-    "Result": "estimate.learn",
+    "Result": "estimate.result",
     "Statistics": "statistics.gather",
     "compare_structures": "structure.cpdag",
     "compile": "completion.predict",
@@ -166,6 +171,7 @@ _HOME_OF = {
     "effect": "uncertainty.effect",
     "example": "formats.catalogue",
     "example_data": "data.examples",
+    "explain": "estimate.explain",
     "from_pgmpy": "bridges",
     "from_pyagrum": "bridges",
     "hide": "simulation.simulate",

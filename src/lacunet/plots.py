@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.errors import LacunetError
-from lacunet.estimate.learn import Result
+from lacunet.estimate.result import Result
 from lacunet.figures import charts
 from lacunet.figures.charts import Estimate, Series
 from lacunet.figures.network import network_picture

@@ -13,7 +13,8 @@ from time import process_time
 from typing import Any
 
 from lacunet.deadline import timed_by
-from lacunet.estimate.learn import Result, learn
+from lacunet.estimate.learn import learn
+from lacunet.estimate.result import Result
 from lacunet.evaluate import divergence, fit
 from lacunet.model.network import Network
 from lacunet.statistics.problems.layout import layout_of

@@ -38,7 +38,7 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
     assert main([*command, "--intervals", "90", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     result = lc.learn(RAIN, rain[1], method, intervals=True)
-    sure = result.sure().query("Rain", {"Wet": "yes"}).interval(0.9)
+    sure = result.require_intervals().query("Rain", {"Wet": "yes"}).interval(0.9)
     np.testing.assert_allclose(told[0]["intervals"], sure)
     np.testing.assert_allclose(told[1]["answer"], lc.query(result, "Wet", unsupported="ignore"))
     assert main([*command, "--intervals"]) == 0

@@ -221,7 +221,7 @@ def test_arrays_beside_the_data_are_cut_with_the_stretches(suffix: str, tmp_path
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lacunet.data.stream.STRETCH_ROWS", 1)
         patch.setattr("lacunet.data.stream.MOST_STRETCHES", 2)
-        own = stretches(plan_reading(given, PAIR), ())
+        own = stretches(plan_reading(given, PAIR))
     tables = [table for stretch in own for table in stretch.tables(3, Told())]
     assert len(own) == (2 if suffix == ".parquet" else 1)
     strata = [

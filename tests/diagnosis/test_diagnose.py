@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from time import process_time
 
 import numpy as np
@@ -11,11 +12,10 @@ from scipy import stats
 
 from lacunet.cli import main
 from lacunet.data.given import Data
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.diagnosis.at_random import mar_tests, mcar_tests, mechanism_tables, positivity
 from lacunet.diagnosis.diagnosis import diagnose
 from lacunet.diagnosis.patterns import patterns
-from lacunet.estimate.auto import Auto
 from lacunet.estimate.explain import explain
 from lacunet.missingness.fitted import observed_parents
 from lacunet.missingness.graph import MissingnessGraph
@@ -24,7 +24,6 @@ from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.observations import Held
 
 THREE = Network(
     {name: ["0", "1"] for name in "ABC"},
@@ -173,7 +172,7 @@ def test_every_method_is_told_what_it_would_rest_on_and_which_one_auto_takes() -
     # B depends on A alone, which every row shows: the groups are the states of A.
     assert found.grounds.informed_groups == 2
     assert found.grounds.informed_fallback_of == {"B": 0.0, "C": 0.0}
-    assert found.grounds.auto == explain(THREE, Auto(), Held(table)).plan.intention
+    assert found.grounds.auto == explain(THREE, table).plan.intention
     assert found.grounds.expectation is not None
     for method in ("listwise", "factored-mcar", "informed-direct", "one-step, em", "mgraph"):
         assert method in str(found)
@@ -191,12 +190,13 @@ def test_false_alarms_are_as_many_as_the_level_says() -> None:
     assert 0.02 < np.mean(alarms) < 0.083
 
 
-def test_weights_that_are_whole_count_as_rows() -> None:
+def test_counts_count_as_rows() -> None:
     table = hidden_by("A -> R[B]", 400, {"B": [0.3, 0.5]})
     weights = np.random.default_rng(1).integers(1, 4, table.rows)
-    weighted = EncodedTable.of(table.cardinality_of, table.columns, weights.astype(float))
+    number = weights.astype(float)
+    once = replace(table, weights=number, copies=Copies(number, number))
     repeated = table.take(np.repeat(np.arange(table.rows), weights))
-    one, two = (mcar_tests(THREE, t, rng())[0] for t in (weighted, repeated))
+    one, two = (mcar_tests(THREE, t, rng())[0] for t in (once, repeated))
     assert one.p_value == pytest.approx(two.p_value)
 
 

@@ -10,10 +10,11 @@ import pytest
 import lacunet as lc
 from examples import TWINS, twins_with
 from golden import golden
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
-from lacunet.estimate.em.method import EM, LOOPY
+from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.stage import LOOPY
 from lacunet.estimate.method import Learned
 from lacunet.model.network import Network
 from learning import Task, learned_by
@@ -43,7 +44,9 @@ def test_with_holes_it_goes_the_way_that_held_out_rows_support_and_says_so() -> 
     missing = sum(CASE.table.missing_of.values()) / (CASE.table.rows * 37)
     diagnosis, choice = learned.why.split(". Chosen: ")
     variables = f"{len(CASE.table.partially_observed)} of 37 variables have missing values"
-    assert diagnosis.startswith(f"{variables}, {missing:.0%} of all cells; every family is shown")
+    assert diagnosis.startswith(
+        f"{variables}, {missing:.0%} of all cells; every family is observed"
+    )
     assert choice == f"{by_em.why}."
     assert choice.startswith(f"factored-mar and {learned.ended.iterations} EM steps of ")
 
@@ -76,8 +79,8 @@ def test_a_family_that_no_row_shows_whole_is_part_of_the_reason() -> None:
     table = EncodedTable.of({"A": 2, "B": 2}, columns)
     learned = learned_by(Auto(), Task(network, table, 2.0))
     assert learned.why.startswith(
-        "2 of 2 variables have missing values, 50% of all cells; 1 family (B) is shown whole by "
-        "no row. Chosen: factored-mar "
+        "2 of 2 variables have missing values, 50% of all cells; 1 family (B) is observed whole "
+        "in no row. Chosen: factored-mar "
     )
 
 
@@ -105,12 +108,13 @@ def test_what_is_beyond_the_budget_is_loopy_and_the_rest_goes_on() -> None:
     assert 0 < len(loopy) < len(CASE.network.variables)
 
 
-def test_a_weighted_row_is_as_many_copies_of_it_bit_for_bit() -> None:
+def test_a_row_that_stands_for_several_is_as_many_copies_of_it_bit_for_bit() -> None:
     case = golden("asia-mar")
     table = case.table.take(slice(0, 300))
     copies = np.random.default_rng(2).integers(1, 6, 300)
-    weighted = replace(table, weights=copies.astype(float))
+    number = copies.astype(float)
+    once = replace(table, weights=number, copies=Copies(number, number))
     copied = table.take(np.random.default_rng(3).permutation(np.repeat(np.arange(300), copies)))
-    one, two = (learned_by(Auto(), Task(case.network, t, 2.0)) for t in (weighted, copied))
+    one, two = (learned_by(Auto(), Task(case.network, t, 2.0)) for t in (once, copied))
     assert one.ended.heldout == two.ended.heldout
     assert_same(one, two)

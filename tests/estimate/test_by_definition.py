@@ -34,6 +34,7 @@ def test_every_cpt_follows_its_definition(method: str, data: st.DataObject) -> N
     )
     options = {"separator": separator} if method.startswith("informed") else {}
     learned = learned_by(method_named(method, **options), Task(network, table, 1.5))
+    table = table.scaled()
     for name in network.variables:
         expected = joint(network, table, network.family(name), method, separator)
         cpt, _ = posterior_mode(expected, table.total, 1.5)

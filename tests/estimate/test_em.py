@@ -30,15 +30,15 @@ from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.simulate import simulate
+from lacunet.statistics.folds import FOLD, divided, folds_of
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import layout_of
-from lacunet.statistics.split import split_weights
 from learning import Task, learned_by
 from strategies import networks, tables
 
 # Hardly any rows for the parameters there are: EM run to convergence overfits.
-OVERFITTED = example("sachs")
-OVERFITTING = simulate(OVERFITTED, 300, MCAR(0.9, 0.5), np.random.default_rng(3)).table
+OVERFITTED = example("child")
+OVERFITTING = simulate(OVERFITTED, 200, MCAR(0.9, 0.5), np.random.default_rng(2)).table
 
 
 def task(prior: float = 2.0, seed: int = 0) -> Task:
@@ -166,7 +166,7 @@ def test_one_step_is_one_enumerated_expectation_from_the_seed(data: st.DataObjec
     seed = network.with_tables(smooth)
     table = data.draw(tables_with_latents(network))
     learned = learned_by(OneStep(seed=seed), Task(network, table, 2.0))
-    counts, log_likelihood = enumerated(seed, table)
+    counts, log_likelihood = enumerated(seed, table.scaled())
     for name, own in counts.items():
         expected, _ = posterior_mode(own, 1, 2.0)
         np.testing.assert_allclose(learned.tables[name], expected, rtol=1e-10)
@@ -307,10 +307,12 @@ def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
 def test_the_held_out_curve_is_the_likelihood_of_the_weight_put_aside_at_each_stop() -> None:
     case = golden("asia-mar")
     seed = int(np.random.default_rng(5).integers(2**62))  # as EM draws it
-    weights = split_weights(case.network, case.table, np.array([0.8, 0.2]), seed)
-    rest, aside = (
-        replace(case.table, weights=own).take(own > 0) for own in (weights[:, 0], weights[:, 1])
-    )
+    folds = folds_of(0.2, 0, seed)
+    assert folds is not None
+    rows = divided(case.network, case.table, folds)
+    columns = {name: rows.columns[name] for name in case.network.variables}
+    parts = (rows.columns[FOLD] == part for part in (0, 1))
+    rest, aside = (replace(rows, columns=columns).take(part) for part in parts)
     learned = learned_by(
         EM(stop="heldout", heldout_share=0.2, tolerance=1e-7),
         Task(case.network, case.table, 2.0, np.random.default_rng(5)),
@@ -327,14 +329,14 @@ def test_the_held_out_curve_is_the_likelihood_of_the_weight_put_aside_at_each_st
 
 
 def test_em_makes_as_many_steps_as_the_held_out_rows_clearly_speak_for() -> None:
-    learned = learned_by(EM(stop="heldout"), Task(OVERFITTED, OVERFITTING, 2.0))
+    learned = learned_by(EM(stop="heldout"), Task(OVERFITTED, OVERFITTING, 1.1))
     assert ended(learned).reason == "held-out peak"
     steps, curve = ended(learned).iterations, ended(learned).heldout
     assert curve[STOPS.index(steps)] == max(curve)
     (margin,) = re.findall(r"held-out rows are ([\d.]+) nats more likely", learned.why)
     assert float(margin) == pytest.approx(max(curve) - curve[-1], abs=0.06)
     assert float(margin) > CLEARLY
-    assert same_bits(learned, learned_by(EM(stop=steps), Task(OVERFITTED, OVERFITTING, 2.0)))
+    assert same_bits(learned, learned_by(EM(stop=steps), Task(OVERFITTED, OVERFITTING, 1.1)))
 
 
 def test_optima_that_the_data_do_not_tell_apart_are_averaged_when_held_out_rows_judge() -> None:
@@ -395,7 +397,7 @@ def test_fewer_steps_are_made_if_they_are_clearly_better_than_convergence(
 def test_cut_short_while_rows_put_aside_judge_em_ends_as_usual(
     monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
-    usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 2.0))
+    usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 1.1))
     expect = Engine.expect
 
     def patched(self, cells, parts=None, *_):  # type: ignore[no-untyped-def]
@@ -404,7 +406,7 @@ def test_cut_short_while_rows_put_aside_judge_em_ends_as_usual(
         return expect(self, cells, parts)
 
     monkeypatch.setattr(Engine, "expect", patched)
-    learned = learned_by(EM(stop="heldout", restarts=1), Task(OVERFITTED, OVERFITTING, 2.0))
+    learned = learned_by(EM(stop="heldout", restarts=1), Task(OVERFITTED, OVERFITTING, 1.1))
     assert not ended(learned).heldout
     assert same_bits(learned, usual)
     interrupted = error is KeyboardInterrupt
@@ -414,7 +416,7 @@ def test_cut_short_while_rows_put_aside_judge_em_ends_as_usual(
 def test_out_of_time_on_the_way_chosen_the_usual_one_stands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 2.0))
+    usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 1.1))
     expect, judging = Engine.expect, False
 
     def patched(self, cells, parts=None, *_):  # type: ignore[no-untyped-def]
@@ -427,7 +429,7 @@ def test_out_of_time_on_the_way_chosen_the_usual_one_stands(
         return expect(self, cells, parts)
 
     monkeypatch.setattr(Engine, "expect", patched)
-    learned = learned_by(EM(stop="heldout", restarts=1), Task(OVERFITTED, OVERFITTING, 2.0))
+    learned = learned_by(EM(stop="heldout", restarts=1), Task(OVERFITTED, OVERFITTING, 1.1))
     assert same_bits(learned, usual)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +12,8 @@ from enumeration import enumerated
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
 from lacunet.estimate.learn import learn
-from lacunet.estimate.method import Learned
+from lacunet.estimate.result import Result
 from lacunet.missingness.augmented import augmented, without_hidden_causes
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
@@ -21,6 +21,7 @@ from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
+from lacunet.statistics.gather import with_mechanisms
 from manifest_laws import random_model
 
 TO_THE_END = EM(tolerance=1e-13, max_iterations=200_000)
@@ -36,22 +37,18 @@ GRAPHS = [
 
 
 def em_on(
-    graph: MissingnessGraph,
-    table: EncodedTable,
-    prior: float = 2.0,
-    method: EM | None = None,
-    leave_out_ignorable: bool = True,
-) -> OnGraph:
-    """EM on the graph from `mgraph` and, where that gives nothing, factored-mar."""
-    own = method or EM()
-    rng = np.random.default_rng(0)
-    start = learn(graph.network, table, "mgraph", missingness=graph, otherwise="factored-mar")
+    graph: MissingnessGraph, table: EncodedTable, prior: float = 2.0, method: EM | None = None
+) -> Result:
+    """EM on the graph from what it recovers and, where that gives nothing, factored-mar."""
+    own = replace(method or EM(), missingness=graph, seed=None)
+    return learn(graph.network, table, own, prior)
 
-    def fit(network: Network, rows: EncodedTable, seed: Network | str) -> Learned:
-        result = learn(network, rows, replace(own, seed=seed), prior, rng=rng)
-        return Learned(dict(result.network.tables_of or {}), result.families, result.ended)
 
-    return learn_on_graph(graph, table, fit, start.network, leave_out_ignorable)
+def with_all_mechanisms(graph: MissingnessGraph, table: EncodedTable) -> Network:
+    """EM on the network that has the ignorable mechanisms as nodes, too."""
+    made = augmented(graph, table.partially_observed, leave_out_ignorable=False)
+    rows = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
+    return learn(made.network, rows, TO_THE_END, prior=2).network
 
 
 @pytest.mark.parametrize(("network", "text"), GRAPHS)
@@ -59,11 +56,11 @@ def test_the_law_of_an_mnar_graph_gives_the_truth_back(network: Network, text: s
     graph = MissingnessGraph.parse(text, network)
     model = random_model(graph, np.random.default_rng(5))
     found = em_on(graph, model.manifest(), prior=1, method=TO_THE_END)
-    assert set(found.status_of.values()) == {"recoverable"}
+    assert not any("identified" in warning for warning in found.warnings)
     for name in network.variables:
         truth = model.truth([name], network.parents(name))
         # EM stops where a step moves less than 1e-13; the slowest direction shrinks by .999.
-        np.testing.assert_allclose(found.tables[name], truth, atol=1e-8)
+        np.testing.assert_allclose(found.cpt(name).table, truth, atol=1e-8)
 
 
 def test_the_mechanisms_are_learned_too() -> None:
@@ -81,12 +78,13 @@ def test_where_it_ends_is_a_fixed_point_of_em_by_enumeration() -> None:
     graph = MissingnessGraph.parse("X, Z -> R[Y]; Y -> R[X]; R[Y], Z -> R[Z]", CHAIN)
     table = _rows(graph, 200)
     found = em_on(graph, table, prior=2, method=TO_THE_END)
-    made = augmented(graph, table)
+    made = augmented(graph, table.partially_observed)
     whole = made.network.with_tables(
-        dict(found.tables)
+        dict(found.network.tables_of or {})
         | {made.name_of[name]: cpt.table for name, cpt in found.mechanisms.items()}
     )
-    counts, log_likelihood = enumerated(whole, made.table)
+    rows = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
+    counts, log_likelihood = enumerated(whole, rows)
     assert found.ended is not None
     assert found.ended.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
     for name in whole.variables:
@@ -99,33 +97,34 @@ def test_leaving_out_ignorable_mechanisms_changes_no_estimate() -> None:
     graph = MissingnessGraph.parse("X -> R[Y]; Y -> R[X]; Z -> R[W]; R[W], Z -> R[V]", _five())
     table = _rows(graph, 300)
     short = em_on(graph, table, method=TO_THE_END)
-    long = em_on(graph, table, method=TO_THE_END, leave_out_ignorable=False)
-    assert short.augmented.ignorable == ("W", "V")
-    assert set(long.mechanisms) == set("XYWV")
+    long = with_all_mechanisms(graph, table)
+    assert set(short.mechanisms) == set("XY")
+    assert set(long.variables) == {*"ZXYWV", "R[X]", "R[Y]", "R[W]", "R[V]"}
     for name in graph.network.variables:
-        np.testing.assert_allclose(short.tables[name], long.tables[name], atol=1e-9)
+        np.testing.assert_allclose(short.cpt(name).table, long.cpt(name).table, atol=1e-9)
 
 
 def test_under_mar_it_is_plain_em() -> None:
     drawn = simulate(
         _five_with_cpts(), 400, MAR(share=0.4, parents=1, beta=(1, 1)), np.random.default_rng(4)
     )
-    plain = learn(drawn.network, drawn.table, TO_THE_END)
-    for leave_out in (True, False):
-        found = em_on(drawn.graph, drawn.table, method=TO_THE_END, leave_out_ignorable=leave_out)
+    plain = learn(drawn.network, drawn.table, TO_THE_END, prior=2)
+    graph = drawn.graph
+    short = em_on(graph, drawn.table, method=TO_THE_END).network
+    for found in (short, with_all_mechanisms(graph, drawn.table)):
         for name in drawn.network.variables:
-            np.testing.assert_allclose(found.tables[name], plain.network.cpt(name).table, atol=1e-8)
+            np.testing.assert_allclose(found.cpt(name).table, plain.cpt(name).table, atol=1e-8)
 
 
 def test_what_is_not_recoverable_is_marked_with_its_spread() -> None:
     network = Network({name: ["0", "1"] for name in "XYZ"}, {"Z": ["X"]})
     graph = MissingnessGraph.parse("Y -> R[Y]; X -> R[Z]", network)
     found = em_on(graph, _rows(graph, 2000), method=EM(max_iterations=3000))
-    assert found.status_of == {"X": "recoverable", "Y": "not recoverable", "Z": "recoverable"}
-    assert set(found.spread_of) == {"Y"}
-    assert found.spread_of["Y"].max() > 0.05
-    assert found.families["Y"].warnings[0].startswith("not identified")
-    assert found.families["X"].warnings == ()
+    warning = found.families["Y"].warnings[0]
+    assert warning.startswith("not identified")
+    (spread,) = re.findall(r"differ by up to ([\d.]+) over", warning)
+    assert float(spread) > 0.05
+    assert found.families["X"].warnings == found.families["Z"].warnings == ()
 
 
 def test_what_mgraph_leaves_to_em_is_that_of_em_on_its_graph() -> None:
@@ -168,7 +167,8 @@ def test_the_name_of_a_mechanism_never_meets_a_variable() -> None:
     network = Network({"X": ["0", "1"], "R[X]": ["0", "1"]}, {"R[X]": ["X"]})
     graph = MissingnessGraph(network, {"X": ["X"]})
     codes = {"X": np.array([0, 1, 2], np.uint8), "R[X]": np.array([0, 1, 1], np.uint8)}
-    made = augmented(graph, EncodedTable.of({"X": 2, "R[X]": 2}, codes))
+    rows = EncodedTable.of({"X": 2, "R[X]": 2}, codes)
+    made = augmented(graph, rows.partially_observed)
     assert made.name_of == {"X": "R[X]'"}
 
 

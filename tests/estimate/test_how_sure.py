@@ -14,10 +14,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.estimate.explain import explain
 from lacunet.estimate.method import MethodError
-from lacunet.estimate.registry import method_named
 from lacunet.report.learned.text import result_as_text
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.statistics.observations import Held
 
 GRAPH = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
 
@@ -74,8 +72,7 @@ def test_what_intervals_will_take_is_told_before(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = explain(SCREENING, method_named(method), Held(patients))
-    assert work in told.intervals
+    assert work in explain(SCREENING, patients, method).intervals
     totals = []
 
     def progress(stage: str, done: float, total: float | None, note: str = "") -> None:
@@ -108,8 +105,10 @@ def test_intervals_say_what_they_count_of_rows_that_fell_back() -> None:
         "B": ["0", "1"] * 25 + [None] * 50,  # never shown where A = 1
     }
     network = lc.Network.from_data(rows, "B -> A")
-    (note,) = lc.learn(network, rows, "direct-mar", intervals=True).notes
-    assert note.startswith("2 CPTs: rows that fell back pull what was learned")
+    result = lc.learn(network, rows, "direct-mar", intervals=True)
+    for name in "AB":
+        assert "50.0% of the rows' weight fell back" in result.families[name].warnings[-1]
+        assert result.families[name].warnings[-1].endswith("em has none")
 
 
 def test_a_number_of_steps_that_was_chosen_is_not_chosen_anew_for_each_part() -> None:

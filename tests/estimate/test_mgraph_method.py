@@ -151,12 +151,15 @@ def test_an_unknown_stand_in_is_refused_at_once() -> None:
         MGraph(MissingnessGraph.parse("X -> R[Y]", CHAIN), otherwise="emm")
 
 
+GRAPH_EM = "em on the missingness graph"
+
+
 def test_another_method_stands_in_where_an_estimand_finds_no_rows() -> None:
     network = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
     graph = MissingnessGraph.parse("R[X]; R[Y]", network)
     columns = {"X": np.array([0, 1, 2, 2], np.uint8), "Y": np.array([2, 2, 0, 1], np.uint8)}
     task = Task(network, EncodedTable.of({"X": 2, "Y": 2}, columns), prior=2.0)
-    for otherwise, marked in (("em", "em"), ("prior", "prior"), ("refuse", "prior")):
+    for otherwise, marked in (("em", GRAPH_EM), ("prior", "prior"), ("refuse", "prior")):
         learned = learned_by(MGraph(graph, otherwise=otherwise), task)
         assert learned.families["Y"].fallback == marked
         assert "no row shows all of 'X', 'Y'" in learned.families["Y"].warnings[0]

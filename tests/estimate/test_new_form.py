@@ -10,7 +10,6 @@ import pytest
 import lacunet as lc
 from examples import RAIN
 from lacunet.estimands.deletion import direct_mcar_estimand
-from lacunet.estimands.notation import TEXT
 from lacunet.estimate import registry
 from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Form
@@ -46,4 +45,4 @@ def test_a_registered_form_learns_explains_and_reports_like_any_other() -> None:
     np.testing.assert_allclose(result.network.cpt("Rain").table, [7 / 12, 5 / 12])
     assert result.families["Wet"].unsupported == 3
     assert "by shrunk from 3 rows" in result_as_text(result)
-    assert "R[Wet]=1" in explain(RAIN, Shrunk()).plan.families["Wet"].formula.written(TEXT)
+    assert "R[Wet]=1" in explain(RAIN, None, Shrunk()).families["Wet"].estimand

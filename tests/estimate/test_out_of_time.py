@@ -14,14 +14,15 @@ from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
 from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedFactored
-from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Learned, Plan, Setting
+from lacunet.estimate.method import Learned, Plan, Setting, run
 from lacunet.statistics import gather as statistics
 from lacunet.statistics.gather import Gathering, Statistics, gather
+from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Held, observations
 from lacunet.statistics.passes import passes
 from lacunet.statistics.streamed import Streamed
+from learning import Task, learned_by
 
 ASIA = lc.example("asia")
 LONG_AGO = Deadline(monotonic() - 60)
@@ -32,14 +33,15 @@ def rows(seed: int) -> EncodedTable:
 
 
 def test_groups_that_there_is_no_time_for_are_left_to_the_estimate_without_groups() -> None:
-    table, form = rows(1), FactoredMAR()
-    plan = form.plan(ASIA, table.partially_observed)
-    late = gather(Gathering(plan.needs, ASIA, LONG_AGO), [table])
-    unreached = {asked.family for asked in plan.needs.groupings}
+    table = rows(1)
+    plan = FactoredMAR().plan(ASIA, Held(table).look())
+    needs = plan.needs()
+    late = gather(Gathering(needs, ASIA, LONG_AGO), [table])
+    unreached = {asked.family for asked in needs.groupings}
     assert unreached
     assert not late.reduced
-    found = form.estimate(plan, late, Setting())
-    expected = carry_out(FactoredMCAR(), ASIA, Held(table), Setting())
+    found = run(plan, late, Setting())
+    expected = learned_by(FactoredMCAR(), Task(ASIA, table))
     for name in ASIA.variables:
         np.testing.assert_allclose(found.tables[name], expected.tables[name], rtol=1e-12)
         is_late = ASIA.family(name) in unreached
@@ -50,7 +52,7 @@ def test_groups_take_half_of_the_time_and_leave_the_rest_to_em(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = rows(1)
-    plan = FactoredMAR().plan(ASIA, table.partially_observed)
+    needs = FactoredMAR().plan(ASIA, Held(table).look()).needs()
     now, grouped = [0.0], statistics.count_in_groups
 
     def in_a_second(*given: Any) -> Any:
@@ -58,21 +60,20 @@ def test_groups_take_half_of_the_time_and_leave_the_rest_to_em(
         return grouped(*given)
 
     monkeypatch.setattr(statistics, "count_in_groups", in_a_second)
-    parts = {(asked.given, asked.hidden, asked.whole) for asked in plan.needs.groupings}
+    parts = {(asked.given, asked.hidden, asked.whole) for asked in needs.groupings}
     assert len(parts) > 2
     enough, half = (Deadline(at, clock=lambda: now[0]) for at in (2.0 * len(parts), 4.0))
-    all_of_them = gather(Gathering(plan.needs, ASIA, enough), [table])
-    assert set(all_of_them.reduced) == {asked.family for asked in plan.needs.groupings}
+    all_of_them = gather(Gathering(needs, ASIA, enough), [table])
+    assert set(all_of_them.reduced) == {asked.family for asked in needs.groupings}
     now[0] = 0.0
-    gather(Gathering(plan.needs, ASIA, half), [table])
+    gather(Gathering(needs, ASIA, half), [table])
     assert now[0] == 3.0  # the third was begun at half of the time
 
 
 def test_a_family_that_one_part_did_not_reach_is_not_reached_by_the_sum() -> None:
-    form = FactoredMAR()
-    plan = form.plan(ASIA, rows(1).partially_observed)
-    early = gather(Gathering(plan.needs, ASIA), [rows(1)])
-    late = gather(Gathering(plan.needs, ASIA, LONG_AGO), [rows(2)])
+    needs = FactoredMAR().plan(ASIA, Held(rows(1)).look()).needs()
+    early = gather(Gathering(needs, ASIA), [rows(1)])
+    late = gather(Gathering(needs, ASIA, LONG_AGO), [rows(2)])
     assert early.reduced
     assert not (early + late).reduced
     assert not (late + early).reduced
@@ -92,15 +93,15 @@ def test_families_that_a_later_reading_does_not_reach_say_so(
     file.write_text("\n".join(["A,X,B,Y", *lines]))
     form = InformedFactored(missingness=lc.MissingnessGraph.parse("A -> R[X]; B -> R[Y]", pairs))
     late = Setting(deadline=LONG_AGO)
-    held = carry_out(form, pairs, Held(read_table(file, pairs)), late)
+    held = carry_out(form.plan(pairs, Look(("X", "Y"))), Held(read_table(file, pairs)), late)
     with observations(file, pairs, 2**30) as streamed:
         assert isinstance(streamed, Streamed)
-        needs = form.plan(pairs, ("X", "Y")).needs
-        assert len(passes(needs, pairs, 2**-10)) == 2
-        found = carry_out(form, pairs, streamed, late)
+        plan = form.plan(pairs, streamed.look())
+        assert len(passes(plan.needs(), pairs, 2**-10)) == 2
+        found = carry_out(plan, streamed, late)
     for name, mass in {"A": 0.0, "X": 1.0, "B": 0.0, "Y": 1.0}.items():
         assert found.families[name].fallback_mass == held.families[name].fallback_mass == mass
-        np.testing.assert_allclose(found.tables[name], held.tables[name], rtol=1e-12)
+        np.testing.assert_allclose(found.cpt(name).table, held.cpt(name).table, rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["em", "auto", "one-step"])
@@ -119,13 +120,12 @@ def test_the_clock_of_a_limit_starts_before_the_rows_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen = []
-    estimate = EM.estimate
 
-    def watched(method: EM, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+    def watched(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
         seen.append(setting.deadline.at)
-        return estimate(method, plan, statistics, setting)
+        return run(plan, statistics, setting)
 
-    monkeypatch.setattr(EM, "estimate", watched)
+    monkeypatch.setattr("lacunet.estimate.learn.run", watched)
     before = monotonic()
     lc.learn(ASIA, rows(3), "em", time_limit=100.0)
     assert before <= seen[0] - 100 <= monotonic()

@@ -61,7 +61,7 @@ def test_rows_that_are_mostly_prior_are_told(name: str) -> None:
     rows = {"Group": ["a"] * 9 + ["b"], "Sex": ["f"] * 10, "Edu": ["low"] * 10, "Job": ["no"] * 10}
     report = lc.learn(SKIP, rows, name, prior=3.0).families["Edu"]
     assert any(
-        "1 of 6 CPT rows rests on a weight of less than the prior's 4" in w for w in report.warnings
+        "1 of 6 CPT rows rests on fewer rows than the prior's 4" in w for w in report.warnings
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import lacunet as lc
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.learn import Result
+from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.pages.provenance import Provenance
 

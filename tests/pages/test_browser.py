@@ -15,7 +15,7 @@ import lacunet as lc
 from golden import golden
 from lacunet.comparison.compare import case_of, compare
 from lacunet.data.read import read_table
-from lacunet.estimate.learn import Result
+from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
 from lacunet.report.compared import comparison_page

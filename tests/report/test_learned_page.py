@@ -167,7 +167,7 @@ def test_intervals_of_marginals_are_those_of_query() -> None:
 def test_an_effective_size_that_is_not_known_is_not_made_up() -> None:
     case = golden("asia-mar")
     result = learned(case.network, case.table)
-    families = {v: replace(one, effective_size=None) for v, one in result.families.items()}
+    families = {v: replace(one, effective_sizes=None) for v, one in result.families.items()}
     text = page(replace(result, families=families), case.table, SOURCE)
     assert all(fact["effective"] is None for fact in carried(text)["variables"])
     assert "&lt; 0" not in text

@@ -10,7 +10,7 @@ import pytest
 
 import lacunet as lc
 from examples import APPENDIX, appendix_table
-from lacunet.estimate.learn import Result
+from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.report.learned.tables import EstimateTable, cpt_table
 

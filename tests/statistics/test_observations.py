@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.estimate.method import INFLUENCE, JACKKNIFE
 from lacunet.estimate.registry import METHODS, method_named
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.statistics.count import count
-from lacunet.statistics.gather import Gathering, Statistics, finished, of_part
+from lacunet.statistics.folds import row_hashes
+from lacunet.statistics.gather import Gathering, Statistics, of_part, with_reduced
+from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Held
 
 NETWORK = Network(
@@ -35,53 +38,63 @@ def rows(number: int, seed: int = 0, weighted: bool = False) -> EncodedTable:
     return EncodedTable.of(SIZES, columns, rng.uniform(0.5, 2, number) if weighted else None)
 
 
-def gathering(name: str, **how: object) -> Gathering:
+def gathering(name: str, recipe: str | None = None, **how: object) -> Gathering:
     options: dict[str, object] = {}
     if name == "mgraph":
         graph = MissingnessGraph(NETWORK, dict.fromkeys("BCD", ()))
         options = {"missingness": graph, "otherwise": "auto"}
     if name.startswith("informed"):
         options["separator"] = ("A",)
-    plan = method_named(name, **options).plan(NETWORK, ("B", "C", "D"))
-    return Gathering(plan.needs, NETWORK, seed=3, **how)  # type: ignore[arg-type]
+    plan = method_named(name, **options).plan(NETWORK, Look(("B", "C", "D")))
+    return Gathering(plan.needs(recipe, seed=3), NETWORK, **how)  # type: ignore[arg-type]
 
 
 def assert_same(one: Statistics, two: Statistics) -> None:
-    assert (one.rows, one.missing_of, one.cut) == (two.rows, two.missing_of, two.cut)
+    assert (one.rows, one.missing_of, one.stopped_by) == (two.rows, two.missing_of, two.stopped_by)
     assert one.total == pytest.approx(two.total, rel=1e-12)
     for scope, counts in one.counts.items():
         assert (counts.keys == two.counts[scope].keys).all()
         np.testing.assert_allclose(counts.tally.weights, two.counts[scope].tally.weights, 1e-12)
         np.testing.assert_allclose(counts.tally.squares, two.counts[scope].tally.squares, 1e-12)
-        assert (counts.tally.rows == two.counts[scope].tally.rows).all()
+        np.testing.assert_allclose(counts.tally.rows, two.counts[scope].tally.rows, 1e-12)
     assert one.reduced.keys() == two.reduced.keys()
-    for scope, reduced in one.reduced.items():
-        for name in ("inside", "observed", "reached", "shown"):
+    for scope, samples in one.reduced.items():
+        for mine, other in zip(samples, two.reduced[scope], strict=True):
+            for name in ("inside", "observed", "reached", "shown"):
+                np.testing.assert_allclose(getattr(mine, name), getattr(other, name), 1e-12, 1e-12)
+    assert one.influence.keys() == two.influence.keys()
+    for scope, moved in one.influence.items():
+        for name in ("weight", "cells", "cross", "rows", "inside", "inside_rows", "moves"):
             np.testing.assert_allclose(
-                getattr(reduced, name), getattr(two.reduced[scope], name), 1e-12, 1e-12
+                getattr(moved, name), getattr(two.influence[scope], name), 1e-9, 1e-9
             )
-    assert (one.learning is None) == (two.learning is None)
-    if one.learning is not None and two.learning is not None:
-        assert_same(one.learning, two.learning)
 
 
+@pytest.mark.parametrize("recipe", [None, INFLUENCE, JACKKNIFE])
 @pytest.mark.parametrize("name", METHODS)
-def test_what_is_asked_and_what_is_found_can_be_sent_to_another_process(name: str) -> None:
-    how = gathering(name)
+def test_what_is_asked_and_what_is_found_can_be_sent_to_another_process(
+    name: str, recipe: str | None
+) -> None:
+    how = gathering(name, recipe)
     there = pickle.loads(pickle.dumps(how))
     found = of_part(there, rows(300))
     back = pickle.loads(pickle.dumps(found))
-    assert_same(finished(back, how), Held(rows(300)).gather(how))
+    assert_same(with_reduced(back, how), Held(rows(300)).gather(how))
 
 
+@pytest.mark.parametrize("recipe", [None, INFLUENCE, JACKKNIFE])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", ["factored-mar", "direct-mar", "informed-factored"])
-def test_groups_that_parts_share_are_reduced_when_all_are_added(name: str, weighted: bool) -> None:
+def test_groups_that_parts_share_are_reduced_when_all_are_added(
+    name: str, weighted: bool, recipe: str | None
+) -> None:
     whole = rows(400, weighted=weighted)
-    how = gathering(name)
-    shared = gathering(name, shared=frozenset(asked.family for asked in how.needs.groupings))
-    parts = [whole.take(slice(start, start + 130)) for start in range(0, 400, 130)]
-    added = finished(reduce(add, [of_part(shared, part) for part in parts]), shared)
+    how = gathering(name, recipe)
+    families = frozenset(asked.family for asked in how.needs.groupings)
+    shared = gathering(name, recipe, shared=families)
+    part_of = row_hashes(NETWORK, whole) % 3  # equal rows are together
+    parts = [whole.take(part_of == part) for part in range(3)]
+    added = with_reduced(reduce(add, [of_part(shared, part) for part in parts]), shared)
     assert_same(added, Held(whole).gather(how))
 
 

@@ -148,7 +148,9 @@ def test_files_of_the_first_version_are_read(kind: str, tmp_path: Path) -> None:
     }
     path = folder / f"version-1-{kind}.stats"
     found = lc.learn(network, path, "listwise").network
-    assert found == lc.learn(network, rows, "listwise", weight="w").network
+    expected = lc.learn(network, rows, "listwise", weight="w").network
+    for name in network.variables:
+        np.testing.assert_allclose(found.cpt(name).table, expected.cpt(name).table, rtol=1e-12)
     merge_into(tmp_path / "new.stats", [path])
     assert lc.learn(network, tmp_path / "new.stats", "listwise").network == found
     with pytest.raises(CountedTwiceError):

@@ -16,6 +16,7 @@ from enumeration import ancestral
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.model.network import Network
+from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems import compile as problems
 from lacunet.statistics.problems.compile import Problems, compile_problems, merged
 from lacunet.statistics.problems.ragged import Ragged, distinct_rows
@@ -103,10 +104,18 @@ def test_each_part_of_the_weights_is_compiled_as_if_it_were_alone(data: st.DataO
     network = data.draw(networks())
     table = data.draw(tables(network))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    weights = rng.integers(1, 4, (table.rows, 2)).astype(float)
-    both = compile_problems(network, table, weights)
-    for part in (0, 1):
-        alone = compile_problems(network, replace(table, weights=weights[:, part]))
+    fold = rng.integers(0, 3, table.rows).astype(np.uint8)
+    whole = replace(
+        table,
+        columns={**table.columns, FOLD: fold},
+        cardinality_of={**table.cardinality_of, FOLD: 3},
+        missing_of={**table.missing_of, FOLD: 0},
+    )
+    found = compile_problems(network, whole)
+    times = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])
+    both = found.sampled(times)
+    for part, multiples in enumerate(times):
+        alone = compile_problems(network, replace(table, weights=multiples[fold]))
         np.testing.assert_array_equal(both.weights[:, part], alone.weights[:, 0])
         np.testing.assert_array_equal(both.fixed[:, part], alone.fixed[:, 0])
         assert both.totals[part] == alone.totals[0]

@@ -185,8 +185,6 @@ def test_counts_of_families_do_not_serve_methods_that_need_rows(tmp_path: Path) 
     for method in ("em", "factored-mar", "listwise"):
         with pytest.raises(StatisticsError, match="for direct-mcar, and do not hold what"):
             lc.learn(NETWORK, path, method)
-    with pytest.raises(lc.LacunetError, match="intervals: the rows themselves are needed for them"):
-        lc.learn(NETWORK, part(tmp_path / "b.stats", "em"), intervals=True)
     with pytest.raises(StatisticsError, match="weight= has no meaning for statistics"):
         lc.learn(NETWORK, path, weight=np.ones(3))
 

@@ -14,10 +14,12 @@ from lacunet.cli import main
 from lacunet.data.errors import PromiseError, UnknownStateError
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import write_table
-from lacunet.estimate.learn import Result, learn
+from lacunet.estimate.learn import learn
 from lacunet.estimate.method import MethodError
+from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.statistics import observations, streamed
+from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Grouping, Needs, Solved
 from lacunet.statistics.groups import GroupedCounts
 from lacunet.statistics.passes import passes
@@ -121,12 +123,8 @@ def test_scratch_files_are_gone_when_learning_fails(tmp_path: Path) -> None:
     assert not list(scratch.iterdir())
 
 
-def test_what_needs_all_rows_in_memory_is_refused_before_anything_is_counted(
-    tmp_path: Path,
-) -> None:
+def test_a_number_of_processes_below_one_is_refused(tmp_path: Path) -> None:
     write_table(table(), NETWORK, tmp_path / "rows.parquet")
-    with pytest.raises(MethodError, match="intervals: all rows have to be in memory"):
-        learn(NETWORK, tmp_path / "rows.parquet", "em", intervals=True, memory=2**20)
     with pytest.raises(MethodError, match="jobs is 0"):
         learn(NETWORK, tmp_path / "rows.parquet", jobs=0)
 
@@ -214,5 +212,5 @@ def test_families_that_group_by_different_variables_are_read_in_as_few_passes_as
     assert first.together == ("A", "B")
     assert {one.family for one in first.needs.groupings} == {("A",), ("D",), ("E",)}
     assert (second.together, second.needs.families) == (("C", "D"), ())
-    (alone,) = passes(Needs((("A",),), problems=True, heldout=0.2), network, most_bytes=0)
-    assert alone.together == network.variables  # equal rows are put aside together
+    (alone,) = passes(Needs((("A",),), folds=folds_of(0.2, 0, 0)), network, most_bytes=0)
+    assert alone.together == network.variables  # equal rows fall into folds together

@@ -15,10 +15,13 @@ from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.sensitivity import sensitivity
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.tilted import tilted_rows
+from lacunet.estimate.em.tilted import TiltedRows, tilted_network
 from lacunet.estimate.learn import learn
+from lacunet.inference.engine import engine_of
 from lacunet.model.network import Network
 from lacunet.statistics.count import count
+from lacunet.statistics.gather import with_mechanisms
+from lacunet.statistics.problems.compile import compile_problems
 from lacunet.uncertainty.bounds import bounds
 from lacunet.uncertainty.tilt import Question, tilted_shares
 
@@ -115,7 +118,9 @@ def test_em_with_the_right_tilt_gives_the_truth_back(delta: float) -> None:
     to_the_end = EM(tolerance=1e-12, max_iterations=20_000)
     plain = learn(network, table, to_the_end, prior=1).network
     question = Question("Ill", "yes", {"Pain": "yes"}, "Ill", "yes")
-    rows = tilted_rows(plain, table, question, ("Age",), 1.0, 2**30)
+    model = tilted_network(network, question, ("Age",))
+    problems = compile_problems(model, with_mechanisms(table, {model.variables[-1]: "Ill"}))
+    rows = TiltedRows(engine_of(problems, 2**30), plain, question, 1.0)
     found = rows.network(rows.cells(delta, 1e-12, 20_000))
     np.testing.assert_allclose(
         found.cpt("Ill").table, truth.sum(axis=2) / truth.sum(axis=(1, 2))[:, None], atol=1e-8

@@ -36,7 +36,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_or_edges(command)
     add_output(command, "-o --output OUT", "where to write the statistics, .stats", required=True)
     method = (
-        "the method to count for: listwise, direct-mcar and factored-mcar need the counts of "
+        "the method to count for: listwise and direct-mcar need the counts of "
         "families, all others the distinct rows"
     )
     add(command, "--method M", method, default="auto")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
@@ -17,6 +16,7 @@ from lacunet.cli.options import (
     data_of,
     has_data,
     method_of,
+    method_options,
     network_of,
     note,
     noted_table,
@@ -51,38 +51,31 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the plan."""
     network = network_of(options)
-    method = method_of(options, network)
     if options.list_rows and options.query is None:
         problem = "--list-rows lists the rows of a query."
         raise LacunetError(problem, 'give one, as in --query "X=1,W=1".')
     if options.query is not None and not has_data(options):
         raise LacunetError("a query is explained from data: none are given.", "name a file.")
     if options.query is not None:
-        return _explain_query(options, network, method)
-    return _explain_families(options, network, method)
+        return _explain_query(options, network, method_of(options, network))
+    return _explain_families(options, network)
 
 
-def _explain_families(options: Namespace, network: Network, method: Method) -> int:
+def _explain_families(options: Namespace, network: Network) -> int:
     from lacunet.estimate.explain import explain
-    from lacunet.memory import memory_budget
-    from lacunet.report.explained import explanation_as_data, explanation_as_text
-    from lacunet.statistics.observations import observations
 
-    with ExitStack() as stack:
-        source = None
-        if has_data(options):
-            source = stack.enter_context(
-                observations(
-                    data_of(options),
-                    network,
-                    memory_budget(options.memory),
-                    progress=stack.enter_context(progress_bar()),
-                )
-            )
-        plan = explain(network, method, source, options.memory)
-    for text in plan.notes:
+    with progress_bar() as progress:
+        found = explain(
+            network,
+            data_of(options) if has_data(options) else None,
+            options.method,
+            memory=options.memory,
+            progress=progress,
+            **method_options(options),
+        )
+    for text in found.notes:
         note(text)
-    print(json.dumps(explanation_as_data(plan)) if options.json else explanation_as_text(plan))
+    print(json.dumps(found.as_data()) if options.json else found)
     return 0
 
 

@@ -36,7 +36,7 @@ from lacunet.cli.terminal import progress_bar
 
 if TYPE_CHECKING:
     from lacunet.data.table import EncodedTable
-    from lacunet.estimate.learn import Result
+    from lacunet.estimate.result import Result
     from lacunet.model.network import Network
     from lacunet.progress import Progress
 
@@ -110,7 +110,8 @@ def learned(
     """What the data asked for give, or their table where it is read already; the exit status."""
     import numpy as np
 
-    from lacunet.estimate.learn import Interrupted, learn
+    from lacunet.estimate.learn import learn
+    from lacunet.estimate.result import Interrupted
 
     try:
         result = learn(

@@ -318,9 +318,9 @@ def method_options(options: Namespace) -> dict[str, Any]:
 
 def method_of(options: Namespace, network: Network) -> Method:
     """The method asked for, with its options."""
-    from lacunet.estimate.learn import checked_method
+    from lacunet.estimate import registry
 
-    return checked_method(network, options.method, method_options(options))
+    return registry.method_of(network, options.method, method_options(options))
 
 
 def _start(text: str | None) -> str | Network | None:

@@ -115,7 +115,7 @@ def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
     for text in result.notes:
         note(text)
     if options.intervals is not None and not code:
-        sure = result.sure()
+        sure = result.require_intervals()
         note(f"learned by {result.method}; {options.intervals:.0%} intervals by {sure.recipe}")
         for direction in sure.unidentified[:3]:
             note(f"not identified by the data: {direction}")

@@ -143,8 +143,14 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
     return Part(label, columns, read, rows, is_file=True, nulls=nulls)
 
 
-def _parquet_nulls(path: Path, wanted: Sequence[str]) -> dict[str, int] | None:
-    """The nulls of each column as the footer tells them, None if it does not."""
+WHOLE_NUMBERS = ("BOOLEAN", "INT32", "INT64")  # of other types values may mean missing, too
+
+
+def _parquet_nulls(path: Path, wanted: Sequence[str]) -> dict[str, int | None] | None:
+    """The nulls of each column as the footer tells them, None if it does not.
+
+    None for a single column that has none, but whose values may mean missing all the same.
+    """
     from pyarrow import parquet
 
     found = dict.fromkeys(wanted, 0)
@@ -159,7 +165,11 @@ def _parquet_nulls(path: Path, wanted: Sequence[str]) -> dict[str, int] | None:
                 if told is None or not told.has_null_count:
                     return None
                 found[name] += told.null_count
-    return found
+        kind_of = {name: file.schema.column(place_of[name]).physical_type for name in wanted}
+    return {
+        name: nulls if nulls or kind_of[name] in WHOLE_NUMBERS else None
+        for name, nulls in found.items()
+    }
 
 
 def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:

@@ -46,7 +46,7 @@ class Part:
     lines_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None
     is_file: bool = False
     is_once: bool = False
-    nulls: Callable[[Sequence[str]], Mapping[str, int] | None] | None = None
+    nulls: Callable[[Sequence[str]], Mapping[str, int | None] | None] | None = None
 
     def places(self, rows: Sequence[int]) -> list[tuple[int, str]]:
         """Each of the rows (from 0) with the words for where it is found."""

@@ -7,7 +7,7 @@ variables are ever missing, is read once: into memory while it fits, else onto t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import inf
@@ -21,16 +21,12 @@ from lacunet.data.read import Collected, Told
 from lacunet.data.reading import Reading
 from lacunet.data.source import Part, Source
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import Scope
+from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 
 MOST_STRETCHES = 16
 STRETCH_ROWS = 2**20
 TEXT_BYTES = 2  # of a cell in a text file, at least; a byte of code comes of it
-
-
-class MoreMissingError(Exception):
-    """A variable is missing that was believed to be fully observed; caught by whoever did."""
 
 
 class Stretch(Protocol):
@@ -43,10 +39,9 @@ class Stretch(Protocol):
 
 @dataclass(frozen=True)
 class Unread:
-    """Rows that come through the door; ``believed`` are variables that are never missing."""
+    """Rows that come through the door."""
 
     reading: Reading
-    believed: frozenset[str] = frozenset()
 
     def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
@@ -61,8 +56,6 @@ class Unread:
 
     def _cut(self, collected: Collected, most: int) -> Iterator[EncodedTable]:
         table = collected.table
-        if not self.believed.isdisjoint(table.partially_observed):
-            raise MoreMissingError
         for start in range(0, table.rows, most):
             yield table if table.rows <= most else table.take(slice(start, start + most))
 
@@ -77,21 +70,54 @@ def forecast_bytes(reading: Reading) -> float:
     return sum(part.size or 0 for part in source.parts) / TEXT_BYTES
 
 
-def missing_by_footers(reading: Reading) -> Scope | None:
-    """The variables with nulls as the files tell, or None if they do not.
+def missing_by_footers(reading: Reading, progress: Progress = silent) -> Scope | None:
+    """The variables that are ever missing, if the files tell of nulls; None if they do not.
 
-    Other variables may be missing still: a string may stand for that.
+    A column without nulls may hold strings that mean missing, or values that are taken as such:
+    such columns are read to find out, all others are not.
     """
-    found: set[str] = set(reading.data.latent)
+    missing: set[str] = set(reading.data.latent)
+    doubtful: set[str] = set()
     for part in reading.source.parts:
         nulls = part.nulls and part.nulls(tuple(reading.column_of.values()))
         if nulls is None:
             return None
-        found |= {name for name, column in reading.column_of.items() if nulls[column]}
-    return tuple(name for name in reading.network.variables if name in found)
+        for name, column in reading.column_of.items():
+            if nulls[column] is None or reading.data.unknown == "missing":
+                doubtful.add(name)
+            elif nulls[column]:
+                missing.add(name)
+    missing |= _ever_missing(reading, doubtful - missing, progress)
+    return tuple(name for name in reading.network.variables if name in missing)
 
 
-def stretches(reading: Reading, believed: Sequence[str]) -> list[Unread]:
+def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[str]:
+    """Those of some variables that are ever missing; only their columns are read."""
+    chosen = [name for name in reading.network.variables if name in names]
+    if not chosen:
+        return set()
+    network = Network({name: reading.network.states(name) for name in chosen})
+    column_of = {name: reading.column_of[name] for name in chosen}
+    data = replace(
+        reading.data,
+        weight=None,
+        counts=None,
+        strata=None,
+        cluster=None,
+        replicate_weights=None,
+        latent=(),
+        fully_observed=(),
+    )
+    own = replace(reading, network=network, column_of=column_of, data=data)
+    missing: set[str] = set()
+    for batch in Door(own).batches(progress):
+        for name in set(batch.columns) - missing:
+            if (batch.columns[name] == network.cardinality(name)).any():
+                missing.add(name)
+    return missing
+
+
+def stretches(reading: Reading) -> list[Unread]:
     """The rows in a few stretches of whole files, which do not depend on who reads them."""
     parts = reading.source.parts
     is_cut = reading.source.rows is not None or not reading.data.in_arrays
@@ -111,7 +137,7 @@ def stretches(reading: Reading, believed: Sequence[str]) -> list[Unread]:
         if data.in_arrays and len(groups) > 1:
             data = data.rows(row, row + (own.rows or 0))
             row += own.rows or 0
-        found.append(Unread(replace(reading, source=own, data=data), frozenset(believed)))
+        found.append(Unread(replace(reading, source=own, data=data)))
     return found
 
 

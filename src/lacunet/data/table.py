@@ -8,7 +8,8 @@ axis holds the counts of every subset of its variables at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from lacunet.model.network import FloatArray, Scope
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
+ROUNDING = 1e-6  # of a sum of parts of rows
 
 
 def code_type(cardinality: int) -> type[np.uint8] | type[np.uint16]:
@@ -33,7 +35,12 @@ class Copies:
 
     def take(self, rows: Any) -> Copies:
         """The copies of some of the rows."""
-        return Copies(self.rows[rows], self.squares[rows])
+        own = self.rows[rows]
+        return Copies(own, own if self.squares is self.rows else self.squares[rows])
+
+    def are_weights(self, weights: FloatArray | None) -> bool:
+        """Whether every copy weighs one: then the three are one array."""
+        return self.rows is weights and self.squares is weights
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,7 @@ class EncodedTable:
         for name, column in columns.items():
             missing = column == cardinality_of[name]
             many = np.count_nonzero(missing) if copies is None else copies.rows[missing].sum()
-            missing_of[name] = int(np.ceil(many))  # half a row misses it too
+            missing_of[name] = ceil(many - ROUNDING) or int(missing.any())  # half a row, too
         return cls(
             dict(cardinality_of),
             dict(columns),
@@ -184,6 +191,36 @@ class EncodedTable:
         return float(self.rows) if self.weights is None else float(self.weights.sum())
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether rows weigh other than the number of copies that they stand for."""
+        are_copies = self.copies is not None and self.copies.are_weights(self.weights)
+        return self.weights is not None and not are_copies
+
+    @property
+    def scale(self) -> float:
+        r"""What makes weights add up to the weighted sample size (Kish).
+
+        .. math::
+            n = \frac{(\sum w)^2}{\sum w^2}
+
+        One where rows weigh one each, or say how many they stand for.
+        """
+        if self.weights is None or not self.is_weighted:
+            return 1.0
+        squares = self.weights**2 if self.copies is None else self.copies.squares
+        return self.total / max(float(squares.sum()), 1e-300)
+
+    def scaled(self, factor: float | None = None) -> EncodedTable:
+        """The same rows with weights times a factor, that of `scale` by default."""
+        factor = self.scale if factor is None else factor
+        if self.weights is None or factor == 1:
+            return self
+        copies = self.copies
+        if copies is not None:
+            copies = Copies(copies.rows, copies.squares * factor**2)
+        return replace(self, weights=self.weights * factor, copies=copies)
+
+    @property
     def row_weights(self) -> FloatArray:
         """The weight of each row."""
         return np.ones(self.rows) if self.weights is None else self.weights
@@ -212,6 +249,8 @@ class EncodedTable:
         columns = {name: column[rows] for name, column in self.columns.items()}
         copies = None if self.copies is None else self.copies.take(rows)
         design = None if self.design is None else self.design.take(rows)
+        if weights is not None and not self.is_weighted:
+            copies = Copies(weights, weights)
         return EncodedTable.of(
             self.cardinality_of, columns, weights, self.notes, numbers[rows], copies, design
         )

@@ -26,7 +26,6 @@ from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.patterns import is_missing
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.uncertainty.spread import are_rows, rows_per_weight
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
@@ -215,11 +214,11 @@ def _varies(counts: FloatArray) -> bool:
 
 
 def _scales(table: EncodedTable) -> dict[str, float]:
-    """What makes weights that are not whole add up to the effective size of the rows."""
-    if are_rows(table.weights):
+    """What makes weights add up to the effective size of the rows that show each variable."""
+    if not table.is_weighted:
         return dict.fromkeys(table.variables, 1.0)
-    weights = np.asarray(table.weights)
-    return {name: rows_per_weight(weights[table.is_shown((name,))]) for name in table.variables}
+    shown = {name: table.take(table.is_shown((name,))) for name in table.variables}
+    return {name: own.scaled().total / max(own.total, 1e-300) for name, own in shown.items()}
 
 
 def _strata(table: EncodedTable, given: Scope) -> tuple[np.ndarray, int]:

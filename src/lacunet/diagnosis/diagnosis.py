@@ -20,7 +20,6 @@ from lacunet.diagnosis.at_random import (
     smallest_effect,
 )
 from lacunet.diagnosis.patterns import Patterns, patterns
-from lacunet.estimate.auto import Auto
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast
@@ -32,7 +31,6 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
-from lacunet.statistics.observations import Held
 from lacunet.wording import counted, finite, first_of, text_table
 
 LEVEL = 0.05
@@ -145,7 +143,7 @@ def _grounds(
     network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
 ) -> Grounds:
     separator_of = separators(MissingnessGraph(network, parents_of), table.fully_observed)
-    told = explain(network, Auto(), Held(table))
+    told = explain(network, table)
     grouped: dict[Scope, tuple[Groups, Index]] = {}
 
     def fallen(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:

@@ -11,18 +11,22 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.given import data_given
-from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.tilted import tilted_rows
-from lacunet.estimate.learn import learn
+from lacunet.estimate.em.tilted import TiltedRows, tilted_network
+from lacunet.estimate.learn import carry_out
+from lacunet.estimate.method import Setting, planned
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.inference.engine import engine_of
 from lacunet.memory import memory_budget
-from lacunet.missingness.fitted import observed_parents
+from lacunet.missingness.fitted import MOST_ROWS, observed_parents
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.uncertainty.jackknife import GROUPS, without_each_group
+from lacunet.statistics.folds import GROUPS, Folds, folds_of
+from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
+from lacunet.statistics.look import Look
+from lacunet.statistics.observations import AnyRows, observations
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, tilted_shares, tipping_point
 from lacunet.wording import finite, text_table
@@ -130,17 +134,20 @@ def sensitivity(
         raise LacunetError(f"groups is {groups}, but intervals need two at least.")
     if any(np.isnan(delta) for delta in deltas):
         raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
-    table = read_table(data_given(data, weight=weight), network)
-    question = _checked(network, table, target, state, evidence, mechanism, tilted_state)
-    grouped = _grouped(network, table, mechanism, given)
     asked = tuple(sorted({0.0, *map(float, deltas)}))
-    tilted: Callable[[EncodedTable], Tilted]
+    budget, folds = memory_budget(memory), folds_of(None, groups, 0)
+    assert folds is not None
+    setting = Setting(prior, memory=budget, progress=progress)
+    with observations(data_given(data, weight=weight), network, budget, progress=progress) as rows:
+        question = _checked(network, rows.look(), target, state, evidence, mechanism, tilted_state)
+        grouped = _grouped(network, rows.look(), mechanism, given)
+        statistics = _counted(network, rows, question, grouped, folds, setting, method == "em")
+        start = _start(network, rows, setting) if method == "em" else None
+    tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
     logs: tuple[float, ...] = ()
-    if method == "em":
-        tilted, logs = _by_em(network, table, question, grouped, asked, prior, memory, progress)
-    else:
-        tilted = partial(tilted_shares, network, question=question, given=grouped)
-    whole = tilted(table)
+    if start is not None:
+        tilted, logs = _by_em(start, statistics, question, asked, setting)
+    whole = tilted(statistics.sample(0))
     answers = np.array([whole.answer(delta) for delta in asked])
     if np.isnan(answers).any():
         raise LacunetError(
@@ -148,9 +155,9 @@ def sensitivity(
             "ask about states that occur in the data.",
         )
     replicates = []
-    for done, rows in enumerate(without_each_group(table, groups)):
+    for done in range(groups):
         progress("jackknife", done, groups)
-        part = tilted(rows)
+        part = tilted(statistics.sample(folds.replicates + done))
         replicates.append([part.answer(delta) for delta in asked])
     progress("jackknife", groups, groups)
     intervals = _intervals(answers, np.array(replicates))
@@ -170,59 +177,98 @@ def sensitivity(
         intervals,
         limit,
         tipping,
-        float(np.average(~table.is_shown((mechanism,)), weights=table.weights)),
+        _hidden_share(_distinct(statistics.sample(0)), mechanism),
         (*words, _last_words(asked, logs)),
         logs,
     )
 
 
-def _by_em(
+def _counted(
     network: Network,
-    table: EncodedTable,
+    rows: AnyRows,
     question: Question,
     given: Scope,
-    deltas: Sequence[float],
-    prior: float,
-    memory: int | None,
-    progress: Progress,
-) -> tuple[Callable[[EncodedTable], Tilted], tuple[float, ...]]:
-    """How EM asks, and how well the network fits at each tilt.
+    folds: Folds,
+    setting: Setting,
+    is_em: bool,
+) -> Statistics:
+    """What any tilt needs, in all samples."""
+    wanted = {*question.variables, *given, question.mechanism}
+    columns = tuple(name for name in network.variables if name in wanted)
+    model = tilted_network(network, question, given)
+    problems = Compiling(model, {model.variables[-1]: question.mechanism}) if is_em else None
+    needs = Needs((), problems=problems, rows=(columns,), folds=folds)
+    how = Gathering(needs, network, memory=setting.memory / 4, scale=rows.look().scale)
+    statistics = rows.gather(how, setting.progress)
+    if question.mechanism in statistics.never_shown:
+        raise LacunetError(
+            f"no row shows {question.mechanism!r}: there is nothing to compare hidden values with.",
+            "ask about a variable that some rows show.",
+        )
+    return statistics
 
-    On the rows of a part it starts where it ended on all of them.
-    """
+
+def _start(network: Network, rows: AnyRows, setting: Setting) -> Network:
+    """The network as plain EM learns it."""
     em = EM(tolerance=1e-6, max_iterations=5_000)
-    start = learn(network, table, em, prior, memory=memory, progress=progress).network
-    whole = tilted_rows(start, table, question, given, prior, memory_budget(memory))
-    near = {}
+    return carry_out(planned(em, network, rows.look()), rows, setting).network
+
+
+def _distinct(statistics: Statistics) -> EncodedTable:
+    """The distinct rows of a sample."""
+    (rows,) = statistics.distinct.values()
+    return rows.table()
+
+
+def _by_shares(
+    network: Network, question: Question, given: Scope, statistics: Statistics
+) -> Tilted:
+    """How shares of rows answer."""
+    return tilted_shares(network, _distinct(statistics), question, given)
+
+
+def _by_em(
+    start: Network,
+    statistics: Statistics,
+    question: Question,
+    deltas: Sequence[float],
+    setting: Setting,
+) -> tuple[Callable[[Statistics], Tilted], tuple[float, ...]]:
+    """How EM answers, and how well the network fits at each tilt.
+
+    On a replicate of the rows it starts where it ended on all of them.
+    """
+    near: dict[float, FloatArray] = {}
+
+    def tilted(sample: Statistics) -> TiltedRows:
+        assert sample.problems is not None
+        engine = engine_of(sample.problems, setting.memory)
+        return TiltedRows(engine, start, question, setting.prior, near)
+
+    whole = tilted(statistics.sample(0))
     for done, delta in enumerate(deltas):
-        progress("tilts", done, len(deltas))
+        setting.progress("tilts", done, len(deltas))
         near[delta] = whole.cells(delta)
     logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
-    again = partial(
-        tilted_rows,
-        start,
-        question=question,
-        given=given,
-        prior=prior,
-        memory=memory_budget(memory),
-        near=near,
-    )
-    return again, logs
+    return tilted, logs
 
 
-def _grouped(
-    network: Network, table: EncodedTable, mechanism: str, given: Sequence[str] | None
-) -> Scope:
+def _hidden_share(rows: EncodedTable, mechanism: str) -> float:
+    return float(np.average(~rows.is_shown((mechanism,)), weights=rows.weights))
+
+
+def _grouped(network: Network, look: Look, mechanism: str, given: Sequence[str] | None) -> Scope:
     """What hidden values are compared within: as given, or learned."""
+    hidden = look.hidden(network)
     if given is None:
-        given = observed_parents(network, table)[mechanism]
+        given = observed_parents(network, look.sampled(MOST_ROWS))[mechanism]
     for name in given:
-        if table.missing_of[network.known(name)]:
+        if network.known(name) in hidden:
             raise LacunetError(
-                f"{name!r} is missing in {table.missing_of[name]:,} rows.",
+                f"{name!r} is missing in some rows.",
                 "groups are made by variables that every row shows.",
             )
-    return tuple(name for name in table.fully_observed if name in given)
+    return tuple(name for name in network.variables if name in given)
 
 
 def _intervals(answers: FloatArray, replicates: FloatArray) -> FloatArray:
@@ -237,7 +283,7 @@ def _intervals(answers: FloatArray, replicates: FloatArray) -> FloatArray:
 
 def _checked(
     network: Network,
-    table: EncodedTable,
+    look: Look,
     target: str,
     state: str,
     evidence: Mapping[str, str],
@@ -249,15 +295,11 @@ def _checked(
         network.state_index(name, value)
     if target in evidence:
         raise LacunetError(f"{target!r} is both asked about and given.", "ask about another one.")
-    if not table.missing_of[network.known(mechanism)]:
+    hidden = look.hidden(network)
+    if network.known(mechanism) not in hidden:
         raise LacunetError(
             f"{mechanism!r} is never missing: there is nothing to be sensitive to.",
-            f"missing at times: {', '.join(table.partially_observed) or 'nothing'}.",
-        )
-    if table.missing_of[mechanism] == table.rows:
-        raise LacunetError(
-            f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
-            "ask about a variable that some rows show.",
+            f"missing at times: {', '.join(hidden) or 'nothing'}.",
         )
     tilted = tilted_state or asked.get(mechanism, network.states(mechanism)[-1])
     network.state_index(mechanism, tilted)

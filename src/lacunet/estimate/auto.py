@@ -1,14 +1,15 @@
 """The method that needs no choosing: the closed form, then EM as far as it pays.
 
 Without missing values the CPTs are plain frequencies. Otherwise factored deletion for MAR is
-followed by EM to convergence, or by fewer steps if the observed-data likelihood of rows put aside
-clearly speaks for it (`lacunet.estimate.em.heldout`), as far as the time limit allows: exact where
+followed by EM to convergence, or by fewer steps if the observed-data likelihood of held-out rows
+clearly favours it (`lacunet.estimate.em.heldout`), as far as the time limit allows: exact where
 the memory budget allows it, by loopy belief propagation elsewhere. If not even one step fits, the
-closed form stands.
+closed form stands. With a missingness graph it is EM on the graph.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
@@ -16,24 +17,39 @@ from typing import ClassVar
 
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.method import Ended, Learned, Plan, Setting, check_options, option
-from lacunet.model.network import Network, Scope
+from lacunet.estimate.method import (
+    Ended,
+    Learned,
+    Plan,
+    Setting,
+    Stage,
+    check_options,
+    option,
+)
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
+from lacunet.statistics.look import Look
 from lacunet.wording import counted
 
 FEWEST_ROWS = 10
+Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
 @dataclass(frozen=True)
 class Auto:
     """Frequencies, factored-mar, or factored-mar followed by EM steps: whichever the data ask for.
 
-    ``time_limit`` is the number of seconds that learning may take.
+    ``time_limit`` is the number of seconds that learning may take; ``missingness`` a graph of
+    how values go missing.
     """
 
     name: ClassVar[str] = "auto"
     time_limit: float = option(
         600.0, "time limit in seconds; the best so far is returned", kind=float, least=1e-9
+    )
+    missingness: MissingnessGraph | None = option(
+        None, "the missingness graph: a file, or its text", metavar="GRAPH"
     )
 
     def __post_init__(self) -> None:
@@ -44,35 +60,75 @@ class Auto:
         """What the estimate of a family takes at once for each of its cells."""
         return FactoredMAR().bytes_per_cell
 
-    def plan(self, network: Network, partially: Scope | None) -> Plan:
-        """The plan of EM stopped by rows put aside; of frequencies where nothing is missing."""
-        if partially is not None and not partially:
-            plan = DirectMCAR().plan(network, partially)
-            return replace(plan, method=self.name, intention="no value is missing")
-        plan = EM(stop="heldout").plan(network, partially)
-        intention = "factored-mar, then EM, to the end unless held-out rows speak for fewer steps"
-        return replace(plan, method=self.name, intention=intention)
+    def plan(self, network: Network, look: Look) -> Plan:
+        """Frequencies where nothing is missing; else EM, on the graph if there is one."""
+        if self.missingness is not None:
+            plan = EM(time_limit=self.time_limit, missingness=self.missingness).plan(network, look)
+            return replace(plan, method=self.name)
+        if look.partially == ():
+            plan = DirectMCAR().plan(network, look)
+            stage = _explained(plan.stages[0], _frequencies)
+            return replace(plan, method=self.name, stages=(stage,), intention="no value is missing")
+        plan = EM(stop="heldout", time_limit=self.time_limit).plan(network, look)
+        closed, climb = plan.stages
+        branches = (
+            f"fewer than {FEWEST_ROWS} rows, or no time for an EM step: factored-mar alone",
+            *climb.branches,
+        )
+        climb = replace(_explained(climb, _em), branches=branches)
+        return replace(
+            plan,
+            method=self.name,
+            stages=(closed, climb),
+            intention="EM from factored-mar, to its end unless held-out rows favour fewer steps",
+        )
 
-    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
-        """Every CPT, and in two sentences what was found in the data and what was chosen."""
-        if plan.start is None:
-            learned = DirectMCAR().estimate(plan, statistics, setting)
-            return replace(learned, why="No value is missing. The CPTs are the plain frequencies.")
-        closed = partial(FactoredMAR().estimate, plan.start, statistics, setting)
-        if statistics.cut:
-            cut = "time was up" if statistics.cut == "time limit" else "it was interrupted"
-            choice = f"factored-mar alone: {cut} before the first EM step"
-            learned = replace(closed(), ended=Ended(statistics.cut, 0, 0.0, nan, nan, ()))
-        elif statistics.total < FEWEST_ROWS or statistics.learning is None:
-            rows = counted(statistics.rows, "row")
-            learned, choice = closed(), f"factored-mar alone: {rows}, too few to hold some out"
-        else:
-            em = EM(stop="heldout", time_limit=self.time_limit)
-            learned = em.estimate(plan, statistics, setting)
-            choice = learned.why
-            if learned.ended is not None and not learned.ended.iterations:
-                learned = replace(learned, families=closed().families)
-        return replace(learned, why=_why(statistics, learned, choice))
+
+def _explained(stage: Stage, words: Callable[..., Learned]) -> Stage:
+    """The stage with what was found in the data, and what was chosen, put into words."""
+    return replace(stage, solve=partial(words, stage.solve))
+
+
+def _frequencies(
+    solve: Solve, statistics: Statistics, learned: Learned, setting: Setting
+) -> Learned:
+    learned = solve(statistics, learned, setting)
+    return replace(learned, why="No value is missing. The CPTs are the plain frequencies.")
+
+
+def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting) -> Learned:
+    """EM from the closed form, which stands where EM cannot begin."""
+    if statistics.stopped_by:
+        out_of_time = statistics.stopped_by == "time limit"
+        cut = "time was up" if out_of_time else "it was interrupted"
+        choice = f"factored-mar alone: {cut} before the first EM step"
+        learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
+    elif setting.whole is not None and not _has_steps(setting.whole):
+        learned, choice = closed, ""
+    elif statistics.total < FEWEST_ROWS or not _can_hold_out(statistics, setting):
+        rows = counted(statistics.rows, "row")
+        learned, choice = closed, f"factored-mar alone: {rows}, too few to hold some out"
+    else:
+        learned = solve(statistics, closed, setting)
+        choice = learned.why
+        if learned.ended is not None and not learned.ended.iterations:
+            learned = replace(learned, families=closed.families)
+    return replace(learned, why=_why(statistics, learned, choice))
+
+
+def _has_steps(whole: Learned) -> bool:
+    """Whether EM made any step from the closed form."""
+    return whole.ended is not None and whole.ended.iterations > 0
+
+
+def _can_hold_out(statistics: Statistics, setting: Setting) -> bool:
+    """Whether there are rows on both sides; a replicate of the rows needs none."""
+    if setting.whole is not None:
+        return True
+    folds = statistics.folds
+    assert folds is not None
+    learning, aside = folds.aside @ statistics.tally.weights
+    return bool(learning > 0 and aside > 0)
 
 
 def _why(statistics: Statistics, learned: Learned, choice: str) -> str:
@@ -87,9 +143,10 @@ def _why(statistics: Statistics, learned: Learned, choice: str) -> str:
     shown = {name: report.rows_shown for name, report in learned.families.items()}
     fewest = min(shown, key=lambda name: shown[name])
     if shown[fewest]:
-        found += f"; every family is shown whole by {counted(shown[fewest], 'row')} or more"
+        found += f"; every family is observed whole in {counted(shown[fewest], 'row')} or more"
     else:
         never = sum(not rows for rows in shown.values())
         families = counted(never, "family", "families")
-        found += f"; {families} ({fewest}) {'is' if never == 1 else 'are'} shown whole by no row"
+        verb = "is" if never == 1 else "are"
+        found += f"; {families} ({fewest}) {verb} observed whole in no row"
     return f"{found}. Chosen: {choice}."

@@ -10,6 +10,7 @@ from typing import Any
 
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import Told
+from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
@@ -39,7 +40,6 @@ from lacunet.statistics.saved.parts import (
 )
 from lacunet.statistics.saved.read import MOST_ROWS, SavedRows, read_families
 from lacunet.statistics.saved.write import Source, families_part, write_families, write_rows
-from lacunet.statistics.streamed import Streamed
 
 KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
 
@@ -65,9 +65,8 @@ def count(
     network, data
         As `lacunet.learn` takes them.
     method
-        The method, or its name. For "listwise", "direct-mcar" and "factored-mcar" the tables of
-        the families are counted; for every other method the distinct rows, which may tell of
-        single rows.
+        The method, or its name. For "listwise" and "direct-mcar" the tables of the families are
+        counted; for every other method the distinct rows, which may tell of single rows.
     part
         What to call this part of the data. Statistics that hold a part twice are refused when
         they are added; a file is known by its name and contents, a dataframe only if it has a
@@ -112,8 +111,7 @@ def count(
             name, rows=table.stand_for, total=table.total, is_named=part is not None
         )
         return Statistics(
-            rows=table.stand_for,
-            total=table.total,
+            tally=whole.all_rows,
             missing_of=table.missing_of,
             counts={},
             distinct={network.variables: whole},
@@ -227,10 +225,12 @@ def merge_into(
 
 
 def needs_rows(method: str) -> bool:
-    """Whether a method needs to know the rows, beyond the counts of families."""
+    """Whether a method, or its intervals, need the rows beyond the counts of families."""
     options_of(method)  # refuses a name that is not a method's
     kind = KINDS[method]
-    return not (issubclass(kind, Deletion) and kind.form.within is None)
+    return not (
+        issubclass(kind, Deletion) and kind.form.joint is direct_mcar and not kind.form.within
+    )
 
 
 def method_counted_for(data: Any) -> str | None:
@@ -244,17 +244,10 @@ def method_counted_for(data: Any) -> str | None:
 
 def _of_families(network: Network, source: AnyRows, method: str, progress: Progress) -> Statistics:
     needs = Needs(network.families, complete=method == Listwise.name)
-    found = _unbelieving(source).gather(Gathering(needs, network), progress)
+    found = source.gather(Gathering(needs, network), progress)
     return replace(found, network=network, method=method)
 
 
 def _distinct(network: Network, source: AnyRows, budget: float, told: Told) -> Iterator[Rows]:
-    tables = _unbelieving(source).tables(told)
+    tables = source.tables(told)
     return rows_in_parts(tables, network.variables, budget / KEPT_SHARE)
-
-
-def _unbelieving(source: AnyRows) -> AnyRows:
-    """The same rows; counting does not depend on which variables are always shown."""
-    if isinstance(source, Streamed):
-        return replace(source, stretches=source.looked_for())
-    return source

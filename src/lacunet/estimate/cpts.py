@@ -13,6 +13,7 @@ from lacunet.estimands.notation import Notation
 from lacunet.estimate.method import FamilyPlan, FamilyReport, Prior
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
+from lacunet.uncertainty.direct import row_sizes
 from lacunet.wording import counted
 
 NAMED = 3  # groups of parent configurations that a warning spells out
@@ -72,7 +73,7 @@ def family_report(
     rows_used: int,
     used: Counts | None = None,
     unseen: int = 0,
-    effective_size: float | None = None,
+    plain: Counts | None = None,
     fallback_mass: float = 0.0,
     fallback: str = "",
     warnings: Sequence[str] = (),
@@ -85,12 +86,14 @@ def family_report(
         The counts of the family among all rows, child last, missing as a state.
     used
         The counts among the rows that the method uses, where these are fewer.
+    plain
+        The counts whose frequencies the CPT is, if it is: they give its effective sizes.
     warnings
         What the method itself has to say.
     """
-    support = (used or counts).dense().sum(axis=-1)
+    support = (used or counts).row_counts()
     without = support == 0
-    rows_shown = int(counts.showing(counts.scope).tally.rows.sum())
+    rows_shown = round(counts.showing(counts.scope).tally.rows.sum())
     own = [family.note] if family.note else []
     own += warnings
     if fallback_mass > 0 and fallback:
@@ -107,7 +110,7 @@ def family_report(
         support=support,
         unsupported=int(np.count_nonzero(without)),
         counts=counts,
-        effective_size=effective_size,
+        effective_sizes=None if plain is None else row_sizes(plain),
         fallback_mass=fallback_mass,
         fallback=fallback if fallback_mass > 0 else "",
         unseen=unseen,
@@ -130,7 +133,7 @@ def _about_support(
     weak = int(np.count_nonzero(~without & (support < pseudo)))
     if weak:
         part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"
-        yield f"{part} on a weight of less than the prior's {pseudo:g}: mostly the prior"
+        yield f"{part} on fewer rows than the prior's {pseudo:g}: mostly the prior"
 
 
 def _rest(number: int, rows: int) -> str:

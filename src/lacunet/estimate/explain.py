@@ -1,44 +1,56 @@
-"""The plan in full, told before anything is estimated; and the rows behind a query's factors.
+"""The plan that learning would carry out, with what it will meet in the data.
 
-Which rows of the data enter each factor of an estimand is the paper's appendix example.
+Which rows of the data enter each factor of a query's estimand is the paper's appendix example.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
-from lacunet.estimate.intervals import work_of
-from lacunet.estimate.method import Method, MethodError, Plan
+from lacunet.estimate.intervals import recipe_of, work_of
+from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, planned
+from lacunet.estimate.registry import method_of
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast, forecast
-from lacunet.memory import memory_budget
+from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network, Scope
+from lacunet.progress import Progress, silent
 from lacunet.statistics.count import superfamilies
-from lacunet.statistics.gather import Gathering, Needs
-from lacunet.statistics.observations import AnyRows
-from lacunet.statistics.streamed import KnownBetterError, Streamed
+from lacunet.statistics.gather import Gathering, Needs, Statistics
+from lacunet.statistics.look import Look
+from lacunet.statistics.observations import AnyRows, observations
+from lacunet.wording import counted, first_of
+
+MOST_NAMES = 12
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A plan, and what it will meet in these data.
+    """A plan, and what it will meet in these data; it prints.
 
-    ``shown`` counts for each variable the rows that show its family (with "listwise", every
-    variable). ``tables`` are the unions of families that will be counted, ``groupings`` the
-    sets of variables that rows will be grouped by, ``bytes_needed`` what the largest family
-    takes. ``rows`` is None and ``shown`` empty where no data were given; ``expectation`` is
-    None where the method has none. ``intervals`` says what intervals would take, ``scratch`` how
-    many bytes the scratch files of rows that memory does not hold; None where it holds them.
+    ``families`` say how each CPT will be estimated; of several estimands that recover one, the
+    one that the data support best. ``shown`` counts for each variable the rows that show its
+    family (with "listwise", every variable). ``tables`` are the unions of families that will be
+    counted, ``groupings`` the sets of variables that rows will be grouped by, ``bytes_needed``
+    what the largest family takes. ``rows`` is None and ``shown`` empty where no data were given;
+    ``expectation`` is None where the method has none. ``intervals`` says what intervals would
+    take, ``scratch`` how many bytes the scratch files of rows that memory does not hold; None
+    where it holds them.
     """
 
     plan: Plan
+    families: Mapping[str, FamilyPlan]
     rows: int | None
     shown: Mapping[str, int]
     tables: tuple[Scope, ...]
@@ -49,47 +61,175 @@ class Explanation:
     scratch: int | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The names of the stages, in the order in which they run."""
+        return tuple(stage.name for stage in self.plan.stages)
+
+    def __str__(self) -> str:
+        plan = self.plan
+        lines = [self._heading(), *filter(None, (plan.category, plan.intention))]
+        lines += _stage_lines(plan)
+        lines.append("")
+        for family in self.families.values():
+            given = f" given {', '.join(family.parents)}" if family.parents else ""
+            lines.append(f"{family.variable}{given}")
+            own = [stage.families.get(family.variable) for stage in plan.stages]
+            notes = [one.note for one in own if one is not None]
+            words = dict.fromkeys((family.estimand, family.verdict, *notes))
+            lines += [f"  {text}" for text in words if text]
+            if self.rows:
+                number = self.shown[family.variable]
+                shows = "every variable" if plan.needs().complete else "the whole family"
+                of = f"({number / self.rows:.1%}) of {self.rows:,}"
+                lines.append(f"  {counted(number, 'row')} {of} show {shows}")
+        lines += ["", f"one pass over the rows will count {counted(len(self.tables), 'table')}"]
+        lines += [
+            f"rows will be grouped by {first_of(grouping, MOST_NAMES)}"
+            for grouping in self.groupings
+        ]
+        lines.append(f"the largest family needs {gibibytes(self.bytes_needed)}")
+        if self.scratch is not None:
+            files = f"scratch files of {gibibytes(self.scratch)}"
+            files = files if self.scratch else "no scratch files"
+            lines.append(
+                f"the rows do not fit in memory: they are read as they are counted, {files}"
+            )
+        if self.expectation is not None:
+            lines += ["", "an exact expectation step:", self.expectation.text]
+        return "\n".join([*lines, "", self.intervals])
+
+    def _heading(self) -> str:
+        plan = self.plan
+        if self.rows is None:
+            return (
+                f"{plan.method}, no data given: every variable is taken to have missing values, "
+                "X_o stands for the variables without"
+            )
+        partially = first_of(plan.partially, MOST_NAMES) or "none"
+        return (
+            f"{plan.method} on {counted(self.rows, 'row')}; {len(plan.partially)} of "
+            f"{counted(len(plan.families), 'variable')} have missing values: {partially}"
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """The plan in plain lists and dictionaries."""
+        plan = self.plan
+        return {
+            "method": plan.method,
+            "category": plan.category,
+            "intention": plan.intention,
+            "stages": [
+                {"name": stage.name, "branches": list(stage.branches)} for stage in plan.stages
+            ],
+            "rows": self.rows,
+            "partially_observed": list(plan.partially),
+            "families": {
+                name: {
+                    "parents": list(family.parents),
+                    "estimand": family.estimand,
+                    "latex": family.latex,
+                    "verdict": family.verdict,
+                    "note": family.note,
+                    "cells": family.cells,
+                    "rows_shown": self.shown.get(name),
+                }
+                for name, family in self.families.items()
+            },
+            "tables": [list(union) for union in self.tables],
+            "groupings": [list(grouping) for grouping in self.groupings],
+            "bytes_needed": self.bytes_needed,
+            "scratch_bytes": self.scratch,
+            "expectation": None if self.expectation is None else asdict(self.expectation),
+            "intervals": self.intervals,
+        }
+
+
+def _stage_lines(plan: Plan) -> list[str]:
+    """The stages and their branches."""
+    lines = []
+    if len(plan.stages) > 1:
+        lines.append("stages: " + ", then ".join(stage.name for stage in plan.stages))
+    branches = dict.fromkeys(branch for stage in plan.stages for branch in stage.branches)
+    return [*lines, *(f"  if {branch}" for branch in branches)]
+
 
 def explain(
-    network: Network,
-    method: Method,
-    source: AnyRows | None = None,
+    network: AnyNetwork,
+    data: Any = None,
+    method: str | Method | None = None,
+    *,
     memory: int | None = None,
+    progress: Progress = silent,
+    **options: Any,
 ) -> Explanation:
-    """Say what a method will count and estimate; no estimate is made yet.
+    """The plan that `lacunet.learn` would carry out, and what it will meet in the data.
 
-    The data, if given, are compiled where the plan needs problems, to forecast the cost of an
-    expectation.
+    Nothing is estimated. The data, if given, are looked at, families are counted, and rows are
+    compiled where the plan needs problems, to forecast the cost of an expectation.
+
+    Parameters
+    ----------
+    network, data, method, memory, progress
+        As `lacunet.learn` takes them; without data every variable may have missing values.
+    options
+        The options of the method.
+
+    Examples
+    --------
+    >>> chain = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    >>> explain(chain, {"A": ["0", "1"], "B": ["1", None]}, "direct-mar").families["B"].estimand
+    'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
-    budget = memory_budget(memory)
-    check_size(network, method.bytes_per_cell, budget)
-    plan = method.plan(network, None if source is None else source.partially_observed)
+    network = as_network(network)
+    chosen, budget = method_of(network, method, options), memory_budget(memory)
+    check_size(network, chosen.bytes_per_cell, budget)
+    with ExitStack() as stack:
+        if data is None:
+            return _explained(planned(chosen, network, Look()), None, budget)
+        rows = stack.enter_context(
+            observations(data_given(data), network, budget, progress=progress)
+        )
+        return _explained(planned(chosen, network, rows.look()), rows, budget)
+
+
+def _explained(plan: Plan, rows: AnyRows | None, budget: int) -> Explanation:
+    network, needs = plan.network, plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
-    shown: dict[str, int] = {}
-    cost = found = None
-    if source is not None:
-        needs = Needs(plan.needs.families, plan.needs.complete, problems=plan.needs.problems)
-        try:
-            found = source.gather(Gathering(needs, network, memory=budget / 4))
-        except KnownBetterError as better:
-            return explain(network, method, better.source, memory)
-        for name in network.variables:
-            counts = found.counts[network.family(name)]
-            whole = int(counts.showing(counts.scope).tally.rows.sum())
-            shown[name] = found.complete_rows if needs.complete else whole
-        cost = None if found.problems is None else forecast(found.problems, budget)
+    found, families = None, plan.families
+    if rows is not None:
+        asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
+        found = rows.gather(Gathering(asked, network, memory=budget / 4, scale=plan.scale))
+        for stage in plan.stages:
+            if stage.chosen is not None:
+                chosen = stage.chosen(found)
+                is_last = {name: stage.families.get(name) is own for name, own in families.items()}
+                families = {
+                    name: chosen[name] if is_last[name] else own for name, own in families.items()
+                }
+    problems = None if found is None else found.problems
+    cost = None if problems is None else forecast(problems, budget)
     return Explanation(
         plan,
+        families,
         None if found is None else found.rows,
-        shown,
-        tuple(union for union, _ in superfamilies(plan.needs.families, radix_of)),
-        tuple(dict.fromkeys(asked.given for asked in plan.needs.groupings if asked.given)),
+        {} if found is None else _shown(network, found, needs.complete),
+        tuple(union for union, _ in superfamilies(needs.families, radix_of)),
+        tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
         cost,
-        work_of(method.name, network, cost, budget),
-        source.scratch_bytes(plan.needs) if isinstance(source, Streamed) else None,
+        work_of(plan, recipe_of(plan, budget), cost),
+        None if rows is None else rows.scratch_bytes(needs),
         () if found is None else found.notes,
     )
+
+
+def _shown(network: Network, found: Statistics, complete: bool) -> dict[str, int]:
+    """The rows that show each family, or every variable."""
+    if complete:
+        return dict.fromkeys(network.variables, found.complete_rows)
+    counts_of = {name: found.counts[network.family(name)] for name in network.variables}
+    return {name: round(own.row_counts().sum()) for name, own in counts_of.items()}
 
 
 def explain_rows(

@@ -1,48 +1,48 @@
-"""How sure every CPT is, whatever the method: the recipe that fits it.
+"""How sure every CPT is, whatever the method: functions of what was counted and learned.
 
-| method | recipe | cost |
+| recipe | for | beside the fit |
 |---|---|---|
-| listwise, direct-mcar | the counts themselves | nothing |
-| direct-mar, informed-direct | influence of rows, from grouped counts | a few fits |
-| em, auto | rate matrix, if EM has converged with few enough parameters | a step per parameter |
-| every other | delete-a-group jackknife | as many fits as groups |
+| counts | listwise, direct-mcar; every family without missing values | nothing |
+| influence of rows | direct-mar, informed-direct | sums over groups; folds for answers |
+| rate matrix | em, auto, if EM has converged with few enough parameters | a step per parameter |
+| delete-a-group jackknife | every other | a fit for each of thirty folds |
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from math import prod
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER
+from lacunet.estimate.cpts import posterior_mode
+from lacunet.estimate.deletion.by_groups import over_groups
+from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.em.uncertain import em_curvature, em_uncertainty
-from lacunet.inference.engine import engine_of
+from lacunet.estimate.method import (
+    COUNTS,
+    INFLUENCE,
+    JACKKNIFE,
+    RATE_MATRIX,
+    Learned,
+    Plan,
+    Setting,
+    run,
+)
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.inference.joint import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.progress import Progress, silent
-from lacunet.statistics.count import count
-from lacunet.statistics.counts import Tally
-from lacunet.statistics.groups import group_rows
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.progress import silent
+from lacunet.statistics.folds import GROUPS, Folds
+from lacunet.statistics.gather import Statistics
 from lacunet.uncertainty.delta import Asked, Covariance, query_spread, scope_of
-from lacunet.uncertainty.influence import direct_mar_spread, direct_mcar_spread
-from lacunet.uncertainty.jackknife import GROUPS, Refit, jackknife
+from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread
 from lacunet.uncertainty.rate_matrix import Direction
-from lacunet.uncertainty.row_influence import RowInfluence
-from lacunet.uncertainty.spread import Spread, are_rows, rows_per_weight
-from lacunet.uncertainty.steps import steps
+from lacunet.uncertainty.replicates import Replicates
+from lacunet.uncertainty.spread import Spread
 
-COUNTED = ("listwise", "direct-mcar")
-GROUPED = ("direct-mar", "informed-direct")
-COUNTS = "counts"
-INFLUENCE = "influence of rows"
-RATE_MATRIX = "rate matrix of EM"
-EM_OR_NOT = {"auto": "em"}  # what may end as EM
-JACKKNIFE = "delete-a-group jackknife"
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
@@ -53,8 +53,8 @@ class Uncertainty:
     """How sure the CPTs of a learned network are.
 
     ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
-    together, for queries; ``total`` the rows that all weight is worth. ``unidentified`` are
-    directions in which the data do not identify EM's parameters.
+    together, for queries; ``total`` the weight of all rows. ``unidentified`` are directions in
+    which the data do not identify EM's parameters.
     """
 
     network: Network
@@ -63,11 +63,6 @@ class Uncertainty:
     covariance: Covariance
     total: float
     unidentified: tuple[Direction, ...] = ()
-
-    @property
-    def by_likelihood(self) -> bool:
-        """Whether rows that show a part of a family are accounted for: the rate matrix does."""
-        return self.recipe == RATE_MATRIX
 
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high."""
@@ -93,24 +88,40 @@ class Uncertainty:
         return query_spread(asked, self.covariance, rates_of, self.total)
 
 
-def recipe_of(method: str, network: Network, memory: float) -> str:
-    """The recipe that fits a method and the memory; for EM where parameters have converged."""
-    if method in COUNTED:
-        return COUNTS
-    if method in GROUPED:
-        return INFLUENCE
-    free = _free(network)
+def recipe_of(plan: Plan, memory: float) -> str:
+    """The recipe of a plan, if the method converges and memory holds what it takes."""
+    if plan.recipe != RATE_MATRIX:
+        return plan.recipe
+    problems = next(own.needs.problems for own in plan.stages if own.needs.problems is not None)
+    free = _free(problems.network)
     fits = free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
-    return RATE_MATRIX if method == "em" and fits else JACKKNIFE
+    return RATE_MATRIX if fits else plan.recipe_otherwise
 
 
-def work_of(method: str, network: Network, step: Forecast | None, memory: float) -> str:
+def recipe_after(plan: Plan, recipe: str, learned: Learned, prior: float) -> str:
+    """The recipe, or the other one where EM has not converged."""
+    engine = learned.engine
+    if recipe != RATE_MATRIX or (engine is not None and _has_converged(learned, prior)):
+        return recipe
+    return plan.recipe_otherwise
+
+
+def _has_converged(learned: Learned, prior: float) -> bool:
+    """Whether one more EM step moves no parameter by much."""
+    assert learned.engine is not None
+    assert learned.network is not None
+    cells = learned.engine.problems.layout.flat(dict(learned.network.tables_of or {}))
+    moved = em_curvature(learned.engine, cells, prior).step(cells) - cells
+    return bool(np.abs(moved).max() < CONVERGED)
+
+
+def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
     """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
-    recipe = recipe_of(EM_OR_NOT.get(method, method), network, memory)
     if recipe != RATE_MATRIX:
         costs = {COUNTS: "nothing", INFLUENCE: "a few fits", JACKKNIFE: f"{GROUPS} fits"}
         return f"intervals by {recipe} will take {costs[recipe]} more"
-    steps = 2 * _free(network)  # there and back for each
+    problems = next(own.needs.problems for own in plan.stages if own.needs.problems is not None)
+    steps = 2 * _free(problems.network)  # there and back for each
     time = "" if step is None else f", {steps * step.seconds:,.2g} s"
     return (
         f"intervals by {recipe} will take at most {steps:,} EM steps more{time}; "
@@ -125,83 +136,126 @@ def _free(network: Network) -> int:
 
 
 def uncertainty_of(
-    method: str,
-    network: Network,
-    table: EncodedTable,
-    prior: float,
-    refit: Refit,
-    scopes_of: Mapping[str, tuple[Scope, ...]],
-    *,
-    memory: float,
-    groups: int = GROUPS,
-    progress: Progress = silent,
+    plan: Plan, recipe: str, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Uncertainty:
-    """How sure the CPTs are, by the recipe that fits the method.
+    """How sure the CPTs are, by a recipe.
 
     Parameters
     ----------
-    method
-        The name of the method that the network was learned with.
-    network
-        What was learned.
-    table
-        The rows it was learned from.
-    refit
-        Learns from other rows as this network was learned, but settles rows whose groups do
-        not tell; for the jackknife.
-    scopes_of
-        For each variable, what rows are grouped by for its family, step by step; for methods
-        that group.
-    groups
-        How many groups the jackknife leaves out in turn.
+    statistics
+        What the plan and the recipe need.
+    learned
+        What the plan gave.
     """
-    worth, recipe = rows_per_weight(table.weights), recipe_of(method, network, memory)
-    total = table.total * worth
+    found = RECIPES[recipe](plan, statistics, learned, setting)
     if recipe == RATE_MATRIX:
-        engine = engine_of(compile_problems(network.with_tables(None), table), memory)
-        cells = engine.problems.layout.flat(dict(network.tables_of or {}))
-        curvature = em_curvature(engine, cells, prior)
-        if np.abs(curvature.step(cells) - cells).max() < CONVERGED:
-            em = em_uncertainty(engine, cells, prior, progress).worth(worth)
-            return Uncertainty(network, em.spread_of, recipe, em, total, em.unidentified)
-        recipe = JACKKNIFE
-    if recipe == JACKKNIFE:
-        fell_back = any(len(scopes) > 1 for scopes in scopes_of.values())
-        centre = refit(table) if fell_back else network
-        replicates = jackknife(centre, table, refit, prior, groups, progress=progress)
-        spread_of = {
-            name: replace(spread, table=network.cpt(name).table)
-            for name, spread in replicates.spreads().items()
-        }
-        return Uncertainty(network, spread_of, recipe, replicates, total)
-    if method == "listwise":
-        table = table.take(table.is_shown(table.variables))
-    scopes_of = scopes_of if recipe == INFLUENCE else {}
-    spread_of = direct_spreads(network, table, scopes_of)
-    return Uncertainty(network, spread_of, recipe, RowInfluence(table, scopes_of, prior), total)
+        return found
+    whole = statistics.sample(0)
+    spread_of = dict(found.spread_of)
+    for name in plan.network.variables:
+        family = plan.network.family(name)
+        if not set(family) & set(plan.partially):
+            spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
+        spread_of[name] = spread_of[name].supported_by(learned.families[name].support)
+    return replace(found, spread_of=spread_of)
 
 
-def direct_spreads(
-    network: Network, table: EncodedTable, scopes_of: Mapping[str, tuple[Scope, ...]]
-) -> dict[str, Spread]:
-    """The spread of every CPT by direct deletion, within groups where there are any."""
-    hidden_of = {
-        name: tuple(one for one in network.family(name) if table.missing_of[one])
-        for name in network.variables
+def _by_counts(
+    plan: Plan, statistics: Statistics, learned: Learned, setting: Setting
+) -> Uncertainty:
+    network, whole = plan.network.with_tables(learned.tables), statistics.sample(0)
+    counts_of = {
+        name: (whole.complete or whole.counts)[network.family(name)] for name in network.variables
     }
-    plain = [v for v in network.variables if v not in scopes_of or not hidden_of[v]]
-    counted = count(table, [network.family(name) for name in plain])
-    grouped = cache(partial(group_rows, table))
-    found = {}
+    spread_of = {
+        name: counted_spread(counts, network.cpt(name).table) for name, counts in counts_of.items()
+    }
+    covariance = Uncorrelated(counts_of, setting.prior)
+    return Uncertainty(network, spread_of, COUNTS, covariance, whole.total)
+
+
+def _by_influence(
+    plan: Plan, statistics: Statistics, learned: Learned, setting: Setting
+) -> Uncertainty:
+    """Entries from sums over groups, answers from replicates of what the folds move."""
+    network, whole = plan.network.with_tables(learned.tables), statistics.sample(0)
+    folds = statistics.folds
+    assert folds is not None
+    spread_of, moves_of = {}, {}
     for name in network.variables:
         family, cpt = network.family(name), network.cpt(name).table
-        if family not in counted:
-            settled = steps(table, hidden_of[name], scopes_of[name], grouped)
-            found[name] = direct_mar_spread(settled, family, cpt.shape, cpt)
-            continue
-        counts = counted[family]
-        if are_rows(table.weights):
-            weights = counts.tally.weights
-            counts = replace(counts, tally=Tally(weights, weights, weights))
-        found[name] = direct_mcar_spread(counts, cpt)
-    return found
+        if family in statistics.influence:
+            moved = statistics.influence[family]
+            spread_of[name], moves_of[name] = grouped_spread(moved, cpt), moved.moves
+        else:
+            spread_of[name] = counted_spread(whole.counts[family], cpt)
+            counts = statistics.counts[family]
+            moves_of[name] = np.stack([counts.sampled(one).dense() for one in np.eye(folds.number)])
+    fallen_of = {name: _fallen(network.family(name), whole) for name in network.variables}
+    networks = []
+    for sample in _replicate_samples(folds):
+        share = float(statistics.tally.weights @ sample) / whole.total
+        tables = {}
+        for name, moves in moves_of.items():
+            cells = np.maximum(np.tensordot(sample, moves, axes=1), 0.0) + share * fallen_of[name]
+            tables[name], _ = posterior_mode(cells, 1.0, setting.prior)
+        networks.append(network.with_tables(tables))
+    replicates = _replicates(network, networks, folds, whole.total, setting)
+    return Uncertainty(network, spread_of, INFLUENCE, replicates, whole.total)
+
+
+def _fallen(family: Scope, whole: Statistics) -> FloatArray | float:
+    """What fell back on the estimate without groups: no fold moves it."""
+    if family not in whole.reduced:
+        return 0.0
+    (groups,) = whole.reduced[family]
+    joint, _ = over_groups(groups, whole.total, lambda: direct_mcar(whole.counts[family]))
+    return np.asarray(whole.total * joint - groups.inside)
+
+
+def _by_jackknife(
+    plan: Plan, statistics: Statistics, learned: Learned, setting: Setting
+) -> Uncertainty:
+    folds, whole = statistics.folds, statistics.sample(0)
+    assert folds is not None
+    quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
+    network = learned.network or plan.network.with_tables(learned.tables)
+    networks = []
+    for at in range(len(folds.scales)):
+        setting.progress("intervals", at, len(folds.scales), "fits")
+        again = run(plan, statistics.sample(folds.replicates + at), quietly)
+        networks.append(again.network or plan.network.with_tables(again.tables))
+    setting.progress("intervals", len(folds.scales), len(folds.scales), "fits")
+    replicates = _replicates(network, networks, folds, whole.total, setting)
+    return Uncertainty(network, replicates.spreads(), JACKKNIFE, replicates, whole.total)
+
+
+def _by_rate_matrix(
+    _: Plan, statistics: Statistics, learned: Learned, setting: Setting
+) -> Uncertainty:
+    assert learned.engine is not None
+    assert learned.network is not None
+    cells = learned.engine.problems.layout.flat(dict(learned.network.tables_of or {}))
+    em = em_uncertainty(learned.engine, cells, setting.prior, setting.progress)
+    return Uncertainty(
+        learned.network, em.spread_of, RATE_MATRIX, em, statistics.total, em.unidentified
+    )
+
+
+def _replicate_samples(folds: Folds) -> FloatArray:
+    return folds.samples[folds.replicates :]
+
+
+def _replicates(
+    network: Network, networks: Sequence[Network], folds: Folds, total: float, setting: Setting
+) -> Replicates:
+    degrees = float(len(networks) - 1)
+    return Replicates(network, tuple(networks), folds.scales, degrees, total, setting.prior)
+
+
+RECIPES: dict[str, Callable[[Plan, Statistics, Learned, Setting], Uncertainty]] = {
+    COUNTS: _by_counts,
+    INFLUENCE: _by_influence,
+    RATE_MATRIX: _by_rate_matrix,
+    JACKKNIFE: _by_jackknife,
+}

@@ -1,14 +1,15 @@
-"""What every method takes and gives back.
+"""What every method takes and gives back: a look at the data in, a plan out.
 
-A method is a frozen value with its options. It plans (which statistics, for which families, at
-what cost), somebody counts what the plan needs, and it estimates from these statistics alone:
-no method ever sees a row. ``learn`` of `lacunet.estimate.learn` is these three lines.
+A method is a frozen value with its options. It decides everything in its plan: which stages,
+which statistics for which families, what becomes of each branch. Somebody counts what the plan
+needs, and its stages estimate from these statistics alone: no stage ever sees a row, and nobody
+asks what kind of stage it is. ``learn`` of `lacunet.estimate.learn` is these three lines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isinf
 from typing import Any, ClassVar, Protocol
 
@@ -17,11 +18,15 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
+from lacunet.inference.engine import Engine
 from lacunet.memory import memory_budget
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Cpt, FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Counts
+from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Needs, Statistics
+from lacunet.statistics.look import Look
 
 Prior = float | FloatArray  # concentration of the Dirichlet prior: of all cells, or of each
 
@@ -58,27 +63,96 @@ class FamilyPlan:
     verdict: str = ""
     note: str = ""
 
+    @property
+    def estimand(self) -> str:
+        """What will be estimated, in plain text."""
+        return self.formula.written(TEXT)
+
+    @property
+    def latex(self) -> str:
+        """What will be estimated, in LaTeX."""
+        return self.formula.written(LATEX)
+
+
+COUNTS = "counts"
+INFLUENCE = "influence of rows"
+RATE_MATRIX = "rate matrix of EM"
+JACKKNIFE = "delete-a-group jackknife"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stop of a plan: what it asks of the data, and what it makes of them.
+
+    ``families`` are the CPTs that it answers for. ``solve`` takes what was counted and what the
+    stages before have learned; it sees no row. ``branches`` say what it does otherwise where only
+    the counts can tell; ``chosen`` are its families once these are known. ``is_replicated`` if
+    replicates of the rows are estimated from its own counts, and not from what all rows gave.
+    """
+
+    name: str
+    families: Mapping[str, FamilyPlan]
+    needs: Needs
+    solve: Callable[[Statistics, Learned, Setting], Learned]
+    branches: tuple[str, ...] = ()
+    chosen: Callable[[Statistics], Mapping[str, FamilyPlan]] | None = None
+    is_replicated: bool = True
+
 
 @dataclass(frozen=True)
 class Plan:
-    """What a method will count and estimate; `explain` prints it, `learn` carries it out.
+    """All that a method will do; `explain` prints it, `learn` carries it out.
 
     ``partially`` are the variables with missing values. ``bytes_per_cell`` is what the estimate
-    of a family takes at once for each of its cells. ``intention`` says what follows the
-    families' estimands, ``category`` how values go missing where a graph tells. ``start`` is
-    the plan of the closed form that the method starts from.
+    of a family takes at once for each of its cells. ``category`` says how values go missing where
+    a graph tells, ``intention`` in words what the stages do together. ``heldout`` is the share of
+    the rows that is held out. ``recipe`` says how intervals are made, ``recipe_otherwise`` how if
+    the method did not converge. ``scale`` makes the rows' weights add up to what they are worth.
+    ``graph`` is the missingness graph, where one was given.
     """
 
     method: str
     network: Network
     partially: Scope
-    families: Mapping[str, FamilyPlan]
-    needs: Needs
+    stages: tuple[Stage, ...]
     bytes_per_cell: int
+    recipe: str = JACKKNIFE
+    recipe_otherwise: str = JACKKNIFE
     intention: str = ""
     category: str = ""
-    start: Plan | None = None
+    heldout: float | None = None
     notes: tuple[str, ...] = ()
+    scale: float = 1.0
+    graph: MissingnessGraph | None = None
+
+    @property
+    def families(self) -> dict[str, FamilyPlan]:
+        """How each CPT will be estimated: by the last stage that answers for it."""
+        found = {name: own for stage in self.stages for name, own in stage.families.items()}
+        return {name: found[name] for name in self.network.variables}
+
+    def needs(self, recipe: str | None = None, seed: int = 0) -> Needs:
+        """What is asked of the data; with intervals by a recipe, if one is named."""
+        groups = GROUPS if recipe in (INFLUENCE, JACKKNIFE) else 0
+        folds = folds_of(self.heldout, groups, seed)
+        asked = [stage.needs for stage in self.stages]
+        groupings = [
+            replace(
+                grouping,
+                influence=recipe == INFLUENCE and grouping.whole,
+                replicated=stage.is_replicated,
+            )
+            for stage in self.stages
+            for grouping in stage.needs.groupings
+        ]
+        return Needs(
+            families=tuple(dict.fromkeys(one for own in asked for one in own.families)),
+            complete=any(own.complete for own in asked),
+            groupings=tuple(groupings),
+            problems=next((own.problems for own in asked if own.problems is not None), None),
+            rows=tuple(dict.fromkeys(one for own in asked for one in own.rows)),
+            folds=folds,
+        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +160,8 @@ class Setting:
     r"""What every estimate needs beside the statistics.
 
     ``prior`` is the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one;
-    ``memory`` the budget in bytes, ``deadline`` when the best so far is wanted.
+    ``memory`` the budget in bytes, ``deadline`` when the best so far is wanted. ``whole`` is what
+    all rows gave, where a replicate of them is estimated.
     """
 
     prior: float = 2.0
@@ -94,21 +169,23 @@ class Setting:
     memory: int = field(default_factory=memory_budget)
     progress: Progress = silent
     deadline: Deadline = NEVER
+    whole: Learned | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyReport:
     r"""What the CPT of one variable rests on; the same for every method.
 
-    ``support`` has an axis for each parent: the weight of the rows that show the variable
-    together with that parent configuration (with "listwise", of the complete ones).
+    ``support`` has an axis for each parent: how many rows show the variable together with that
+    parent configuration (with "listwise", of the complete ones).
     ``unsupported`` counts the configurations without any: whatever the method put there is not
     backed by a row. ``unseen`` counts those about which the estimate says nothing either: they
     hold the prior alone.
 
     ``rows_shown`` are the rows in which the whole family is observed, ``rows_used`` those that
-    enter the estimate. ``effective_size`` is the number of complete rows that would give the
-    same variance, None where that is not known. ``fallback_mass`` is the share of the rows'
+    enter the estimate. ``effective_sizes`` are for each parent configuration the number of
+    complete rows that would give the same variance, None where that is not known.
+    ``fallback_mass`` is the share of the rows'
     weight whose part of the estimand had no data of its own and was taken from ``fallback``.
     ``counts`` are those of the family among all rows, missing as a state.
     """
@@ -121,11 +198,19 @@ class FamilyReport:
     support: FloatArray
     unsupported: int
     counts: Counts
-    effective_size: float | None = None
+    effective_sizes: FloatArray | None = None
     fallback_mass: float = 0.0
     fallback: str = ""
     unseen: int = 0
     warnings: tuple[str, ...] = ()
+
+    @property
+    def effective_size(self) -> float | None:
+        """The effective size of the weakest CPT row that has data; None where it is not known."""
+        if self.effective_sizes is None:
+            return None
+        with_data = self.effective_sizes[self.support > 0]
+        return float(with_data.min()) if with_data.size else 0.0
 
     @property
     def estimand(self) -> str:
@@ -185,17 +270,30 @@ class Ended:
 
 @dataclass(frozen=True)
 class Learned:
-    """The CPTs a method gives (axes parents... then child), and what they rest on.
+    """The CPTs that stages give (axes parents... then child), and what they rest on.
 
-    ``statistics`` are those that they were estimated from; whoever had them counted adds them.
+    ``network`` is the one that EM learned, with mechanisms as nodes where there are any, whose
+    CPTs are ``mechanisms``. ``left`` are the variables whose CPT no stage has estimated yet, and
+    why. ``engine`` has the problems that EM learned from, laid out.
     """
 
-    tables: Mapping[str, FloatArray]
-    families: Mapping[str, FamilyReport]
+    tables: Mapping[str, FloatArray] = field(default_factory=dict)
+    families: Mapping[str, FamilyReport] = field(default_factory=dict)
     ended: Ended | None = None
     why: str = ""
     notes: tuple[str, ...] = ()
-    statistics: Statistics | None = None
+    mechanisms: Mapping[str, Cpt] = field(default_factory=dict)
+    network: Network | None = None
+    left: Mapping[str, str] = field(default_factory=dict)
+    engine: Engine | None = field(default=None, repr=False)
+
+
+def run(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+    """Carry out a plan, stage by stage, on what was counted."""
+    learned = Learned()
+    for stage in plan.stages:
+        learned = stage.solve(statistics, learned, setting)
+    return learned
 
 
 class Method(Protocol):
@@ -208,16 +306,14 @@ class Method(Protocol):
         """What the estimate of a family takes at once for each of its cells."""
         ...
 
-    def plan(self, network: Network, partially: Scope | None) -> Plan:
-        """What will be counted and estimated, if these variables have missing values.
-
-        None if it is not known which: then all may have.
-        """
+    def plan(self, network: Network, look: Look) -> Plan:
+        """All that will be done with data that look so."""
         ...
 
-    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
-        """The CPT of every variable, from what was counted."""
-        ...
+
+def planned(method: Method, network: Network, look: Look) -> Plan:
+    """All that a method will do with data that look so."""
+    return replace(method.plan(network, look), scale=look.scale)
 
 
 def option(

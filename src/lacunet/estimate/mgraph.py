@@ -1,64 +1,44 @@
-r"""Learning with a missingness graph: every family by the estimand that recovers it.
+"""Learning with a missingness graph: every family by the estimand that recovers it.
 
-The graph decides for each CPT whether it is recoverable, and how; MNAR graphs included.
-Pseudo-counts go on effective size times estimate,
-
-.. math::
-    \theta(x \mid u) \propto n_{\mathrm{eff}} \, P(u) P(x \mid u) + (\alpha - 1),
-
-so that rows with large weights count for what they tell.
+What the graph does not recover is refused, left to the prior, or to another method: with "em" to
+EM on the graph, unless two variables share a hidden cause.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
-import numpy as np
-
-from lacunet.estimands.notation import Notation
+from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
 from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.method import (
     FamilyPlan,
-    FamilyReport,
     Learned,
     Method,
     MethodError,
     Plan,
     Setting,
+    Stage,
     option,
+    run,
 )
-from lacunet.missingness.errors import NoRowsError, NotRecoverableError, TooLargeEstimandError
+from lacunet.estimate.recovery import prior_alone, recovery_stage
+from lacunet.missingness.augmented import without_hidden_causes
+from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.answers import recover_families
-from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.missingness.verdict import Verdict
+from lacunet.model.network import Network
 from lacunet.statistics.gather import Needs, Statistics
+from lacunet.statistics.look import Look
 
 STAND_INS: dict[str, type[Method]] = {
     kind.name: kind for kind in (Auto, *FORMS, OneStep, EM, LoopyEM)
 }
-
-
-@dataclass(frozen=True)
-class ByVerdict:
-    """The formula of a family that a verdict recovers; the prior's where it does not.
-
-    Of several, ``chosen`` is the one that was computed, because the data support it best.
-    """
-
-    verdict: Verdict
-    chosen: Estimation | None = None
-    given: Scope = ()
-
-    def written(self, notation: Notation) -> str:
-        """The formula in some notation."""
-        term = self.verdict.term if self.chosen is None else self.chosen.term
-        return notation.words("the prior") if term is None else term.equation(notation)
 
 
 @dataclass(frozen=True)
@@ -67,9 +47,8 @@ class MGraph:
 
     ``otherwise`` says what becomes of the other families: "refuse" (an error that names
     family and reason), "prior" (the CPT holds the prior alone), or the name of a method; "em" is
-    EM on the graph where `learn` holds the rows.
-    Both of the latter are marked in the reports. They also stand in where an estimand finds no
-    rows, or the data contradict it.
+    EM on the graph. Both of the latter are marked in the reports. They also stand in where an
+    estimand finds no rows, or the data contradict it.
     """
 
     missingness: MissingnessGraph | None = option(
@@ -104,131 +83,82 @@ class MGraph:
         assert self.missingness is not None
         return self.missingness
 
-    @property
-    def stand_in(self) -> Method | None:
-        """The method for what is not recoverable, if one was named."""
-        return STAND_INS[self.otherwise]() if self.otherwise in STAND_INS else None
-
-    def plan(self, network: Network, partially: Scope | None) -> Plan:
-        """What the graph says of every family; refuse what it cannot recover, if so told."""
-        self.graph.check_network(network)
+    def plan(self, network: Network, look: Look) -> Plan:
+        """What the graph says of every family, and what stands in for the others."""
+        graph = self.graph
+        graph.check_network(network)
         notes: tuple[str, ...] = ()
-        if partially is not None:
-            notes = self.graph.check_partially(partially, network.variables)
-        verdicts = recover_families(self.graph, self.effort)
-        families = {
-            name: FamilyPlan(
-                name,
-                network.parents(name),
-                ByVerdict(verdict),
-                cells_of(network, name),
-                verdict=f"{verdict.status}: {verdict.why}",
-            )
-            for name, verdict in verdicts.items()
-        }
-        start = None if self.stand_in is None else self.stand_in.plan(network, partially)
-        needs = start.needs if start else Needs(network.families)
-        columns = dict.fromkeys(map(columns_needed, verdicts.values()))
+        if look.partially is not None:
+            notes = graph.check_partially(look.partially, network.variables)
+        verdicts = recover_families(graph, self.effort)
+        recovery = recovery_stage(network, verdicts)
+        lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
+        if self.otherwise == "refuse" and lost:
+            recovery = replace(recovery, solve=partial(_refuse, verdicts[lost[0]], lost))
+        stages = [recovery, self._last(network, recovery.families, lost)]
+        heldout = None
+        if self.otherwise in STAND_INS:
+            plan = self._stand_in().plan(network, look)
+            stages.insert(1, _for_what_is_left(plan, lost, self.otherwise))
+            heldout = plan.heldout
         return Plan(
             self.name,
             network,
-            network.variables if partially is None else partially,
-            families,
-            replace(needs, rows=tuple(columns)),
+            look.hidden(network),
+            tuple(stages),
             self.bytes_per_cell,
-            category=self.graph.why(),
-            start=start,
+            category=graph.why(),
+            heldout=heldout,
             notes=notes,
+            graph=graph,
         )
 
-    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
-        """The CPT of every variable, or a refusal."""
-        verdicts = {name: _verdict(family) for name, family in plan.families.items()}
-        lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
-        if lost and self.otherwise == "refuse":
-            first = verdicts[lost[0]]
-            raise NotRecoverableError.family(lost[0], first.status, first.why, len(lost) - 1)
-        found: dict[str, tuple[FloatArray, FamilyReport]] = {}
-        without: dict[str, str] = {}  # families without an estimate, and why
-        for done, (name, family) in enumerate(plan.families.items()):
-            setting.progress("families", done, len(verdicts), name)
-            try:
-                found[name] = _recovered(plan, family, statistics, setting)
-            except (NoRowsError, TooLargeEstimandError) as error:
-                without[name] = error.message
-            except NotRecoverableError:
-                without[name] = family.verdict
-        setting.progress("families", len(verdicts), len(verdicts))
-        for name, why in without.items():
-            found[name] = _prior(plan, plan.families[name], statistics, setting, why)
-        order = plan.network.variables
-        learned = Learned({v: found[v][0] for v in order}, {v: found[v][1] for v in order})
-        if without and plan.start is not None and self.stand_in is not None:
-            stand_in = self.stand_in.estimate(plan.start, statistics, setting)
-            return standing_in(learned, stand_in, list(without), self.otherwise)
-        return learned
+    def _stand_in(self) -> Method:
+        """The method for what is not recoverable."""
+        if self.otherwise != EM.name:
+            return STAND_INS[self.otherwise]()
+        try:
+            without_hidden_causes(self.graph)
+        except LacunetError:
+            return EM()
+        return EM(missingness=self.graph)
+
+    def _last(self, network: Network, families: Mapping[str, FamilyPlan], lost: list[str]) -> Stage:
+        """What no other stage has estimated holds the prior alone."""
+        own = {name: families[name] for name in lost if self.otherwise == "prior"}
+        solve = partial(prior_alone, network, families)
+        return Stage("prior", own, Needs(network.families), solve)
 
 
-def standing_in(
-    learned: Learned, stand_in: Learned, names: Sequence[str], fallback: str
+def _refuse(first: Verdict, lost: list[str], *_: object) -> Learned:
+    raise NotRecoverableError.family(lost[0], first.status, first.why, len(lost) - 1)
+
+
+def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:
+    """Another method as one stage, for the families that are left."""
+    needs = plan.needs()
+    name = "em on the missingness graph" if plan.category else name
+    return Stage(
+        name,
+        {variable: plan.families[variable] for variable in lost},
+        needs,
+        partial(_standing_in, plan, name),
+        branches=tuple(branch for stage in plan.stages for branch in stage.branches),
+    )
+
+
+def _standing_in(
+    plan: Plan, name: str, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Learned:
-    """The same with some CPTs by another method, marked as such with the reason why."""
-    families = dict(learned.families)
-    for name in names:
-        own = stand_in.families[name]
-        warnings = (learned.families[name].warnings[0], *own.warnings)
-        families[name] = replace(own, fallback_mass=1.0, fallback=fallback, warnings=warnings)
-    tables = {**learned.tables, **{name: stand_in.tables[name] for name in names}}
-    return replace(learned, tables=tables, families=families)
-
-
-def _verdict(family: FamilyPlan) -> Verdict:
-    assert isinstance(family.formula, ByVerdict)
-    return family.formula.verdict
-
-
-def _recovered(
-    plan: Plan, family: FamilyPlan, statistics: Statistics, setting: Setting
-) -> tuple[FloatArray, FamilyReport]:
-    """The CPT of a recoverable family, and what it rests on.
-
-    Raises
-    ------
-    NotRecoverableError
-        There is no estimand, no row that shows what it needs, or the data contradict it.
-    """
-    verdict = _verdict(family)
-    found = estimate(verdict, statistics.distinct[columns_needed(verdict)])
-    if not found.is_founded:
-        raise NoRowsError(found.warnings[0])
-    joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
-    table, unseen = posterior_mode(joint, found.effective_size, setting.prior)
-    report = family_report(
-        replace(family, formula=ByVerdict(verdict, found)),
-        statistics.counts[plan.network.family(family.variable)],
-        plan.network,
-        setting.prior,
-        rows_used=found.rows_used,
-        unseen=unseen,
-        warnings=found.warnings,
-    )
-    return table, report
-
-
-def _prior(
-    plan: Plan, family: FamilyPlan, statistics: Statistics, setting: Setting, warning: str
-) -> tuple[FloatArray, FamilyReport]:
-    """The CPT of a family about which nothing is known: the prior's, marked as such."""
-    shape = plan.network.shape(plan.network.family(family.variable))
-    report = family_report(
-        family,
-        statistics.counts[plan.network.family(family.variable)],
-        plan.network,
-        setting.prior,
-        rows_used=0,
-        unseen=int(np.prod(shape[:-1], dtype=np.int64)),
-        fallback_mass=1.0,
-        fallback="prior",
-        warnings=(warning,),
-    )
-    return np.full(shape, 1 / shape[-1]), report
+    """The same with the CPTs that are left by another method, marked with the reason why."""
+    if not learned.left:
+        return learned
+    stand_in = run(plan, statistics, setting)
+    tables, families = dict(learned.tables), dict(learned.families)
+    for variable, why in learned.left.items():
+        own = stand_in.families[variable]
+        tables[variable] = stand_in.tables[variable]
+        families[variable] = replace(
+            own, fallback_mass=1.0, fallback=name, warnings=(why, *own.warnings)
+        )
+    return replace(learned, tables=tables, families=families, left={})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import Field, fields
 from typing import Any
 
 from lacunet.data.given import Data
+from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
+from lacunet.missingness.graph import graph_of
+from lacunet.model.network import Network
 from lacunet.wording import did_you_mean
 
 KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
@@ -24,6 +28,31 @@ def options_of(name: str) -> dict[str, Field[Any]]:
         )
     every = fields(KINDS[name])  # type: ignore[arg-type]
     return {own.name: own for own in every if own.metadata}
+
+
+def method_of(network: Network, method: str | Method | None, options: Mapping[str, Any]) -> Method:
+    """The method with its options, if what was given makes sense; "auto" if nothing was.
+
+    A missingness graph may be given as its text or a file's path.
+    """
+    given = {option: value for option, value in options.items() if value is not None}
+    if "missingness" in given:
+        given["missingness"] = graph_of(given["missingness"], network)
+    if method is None:
+        method = MGraph.name if "missingness" in given else Auto.name
+    if isinstance(method, str):
+        return method_named(method, **given)
+    if isinstance(method, type) or not hasattr(method, "plan"):
+        raise MethodError(
+            f"method is {method!r}, but must be a method's name or a method.",
+            "name one, such as 'em', or give a value such as lacunet.EM().",
+        )
+    for option in given:
+        raise MethodError(
+            f"{option}= goes with a method's name; a method given as a value has its own options.",
+            f"give {option} to the method.",
+        )
+    return method
 
 
 def method_named(name: str, **options: Any) -> Method:

@@ -23,11 +23,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.learn import Result
+from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
-from lacunet.uncertainty.jackknife import Replicates
 from lacunet.uncertainty.rate_matrix import EmSpreads
+from lacunet.uncertainty.replicates import Replicates
 
 JEFFREYS = 0.5
 Tables = Mapping[str, FloatArray]
@@ -41,7 +41,7 @@ def parameter_draws(result: Result, number: int, rng: np.random.Generator) -> li
     result
         Learned with intervals.
     """
-    sure = result.sure()
+    sure = result.require_intervals()
     return [_as_learned(result, tables) for tables in _drawn(sure, result.prior, number, rng)]
 
 
@@ -92,7 +92,7 @@ def by_replicates(
     network: Network, replicates: Replicates, number: int, rng: np.random.Generator
 ) -> list[Tables]:
     """Draws with the covariance of refits on parts of the rows."""
-    steps = rng.standard_normal((number, len(replicates.networks))) * np.sqrt(replicates.factor)
+    steps = rng.standard_normal((number, len(replicates.networks))) * np.sqrt(replicates.scales)
     found: list[dict[str, FloatArray]] = [{} for _ in range(number)]
     for cpt in network.cpts:
         tables = np.stack([one.cpt(cpt.child).table for one in replicates.networks])

@@ -16,7 +16,8 @@ from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import filled, held_data, replaced
 from lacunet.errors import LacunetError
-from lacunet.estimate.learn import Result, learn
+from lacunet.estimate.learn import learn
+from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
 from lacunet.model.network import Network

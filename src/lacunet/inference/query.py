@@ -123,12 +123,12 @@ def _object(asked: str, share: float, unsupported: Unsupported) -> None:
 
 
 def _with_intervals(result: Any) -> Any:
-    if not hasattr(result, "sure"):
+    if not hasattr(result, "require_intervals"):
         raise QueryError(
             "intervals need a learned result; this is a network alone.",
             "give the result of lacunet.learn(..., intervals=True).",
         )
-    return result.sure()
+    return result.require_intervals()
 
 
 def marginals(

@@ -29,17 +29,16 @@ from graphlib import TopologicalSorter
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.mechanisms import MISSING, SHOWN
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism, Node, named
 
 
 @dataclass(frozen=True)
 class Augmented:
-    """A network with mechanisms as nodes, and the rows that show them.
+    """A network with mechanisms as nodes.
 
     ``name_of`` gives the node of each mechanism that was added, by its variable; the states of
     the node are "missing" and "shown". ``ignorable`` are the variables whose mechanisms were
@@ -47,23 +46,22 @@ class Augmented:
     """
 
     network: Network
-    table: EncodedTable
     graph: MissingnessGraph
     name_of: Mapping[str, str]
-    ignorable: tuple[str, ...]
+    ignorable: Scope
 
 
 def augmented(
-    graph: MissingnessGraph, table: EncodedTable, leave_out_ignorable: bool = True
+    graph: MissingnessGraph, partially: Scope, leave_out_ignorable: bool = True
 ) -> Augmented:
-    """The network with the graph's mechanisms as observed nodes, and the rows to learn it from.
+    """The network with the graph's mechanisms as observed nodes.
 
     Parameters
     ----------
     graph
         The missingness graph; CPTs of its network are not looked at.
-    table
-        Rows of the graph's network.
+    partially
+        The variables that some row does not show.
     leave_out_ignorable
         False keeps the mechanisms that change nothing, for those who want their CPTs.
 
@@ -76,13 +74,14 @@ def augmented(
     --------
     >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
     >>> graph = MissingnessGraph.parse("Y -> R[X]; R[Y]", network)
-    >>> rows = {"X": np.array([0, 2], np.uint8), "Y": np.array([2, 1], np.uint8)}
-    >>> made = augmented(graph, EncodedTable.of({"X": 2, "Y": 2}, rows))
-    >>> made.network.parents("R[X]"), made.table.columns["R[X]"].tolist(), made.ignorable
-    (('Y',), [1, 0], ('Y',))
+    >>> made = augmented(graph, ("X", "Y"))
+    >>> made.network.parents("R[X]"), made.ignorable
+    (('Y',), ('Y',))
     """
     directed = without_hidden_causes(graph)
-    kept = _not_ignorable(directed, table) if leave_out_ignorable else directed.partially_observed
+    kept = directed.partially_observed
+    if leave_out_ignorable:
+        kept = _not_ignorable(directed, partially)
     network = directed.network
     name_of: dict[str, str] = {}
     for variable in kept:
@@ -98,22 +97,16 @@ def augmented(
         )
         for variable in kept
     }
-    cardinality_of = dict(table.cardinality_of) | dict.fromkeys(name_of.values(), 2)
-    columns = dict(table.columns) | {
-        name: (table.columns[variable] != table.cardinality_of[variable]).astype(np.uint8)
-        for variable, name in name_of.items()
-    }
-    rows = table.with_columns(cardinality_of, columns)
     left_out = tuple(name for name in directed.partially_observed if name not in name_of)
-    return Augmented(Network(states, parents), rows, directed, name_of, left_out)
+    return Augmented(Network(states, parents), directed, name_of, left_out)
 
 
-def _not_ignorable(graph: MissingnessGraph, table: EncodedTable) -> tuple[str, ...]:
+def _not_ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
     """The variables whose mechanisms look at a missing value, and the mechanisms these need."""
     found = {
         variable
         for variable, causes in graph.causes.items()
-        if any(isinstance(node, str) and table.missing_of[node] for node in causes)
+        if any(isinstance(node, str) and node in partially for node in causes)
     }
     waiting = list(found)
     while waiting:
@@ -166,11 +159,11 @@ def _mechanisms_in_order(graph: MissingnessGraph) -> list[str]:
     return list(TopologicalSorter(among).static_order())
 
 
-def mechanism_start(made: Augmented) -> dict[str, FloatArray]:
+def mechanism_start(made: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:
     """CPTs for the mechanisms to start from: the share of rows that show the variable."""
     start = {}
-    for name in made.name_of.values():
-        shown = float(np.average(made.table.columns[name], weights=made.table.weights))
+    for variable, name in made.name_of.items():
+        shown = shown_of[variable]
         shape = made.network.shape(made.network.parents(name))
         start[name] = np.broadcast_to([1 - shown, shown], (*shape, 2)).copy()
     return start

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.counts import Counts, Tally, added_by_key, added_up
+from lacunet.statistics.counts import Counts, Tally, added_by_key
 from lacunet.statistics.distinct import pack, unpack
 
 # Rows are taken in blocks whose keys and columns stay in the processor's cache.
@@ -69,8 +69,7 @@ def _count_union(table: EncodedTable, union: Scope, radices: tuple[int, ...]) ->
 def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> Tally:
     cells = prod(radices)
     key_type = np.uint16 if cells <= 2**16 else np.uint32
-    channels = 1 if table.weights is None else 3
-    sums = np.zeros((channels, cells))
+    sums = np.zeros((3 if table.is_weighted else 1, cells))
     columns = [table.columns[name] for name in union]
     for start in range(0, table.rows, BLOCK_ROWS):
         block = slice(start, start + BLOCK_ROWS)
@@ -78,16 +77,10 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
         for column, radix in zip(columns[1:], radices[1:], strict=True):
             np.multiply(keys, key_type(radix), out=keys)
             np.add(keys, column[block], out=keys)
-        copies = None if table.copies is None else table.copies.take(block)
-        sums[0] += added_up(keys, None if copies is None else copies.rows, cells)
-        if table.weights is not None:
-            weights = table.weights[block]
-            sums[1] += added_up(keys, weights, cells)
-            squares = weights * weights if copies is None else copies.squares
-            sums[2] += added_up(keys, squares, cells)
-    if table.weights is None:
-        return Tally(sums[0], sums[0], sums[0])
-    return Tally(sums[1], sums[0], sums[2])
+        found = Tally.of(table, keys, cells, block)
+        sums += [found.weights, found.rows, found.squares][: len(sums)]
+    weights, rows, squares = sums if len(sums) > 1 else (sums[0],) * 3
+    return Tally(weights, rows, squares)
 
 
 def _count_sparsely(table: EncodedTable, union: Scope, cardinalities: tuple[int, ...]) -> Counts:
@@ -109,12 +102,10 @@ def _sparse_block(
 ) -> Counts:
     columns = [table.columns[name][block] for name in union]
     keys = pack(columns, [size + 1 for size in cardinalities], len(columns[0]))
-    weights = None if table.weights is None else table.weights[block]
-    copies = None if table.copies is None else table.copies.take(block)
     found, tally = added_by_key(
         keys,
         prod(size + 1 for size in cardinalities),
-        lambda place, places: Tally.of(place, weights, places, copies),
+        lambda place, places: Tally.of(table, place, places, block),
     )
     return Counts(union, cardinalities, found, tally)
 

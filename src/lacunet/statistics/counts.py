@@ -15,11 +15,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import Copies
+from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.distinct import Index, Keys, are_places, distinct, pack, unpack
 from lacunet.statistics.errors import ScopeError
 
+RowsOfTable = slice | NDArray[np.bool_] | NDArray[np.intp]
 FEW_CELLS = 2**12  # of a table, missing included: laid out sooner than its keys are unpacked
 
 
@@ -43,17 +44,19 @@ class Tally:
     @classmethod
     def of(
         cls,
-        place: NDArray[np.intp],
-        weights: FloatArray | None,
+        table: EncodedTable,
+        place: NDArray[np.integer],
         size: int,
-        copies: Copies | None = None,
+        rows: RowsOfTable = slice(None),
     ) -> Tally:
-        """Add up rows, each at its place."""
-        rows = added_up(place, None if copies is None else copies.rows, size)
-        if weights is None:
-            return cls(rows, rows, rows)
-        squares = weights * weights if copies is None else copies.squares
-        return cls(added_up(place, weights, size), rows, added_up(place, squares, size))
+        """Add up some rows of a table, each at its place."""
+        copies, weights = table.copies, table.weights
+        number = added_up(place, None if copies is None else copies.rows[rows], size)
+        if weights is None or not table.is_weighted:
+            return cls(number, number, number)
+        own = weights[rows]
+        squares = own * own if copies is None else copies.squares[rows]
+        return cls(added_up(place, own, size), number, added_up(place, squares, size))
 
     def gathered(self, place: NDArray[np.intp], size: int) -> Tally:
         """Add up again what belongs to one place."""
@@ -68,6 +71,27 @@ class Tally:
             weights = self.weights[which]
             return Tally(weights, weights, weights)
         return Tally(self.weights[which], self.rows[which], self.squares[which])
+
+    def sampled(self, multiples: FloatArray, starts: Index) -> Tally:
+        """Each configuration as many times as said, runs of them from each start on added up."""
+        weights = np.add.reduceat(self.weights * multiples, starts)
+        if self.rows is self.weights and ((multiples == 0) | (multiples == 1)).all():
+            return Tally(weights, weights, weights)
+        return Tally(
+            weights,
+            np.add.reduceat(self.rows * (multiples > 0), starts),
+            np.add.reduceat(self.squares * multiples**2, starts),
+        )
+
+    def scaled(self, factor: float) -> Tally:
+        """The same where every weight is so many times as large."""
+        return Tally(self.weights * factor, self.rows, self.squares * factor**2)
+
+    def __add__(self, other: Tally) -> Tally:
+        weights = self.weights + other.weights
+        if self.rows is self.weights and other.rows is other.weights:
+            return Tally(weights, weights, weights)
+        return Tally(weights, self.rows + other.rows, self.squares + other.squares)
 
     def joined(self, other: Tally) -> Tally:
         """The configurations of the one, then of the other."""
@@ -121,6 +145,27 @@ class Counts:
         keys = pack([columns[name] for name in subset], [s + 1 for s in sizes], len(self.keys))
         return gathered(tuple(subset), sizes, keys, self.tally)
 
+    def sampled(self, multiples: FloatArray) -> Counts:
+        """The counts over all variables but the last, each state of which counts so many times.
+
+        Examples
+        --------
+        >>> ones = np.ones(3)
+        >>> both = Counts(("A", "fold"), (2, 2), np.array([0, 1, 3]), Tally(ones, ones, ones))
+        >>> both.sampled(np.array([1.0, 2.0])).dense().tolist()  # A=0 in both folds, A=1 in one
+        [3.0, 1.0]
+        """
+        keys, state = np.divmod(self.keys, self.radices[-1])
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        tally = self.tally.sampled(multiples[state], starts)
+        occurs = np.flatnonzero(tally.rows > 0)
+        found = keys[starts][occurs]
+        return Counts(self.scope[:-1], self.cardinalities[:-1], found, tally.take(occurs))
+
+    def scaled(self, factor: float) -> Counts:
+        """The same where every weight is so many times as large."""
+        return Counts(self.scope, self.cardinalities, self.keys, self.tally.scaled(factor))
+
     def showing(self, subset: Sequence[str]) -> Counts:
         """The counts of the rows that show all of ``subset``."""
         shown = self._shown(subset)
@@ -128,14 +173,25 @@ class Counts:
 
     def dense(self) -> FloatArray:
         """The weights of the rows that show the whole scope, one axis per variable."""
+        return self._dense(self.tally.weights)
+
+    def squares(self) -> FloatArray:
+        """The squared weights of these rows."""
+        return self._dense(self.tally.squares)
+
+    def row_counts(self) -> FloatArray:
+        """The number of these rows by all variables but the last."""
+        return np.asarray(self._dense(self.tally.rows).sum(axis=-1))
+
+    def _dense(self, values: FloatArray) -> FloatArray:
         if prod(self.radices) <= FEW_CELLS:
             cells = np.zeros(self.radices)
-            np.put(cells, self.keys, self.tally.weights)
+            np.put(cells, self.keys, values)
             return np.ascontiguousarray(cells[tuple(map(slice, self.cardinalities))])
         columns, shown = self.columns(), np.flatnonzero(self._shown(self.scope))
         place = pack([own[shown] for own in columns.values()], self.cardinalities, len(shown))
         table = np.zeros(prod(self.cardinalities))
-        table[place] = self.tally.weights[shown]
+        table[place] = values[shown]
         return table.reshape(self.cardinalities)
 
     def _shown(self, subset: Sequence[str]) -> NDArray[np.bool_]:
@@ -158,6 +214,11 @@ class Counts:
     def total(self) -> float:
         """The weight of all rows counted."""
         return float(self.tally.weights.sum())
+
+    @property
+    def all_rows(self) -> Tally:
+        """All rows added up."""
+        return self.tally.gathered(np.zeros(len(self.keys), np.intp), 1)
 
 
 def gathered(scope: Scope, cardinalities: tuple[int, ...], keys: Keys, tally: Tally) -> Counts:

@@ -1,11 +1,15 @@
-"""Everything that a method asks of the data, counted part by part and added up.
+"""What is asked of the data, and what was counted: `Needs` in, `Statistics` out.
 
 `Needs` say what is to be counted, before any row is read; `gather` counts it; `Statistics` are
 all that an estimate ever sees of the data. Statistics of two parts add up with ``+``. Family
-counts and problems do so for any parts. What was reduced within groups does so as long as no
-group of rows is split between two parts: parts are made by the values that rows are grouped by.
-Where groups are few they may be split: their counts are kept until all parts are added
-(``shared``), and reduced by `finished`.
+counts, problems and distinct rows do so for any parts. What was reduced within groups does so as
+long as no group of rows is split between two parts: parts are made by the values that rows are
+grouped by. Where groups are few they may be split: their counts are kept until all parts are
+added (`Gathering.shared`), and reduced then.
+
+Several samples of the rows (all of them, those not held out, replicates) are counted in one
+pass: rows are divided into folds, and the fold is one more variable of every count
+(`lacunet.statistics.folds`).
 
 All of it can be pickled: `of_part` may run in any process, on any machine.
 """
@@ -27,12 +31,20 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts, added_up
-from lacunet.statistics.groups import GroupedCounts, Groups, count_in_groups, group_rows
+from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.folds import FOLD, Folds, divided
+from lacunet.statistics.groups import (
+    FoldedGroups,
+    GroupedCounts,
+    Groups,
+    count_folds_in_groups,
+    count_in_groups,
+    group_rows,
+)
+from lacunet.statistics.influence import Influence, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.saved.parts import Part
-from lacunet.statistics.split import split_weights
 from lacunet.wording import counted
 
 GRACE = 0.1  # seconds after the deadline for what a closed form needs
@@ -97,7 +109,8 @@ class Grouping:
 
     Rows are grouped by ``given``; ``hidden`` is the partially observed part of the ``family``;
     ``whole`` if only rows that show all of it matter. ``within`` estimates it from the counts
-    within groups.
+    within groups, in replicates too where these are ``replicated``; ``influence`` asks for what
+    rows move that estimate by, in place of the estimates of replicates.
     """
 
     family: Scope
@@ -105,51 +118,65 @@ class Grouping:
     given: Scope
     whole: bool
     within: Callable[[GroupedCounts], Solved]
+    influence: bool = False
+    replicated: bool = True
+
+
+@dataclass(frozen=True)
+class Compiling:
+    """The network that rows are compiled for; ``mechanism_of`` are its nodes that say of a
+    variable whether a row shows it, by name.
+    """
+
+    network: Network
+    mechanism_of: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a method asks of the data.
+    """What a plan asks of the data.
 
     ``families`` are counted with missing as a state; ``complete`` asks for the same among the
-    rows without any gap. ``groupings`` are reduced within groups; ``problems`` asks for compiled
-    problems; ``rows`` for the distinct rows over some columns, which formulas of graphs use.
-    ``heldout`` is the share of the rows that is put aside.
+    rows without any gap. ``groupings`` are reduced within groups; ``problems`` are compiled;
+    ``rows`` asks for the distinct rows over some columns, which formulas of graphs use. ``folds``
+    says how rows are divided, where there are several samples of them.
     """
 
     families: tuple[Scope, ...]
     complete: bool = False
     groupings: tuple[Grouping, ...] = ()
-    problems: bool = False
+    problems: Compiling | None = None
     rows: tuple[Scope, ...] = ()
-    heldout: float | None = None
+    folds: Folds | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class Statistics:
     """What was counted; see `Needs`.
 
-    ``learning`` are those of what is learned from, where a share is put aside; the problems
-    then have two weights, of what is learned from and of what is put aside. ``cut`` says why
-    problems were not compiled, where they should have been; ``reduced`` lacks the families whose
-    groups there was no time for. ``grouped`` waits to be reduced,
-    once all parts are added. ``notes`` is what the user should know of how the rows were read.
+    Where rows are divided into ``folds``, the fold is one more variable of all counts, and
+    ``reduced`` has one value for each sample; `sample` gives the statistics of one of them.
+    ``tally`` adds up all rows, fold by fold.
+
+    ``stopped_by`` says why problems were not compiled, where they should have been; ``reduced``
+    lacks the families whose groups there was no time for. ``grouped`` waits to be reduced, once
+    all parts are added. ``notes`` is what the user should know of how the rows were read.
     ``network`` and ``method`` say what they were counted for, and ``parts`` from which data, if
     `lacunet.count` made them.
     """
 
-    rows: int
-    total: float
+    tally: Tally
     missing_of: Mapping[str, int]
     counts: Mapping[Scope, Counts]
     complete: Mapping[Scope, Counts] = field(default_factory=dict)
     complete_rows: int = 0
-    reduced: Mapping[Scope, Reduced] = field(default_factory=dict)
+    reduced: Mapping[Scope, tuple[Reduced, ...]] = field(default_factory=dict)
+    influence: Mapping[Scope, Influence] = field(default_factory=dict)
     problems: Problems | None = None
     distinct: Mapping[Scope, Rows] = field(default_factory=dict)
-    learning: Statistics | None = None
-    cut: str = ""
-    grouped: Mapping[Scope, GroupedCounts] = field(default_factory=dict)
+    folds: Folds | None = None
+    stopped_by: str = ""
+    grouped: Mapping[Scope, GroupedCounts | FoldedGroups] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     network: Network | None = None
     method: str = ""
@@ -178,17 +205,23 @@ class Statistics:
 
             check_summands(self, other)
         return Statistics(
-            rows=self.rows + other.rows,
-            total=self.total + other.total,
+            tally=self.tally + other.tally,
             missing_of={v: n + other.missing_of[v] for v, n in self.missing_of.items()},
             counts=_added(self.counts, other.counts),
             complete=_added(self.complete, other.complete),
             complete_rows=self.complete_rows + other.complete_rows,
-            reduced=_in_both(self.reduced, other.reduced),
+            reduced={
+                family: tuple(
+                    one + two for one, two in zip(own, other.reduced[family], strict=True)
+                )
+                for family, own in self.reduced.items()
+                if family in other.reduced
+            },
+            influence=_in_both(self.influence, other.influence),
             distinct=_added(self.distinct, other.distinct),
             problems=_both(self.problems, other.problems),
-            learning=_both(self.learning, other.learning),
-            cut=self.cut or other.cut,
+            folds=self.folds,
+            stopped_by=self.stopped_by or other.stopped_by,
             grouped=_in_both(self.grouped, other.grouped),
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
             network=self.network,
@@ -197,9 +230,57 @@ class Statistics:
         )
 
     @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return round(float(self.tally.rows.sum()))
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.tally.weights.sum())
+
+    @property
     def never_shown(self) -> Scope:
         """The variables that no row shows."""
         return tuple(name for name, missing in self.missing_of.items() if missing == self.rows)
+
+    def sample(self, at: int) -> Statistics:
+        """What was counted in one sample: 0 for all rows.
+
+        The number of rows, and what is missing of them, are those of all rows still.
+        """
+        if self.folds is None:
+            return self
+        multiples = self.folds.samples[at]
+        tally = Tally(
+            np.array([self.tally.weights @ multiples]),
+            np.array([self.tally.rows.sum()]),
+            np.array([self.tally.squares @ multiples**2]),
+        )
+        problems = self.problems
+        return replace(
+            self,
+            tally=tally,
+            counts={scope: own.sampled(multiples) for scope, own in self.counts.items()},
+            complete={scope: own.sampled(multiples) for scope, own in self.complete.items()},
+            reduced={family: (own[at],) for family, own in self.reduced.items() if at < len(own)},
+            problems=None if problems is None else problems.sampled(multiples[None]),
+            distinct={scope: own.sampled(multiples) for scope, own in self.distinct.items()},
+            folds=None,
+        )
+
+    def scaled(self) -> Statistics:
+        """Counts of families with weights that add up to the weighted sample size."""
+        squares = float(self.tally.squares.sum())
+        factor = self.total / squares if squares > 0 else 1.0
+        if factor == 1:
+            return self
+        return replace(
+            self,
+            tally=self.tally.scaled(factor),
+            counts={scope: own.scaled(factor) for scope, own in self.counts.items()},
+            complete={scope: own.scaled(factor) for scope, own in self.complete.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -208,61 +289,95 @@ class Gathering:
 
     Problems that cannot be compiled before the ``deadline`` are left, and so are groups that half
     of the time was not enough for; all else is counted whatever the time. ``memory`` are the bytes
-    that compiling problems may take beside its result, ``seed`` chooses what is put aside.
-    ``shared`` are the families whose groups of rows may be split between parts.
+    that compiling problems may take beside its result. ``shared`` are the families whose groups
+    of rows may be split between parts. All weights are multiplied by ``scale``.
     """
 
     needs: Needs
     network: Network
     deadline: Deadline = NEVER
     memory: float = inf
-    seed: int = 0
     shared: frozenset[Scope] = frozenset()
+    scale: float = 1.0
 
 
 def gather(
     how: Gathering, parts: Iterable[EncodedTable], progress: Progress = silent
 ) -> Statistics:
     """Count what is needed, part by part, and add it up; no part splits a group of rows."""
-    return finished(summed(of_part(how, part, progress) for part in parts), how)
+    return with_reduced(summed(of_part(how, part, progress) for part in parts), how)
 
 
 def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
-    """What one part of the rows says; to be added to that of the other parts, and `finished`."""
+    """What one part of the rows says, to be added to that of the other parts.
+
+    Where rows are divided into folds, no two parts may have equal rows.
+    """
     needs, network = how.needs, how.network
-    whole = table.take(table.is_shown(table.variables)) if needs.complete else None
-    reduced, grouped = _in_groups(how, table, progress)
+    notes, missing_of, table = table.notes, table.missing_of, table.scaled(how.scale)
+    fold: Scope = ()
+    if needs.folds is not None:
+        fold, table = (FOLD,), divided(network, table, needs.folds)
+    whole = table.take(table.is_shown(network.variables)) if needs.complete else None
+    reduced, moved, grouped = _in_groups(how, table, progress)
     found = Statistics(
-        rows=table.stand_for,
-        total=table.total,
-        missing_of=table.missing_of,
-        counts=count(table, needs.families, progress),
-        complete={} if whole is None else count(whole, needs.families, progress),
+        tally=_all_rows(table),
+        missing_of=missing_of,
+        counts=_counted(table, needs.families, fold, progress),
+        complete={} if whole is None else _counted(whole, needs.families, fold, progress),
         complete_rows=0 if whole is None else whole.stand_for,
         reduced=reduced,
-        distinct={columns: distinct_rows(table, columns) for columns in needs.rows},
+        influence=moved,
+        distinct={columns: distinct_rows(table, columns + fold) for columns in needs.rows},
+        folds=needs.folds,
         grouped=grouped,
-        notes=table.notes,
+        notes=notes,
     )
-    if not needs.problems:
+    if needs.problems is None:
         return found
     try:
         how.deadline.check()
-        weights = None
-        if needs.heldout is not None:
-            shares = np.array([1 - needs.heldout, needs.heldout])
-            weights = split_weights(network, table, shares, how.seed)
-            rest = replace(table, weights=weights[:, 0], copies=None).take(weights[:, 0] > 0)
-            without = replace(how, needs=replace(needs, problems=False, heldout=None))
-            found = replace(found, learning=of_part(without, rest))
         problems = compile_problems(
-            network, table, weights, memory=how.memory, deadline=how.deadline
+            needs.problems.network,
+            with_mechanisms(table, needs.problems.mechanism_of),
+            memory=how.memory,
+            deadline=how.deadline,
         )
         return replace(found, problems=problems)
     except OutOfTimeError:
-        return replace(found, cut="time limit")
+        return replace(found, stopped_by="time limit")
     except KeyboardInterrupt:
-        return replace(found, cut="interrupted")
+        return replace(found, stopped_by="interrupted")
+
+
+def with_mechanisms(table: EncodedTable, variable_of: Mapping[str, str]) -> EncodedTable:
+    """The rows with a column for each mechanism: 1 where a row shows its variable."""
+    if not variable_of:
+        return table
+    columns = {
+        name: (table.columns[variable] != table.cardinality_of[variable]).astype(np.uint8)
+        for name, variable in variable_of.items()
+    }
+    return replace(
+        table,
+        cardinality_of={**table.cardinality_of, **dict.fromkeys(columns, 2)},
+        columns={**table.columns, **columns},
+        missing_of={**table.missing_of, **dict.fromkeys(columns, 0)},
+    )
+
+
+def _all_rows(table: EncodedTable) -> Tally:
+    """All rows added up, fold by fold."""
+    if FOLD not in table.columns:
+        return Tally.of(table, np.zeros(table.rows, np.intp), 1)
+    return Tally.of(table, table.columns[FOLD], table.cardinality_of[FOLD])
+
+
+def _counted(
+    table: EncodedTable, families: Sequence[Scope], fold: Scope, progress: Progress
+) -> dict[Scope, Counts]:
+    found = count(table, [family + fold for family in families], progress)
+    return {family: found[family + fold] for family in families}
 
 
 def summed(parts: Iterable[Statistics]) -> Statistics:
@@ -280,45 +395,54 @@ def summed(parts: Iterable[Statistics]) -> Statistics:
     return whole
 
 
-def finished(statistics: Statistics, how: Gathering) -> Statistics:
-    """The statistics of all parts, with the groups that they share reduced."""
-    whole = with_reduced(statistics, how)
-    if whole.learning is not None and not 0 < whole.learning.total < whole.total:
-        whole = replace(whole, learning=None)  # there is nothing on one of the two sides
-    return whole
-
-
 def of_passes(found: Sequence[Statistics], notes: tuple[str, ...]) -> Statistics:
     """What several readings of the same rows found: the first all, the others groups alone."""
     reduced = {scope: own for one in found for scope, own in one.reduced.items()}
-    return replace(found[0], reduced=reduced, notes=notes)
+    moved = {scope: own for one in found for scope, own in one.influence.items()}
+    return replace(found[0], reduced=reduced, influence=moved, notes=notes)
 
 
 def with_reduced(
     statistics: Statistics, how: Gathering, shared: frozenset[Scope] = frozenset()
 ) -> Statistics:
     """The statistics with all groups reduced but those that other parts share still."""
-    ready = {
-        asked.family: asked.within(cells).about(asked.family, how.network.shape(asked.family))
-        for asked in how.needs.groupings
-        if asked.family not in shared
-        if (cells := statistics.grouped.get(asked.family)) is not None
-    }
-    learning = statistics.learning
-    return replace(
-        statistics,
-        reduced={**statistics.reduced, **ready},
-        grouped={scope: own for scope, own in statistics.grouped.items() if scope not in ready},
-        learning=None if learning is None else with_reduced(learning, how, shared),
-    )
+    reduced, moved = dict(statistics.reduced), dict(statistics.influence)
+    for asked in how.needs.groupings:
+        cells = statistics.grouped.get(asked.family)
+        if cells is not None and asked.family not in shared:
+            sizes = how.network.shape(asked.family)
+            solved = _solved(asked, cells, how.needs.folds)
+            reduced[asked.family] = tuple(one.about(asked.family, sizes) for one in solved)
+            if asked.influence and isinstance(cells, FoldedGroups):
+                moved[asked.family] = influence(cells, asked.family, sizes)
+    waiting = {scope: own for scope, own in statistics.grouped.items() if scope not in reduced}
+    return replace(statistics, reduced=reduced, influence=moved, grouped=waiting)
+
+
+def _solved(
+    asked: Grouping, cells: GroupedCounts | FoldedGroups, folds: Folds | None
+) -> list[Solved]:
+    """What the groups say in each sample that is asked for."""
+    if folds is None or isinstance(cells, GroupedCounts):
+        assert isinstance(cells, GroupedCounts)
+        return [asked.within(cells)]
+    is_replicated = asked.replicated and not asked.influence
+    samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
+    return [asked.within(cells.sampled(multiples)) for multiples in samples]
 
 
 def _in_groups(
     how: Gathering, table: EncodedTable, progress: Progress
-) -> tuple[dict[Scope, Reduced], dict[Scope, GroupedCounts]]:
+) -> tuple[
+    dict[Scope, tuple[Reduced, ...]],
+    dict[Scope, Influence],
+    dict[Scope, GroupedCounts | FoldedGroups],
+]:
+    """What the groups of rows say of each family; of those that parts share, the counts."""
     groups: dict[Scope, tuple[Groups, NDArray[np.intp]]] = {}
-    reduced: dict[Scope, Reduced] = {}
-    grouped: dict[Scope, GroupedCounts] = {}
+    reduced: dict[Scope, tuple[Reduced, ...]] = {}
+    moved: dict[Scope, Influence] = {}
+    grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
     hidden_parts = sorted(how.needs.groupings, key=_hidden_part)
     least = (1 - SHARE_OF_GROUPS) * max(how.deadline.left, 0.0) - GRACE
     for (given, hidden, whole), alike in groupby(hidden_parts, key=_hidden_part):
@@ -326,16 +450,20 @@ def _in_groups(
             break
         if given not in groups:
             groups[given] = group_rows(table, given)
-        cells = count_in_groups(table, *groups[given], hidden, whole)
-        solved: Solved | None = None  # the same for all families with this hidden part
+        in_groups = count_in_groups if how.needs.folds is None else count_folds_in_groups
+        cells: GroupedCounts | FoldedGroups = in_groups(table, *groups[given], hidden, whole)
+        solved: list[Solved] = []  # the same for all families with this hidden part
         for asked in alike:
             progress("grouping", len(reduced) + len(grouped), len(hidden_parts), asked.family[-1])
             if asked.family in how.shared:
                 grouped[asked.family] = cells
-            else:
-                solved = solved or asked.within(cells)
-                reduced[asked.family] = solved.about(asked.family, how.network.shape(asked.family))
-    return reduced, grouped
+                continue
+            sizes = how.network.shape(asked.family)
+            solved = solved or _solved(asked, cells, how.needs.folds)
+            reduced[asked.family] = tuple(one.about(asked.family, sizes) for one in solved)
+            if asked.influence and isinstance(cells, FoldedGroups):
+                moved[asked.family] = influence(cells, asked.family, sizes)
+    return reduced, moved, grouped
 
 
 def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:

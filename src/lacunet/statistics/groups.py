@@ -4,13 +4,15 @@ Under MAR the data are *locally* MCAR: within the rows that agree on all of :mat
 on a separator of it), what is shown is a fair sample. So the statistics of every MAR method
 are the weight of each group, and for each family the counts of its partially observed part
 within each group. Both add up. Only groups and cells that occur are kept: the work is
-proportional to the rows, never to groups times cells.
+proportional to the rows, never to groups times cells. Where rows are divided into folds, the
+fold is kept beside each cell until a sample is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -21,6 +23,7 @@ from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Tally, added_by_key, added_up
 from lacunet.statistics.distinct import LARGEST_KEY, Index, Keys, distinct, grouped, pack, unpack
 from lacunet.statistics.errors import ScopeError
+from lacunet.statistics.folds import FOLD
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,61 @@ class GroupedCounts:
         return _gathered(groups, self.scope, self.cardinalities, place[moved], cells, tally)
 
 
+@dataclass(frozen=True)
+class FoldedGroups:
+    """Groups of rows that are divided into folds.
+
+    ``mass`` has the folds as the only variable: the weight of each fold in each group. In
+    ``cells`` they are the last variable.
+    """
+
+    mass: GroupedCounts
+    cells: GroupedCounts
+
+    def __add__(self, other: FoldedGroups) -> FoldedGroups:
+        return FoldedGroups(self.mass + other.mass, self.cells + other.cells)
+
+    @cached_property
+    def _runs(self) -> tuple[Index, Keys, Keys]:
+        """Where the folds of each (group, cell) begin; the cell and the fold of each entry."""
+        cells, fold = np.divmod(self.cells.cells, self.cells.cardinalities[-1] + 1)
+        group = self.cells.group
+        is_new = np.ones(len(cells), dtype=bool)
+        is_new[1:] = (group[1:] != group[:-1]) | (cells[1:] != cells[:-1])
+        return np.flatnonzero(is_new), cells, fold
+
+    @property
+    def fold(self) -> Keys:
+        """The fold of each entry of ``cells``."""
+        return self._runs[2]
+
+    @property
+    def whole(self) -> tuple[GroupedCounts, Index]:
+        """The cells of all folds together, and the place among them of each entry of ``cells``."""
+        starts, _, fold = self._runs
+        place = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(fold)))
+        return self.sampled(np.ones(self.cells.cardinalities[-1])), place
+
+    def sampled(self, multiples: FloatArray) -> GroupedCounts:
+        """Groups and cells of a sample in which each fold counts so many times."""
+        starts, cells, fold = self._runs
+        mass, groups = self.mass, self.cells.groups
+        weights = mass.tally.weights * multiples[mass.cells]
+        groups = replace(groups, weights=added_up(mass.group, weights, len(groups.weights)))
+        tally, group = self.cells.tally, self.cells.group[starts]
+        if len(starts):
+            tally = tally.sampled(multiples[fold], starts)
+        occurs = np.flatnonzero(tally.rows > 0)
+        return GroupedCounts(
+            groups,
+            self.cells.scope[:-1],
+            self.cells.cardinalities[:-1],
+            group[occurs],
+            cells[starts][occurs],
+            tally.take(occurs),
+        )
+
+
 def group_rows(table: EncodedTable, scope: Scope) -> tuple[Groups, Index]:
     """The groups of rows that agree on ``scope``, and the group of each row.
 
@@ -120,32 +178,48 @@ def group_rows(table: EncodedTable, scope: Scope) -> tuple[Groups, Index]:
 
 
 def count_in_groups(
-    table: EncodedTable, groups: Groups, group: Index, scope: Scope, whole: bool
+    table: EncodedTable, groups: Groups, group: Index, hidden: Scope, whole: bool
 ) -> GroupedCounts:
-    """Count the configurations of ``scope`` within each group.
+    """Count the configurations of ``hidden`` within each group.
 
-    Only the rows that show all of the scope (``whole``) or at least one variable of it are
-    looked at: the others say nothing about it beyond their group.
+    Only the rows that show all of these variables (``whole``) or at least one of them are
+    looked at: the others say nothing about them beyond their group.
     """
+    return _counted(table, groups, group, hidden, _telling(table, hidden, whole))
+
+
+def count_folds_in_groups(
+    table: EncodedTable, groups: Groups, group: Index, hidden: Scope, whole: bool
+) -> FoldedGroups:
+    """The same for rows that are divided into folds."""
+    mass = _counted(table, groups, group, (FOLD,), np.arange(table.rows))
+    rows = _telling(table, hidden, whole)
+    return FoldedGroups(mass, _counted(table, groups, group, (*hidden, FOLD), rows))
+
+
+def _telling(table: EncodedTable, hidden: Scope, whole: bool) -> Index:
+    return np.flatnonzero(table.is_shown(hidden) if whole else table.shows_any(hidden))
+
+
+def _counted(
+    table: EncodedTable, groups: Groups, group: Index, scope: Scope, rows: Index
+) -> GroupedCounts:
     cardinalities = tuple(table.cardinality_of[name] for name in scope)
-    rows = np.flatnonzero(table.is_shown(scope) if whole else table.shows_any(scope))
     cells = pack(
         [table.columns[name][rows] for name in scope],
         [size + 1 for size in cardinalities],
         len(rows),
     )
     size = prod(size + 1 for size in cardinalities)
-    weights = None if table.weights is None else table.weights[rows]
-    copies = None if table.copies is None else table.copies.take(rows)
     if len(groups.weights) * size < LARGEST_KEY:
         found, tally = added_by_key(
             group[rows] * size + cells,
             len(groups.weights) * size,
-            lambda place, places: Tally.of(place, weights, places, copies),
+            lambda place, places: Tally.of(table, place, places, rows),
         )
         in_group, in_cell = np.divmod(found, size)
         return GroupedCounts(groups, scope, cardinalities, in_group, in_cell, tally)
-    single = Tally.of(np.arange(len(rows)), weights, len(rows), copies)
+    single = Tally.of(table, np.arange(len(rows)), len(rows), rows)
     return _gathered(groups, scope, cardinalities, group[rows], cells, single)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -35,7 +35,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.errors import StatisticsError
-from lacunet.statistics.gather import Gathering, Statistics, gather, summed
+from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed
+from lacunet.statistics.look import Look
 from lacunet.statistics.saved.header import (
     FAMILIES,
     Header,
@@ -53,15 +54,26 @@ HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is 
 
 
 class Observations(Protocol):
-    """Rows over a network's variables, of which statistics can be gathered."""
+    """Rows over a network's variables, wherever they are."""
 
-    @property
-    def partially_observed(self) -> Scope:
-        """The variables that some row does not show, as known before anything is counted."""
+    def look(self) -> Look:
+        """What is known of the rows before they are counted."""
         ...
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed among all rows."""
+        ...
+
+    def tables(self, told: Told) -> Iterator[EncodedTable]:
+        """All rows, table by table."""
+        ...
+
+    def notes(self, told: Told) -> tuple[str, ...]:
+        """What the user should know of how the rows were read."""
+        ...
+
+    def scratch_bytes(self, needs: Needs) -> int | None:
+        """What the scratch files will take; None where memory holds the rows, or no row comes."""
         ...
 
 
@@ -82,9 +94,13 @@ class Held:
             return _all_but(self.table.variables, self.promised)
         return self.table.partially_observed
 
-    def some_rows(self, _most: int) -> EncodedTable:
-        """The rows, from which some are chosen."""
-        return self.table
+    def look(self) -> Look:
+        """All that there is to know."""
+        table = self.table
+        return Look(self.partially_observed, table.stand_for, lambda _: table, table.scale)
+
+    def scratch_bytes(self, _needs: Needs) -> None:
+        """No files."""
 
     def tables(self, _told: Told) -> Iterator[EncodedTable]:
         """All rows, table by table."""
@@ -162,7 +178,6 @@ def _opened(
 
     def streamed(
         own: Sequence[Stretch],
-        again: Callable[[], Sequence[Stretch]],
         missing: Scope,
         rows: int,
         told: Told | None = None,
@@ -176,26 +191,24 @@ def _opened(
             budget,
             folder,
             notes=lambda met: told_notes(reading, told or met, warned),
-            looked_for=again,
             travels=told is not None or all(part.is_file for part in reading.source.parts),
             jobs=jobs,
             on_disk=0 if told is None else rows * each,
+            is_weighted=reading.data.is_weighted,
         )
 
     if is_large and not any(part.is_once for part in reading.source.parts):
-        partially = missing_by_footers(reading) if partially is None else partially
+        partially = missing_by_footers(reading, progress) if partially is None else partially
         if partially is not None:
-            believed = () if promised else _all_but(reading.network.variables, partially)
             rows = reading.source.rows or int(expected / each)
-            again = partial(stretches, reading, ())
-            return streamed(stretches(reading, believed), again, partially, rows)
+            return streamed(stretches(reading), partially, rows)
     if is_large:
         check_free(folder(), expected)
     found, missing, told = held_or_coded(reading, held, folder, progress)
     if isinstance(found, EncodedTable):
         return Held(replace(found, notes=told_notes(reading, told)), promised)
     partially = missing if partially is None else partially
-    return streamed([found], lambda: [found], partially, found.rows, told)
+    return streamed([found], partially, found.rows, told)
 
 
 def _of_saved(
@@ -228,8 +241,8 @@ def _of_saved(
         budget,
         folder,
         notes=lambda _: notes,
-        looked_for=lambda: rows,
         jobs=jobs,
+        is_weighted=True,
     )
 
 
@@ -258,16 +271,20 @@ class Counted:
     statistics: Statistics
     table: ClassVar[None] = None
 
-    @property
-    def partially_observed(self) -> Scope:
-        """The variables that some row does not show."""
-        return tuple(name for name, missing in self.statistics.missing_of.items() if missing)
+    def look(self) -> Look:
+        """What was counted of the rows; there are none to show."""
+        found = self.statistics
+        partially = tuple(name for name, missing in found.missing_of.items() if missing)
+        scale = found.total / max(float(found.tally.squares.sum()), 1e-300)
+        return Look(partially, found.rows, self._refused, scale)
 
-    def refused(self, *_: Any) -> NoReturn:
-        """There are no rows to look at."""
+    def _refused(self, *_: Any) -> NoReturn:
         raise self._too_little()
 
-    some_rows = tables = patterns = mapped = refused
+    tables = _refused
+
+    def scratch_bytes(self, _needs: Needs) -> None:
+        """No files."""
 
     def notes(self, _told: Told) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
@@ -276,10 +293,10 @@ class Counted:
     def gather(self, how: Gathering, _progress: Progress = silent) -> Statistics:
         """What was counted, if it is all that is needed."""
         needs = how.needs
-        more = needs.groupings or needs.problems or needs.rows
+        more = needs.groupings or needs.problems or needs.rows or needs.folds
         if more or (needs.complete and not self.statistics.complete):
             raise self._too_little()
-        return self.statistics
+        return self.statistics if how.scale == 1 else self.statistics.scaled()
 
     def _too_little(self) -> StatisticsError:
         return StatisticsError(

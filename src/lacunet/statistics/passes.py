@@ -4,7 +4,7 @@ Family counts, problems and distinct rows add up whatever the parts. Groups of r
 before they are reduced; where they could be too many to hold, the rows of a group must be in
 one part. All rows that agree on some variables are kept together by a hash of these: one such
 *key* serves every family whose groups agree on it, and the rows are spread over files by the hash.
-Held-out rows are drawn by what they hold, so equal rows must be together then.
+Rows are divided into folds by what they hold, so equal rows must be together then.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lacunet.data.stream import Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.gather import Grouping, Needs
-from lacunet.statistics.problems.ragged import mixed
+from lacunet.statistics.problems.ragged import hash64
 
 GROUP_BYTES = 48  # of a cell in a group: its numbers, weight, rows and squares
 ENOUGH_VALUES = 2**12  # configurations of a key that spread rows over many parts
@@ -50,11 +50,11 @@ def passes(needs: Needs, network: Network, most_bytes: float) -> list[Pass]:
     classes = _classes(many, network)
     shared = frozenset(asked.family for asked in few)
     together = classes[0][0] if classes else None
-    if together is None and needs.heldout is not None:
+    if together is None and needs.folds is not None:
         together = network.variables
     first = replace(needs, groupings=(*few, *(classes[0][1] if classes else ())))
     others = [
-        Pass(Needs((), groupings=tuple(groupings)), frozenset(), key)
+        Pass(Needs((), groupings=tuple(groupings), folds=needs.folds), frozenset(), key)
         for key, groupings in classes[1:]
     ]
     return [Pass(first, shared, together), *others]
@@ -154,8 +154,8 @@ def stirred(table: EncodedTable, key: Scope, salt: int) -> NDArray[np.uint64]:
     hashes = np.zeros(table.rows, dtype=np.uint64)
     for place, name in enumerate(key):
         codes = np.arange(table.cardinality_of[name] + 1)
-        hashes += mixed(codes, place)[table.columns[name]]
-    return mixed(hashes, salt) >> np.uint64(32)
+        hashes += hash64(codes, place)[table.columns[name]]
+    return hash64(hashes, salt) >> np.uint64(32)
 
 
 def _slice(table: EncodedTable, start: int, stop: int) -> EncodedTable:

@@ -54,6 +54,17 @@ class Rows:
             tally.gathered(group, len(member)),
         )
 
+    def sampled(self, multiples: FloatArray) -> Rows:
+        """The rows over all columns but the last, each state of which counts so many times.
+
+        Equal rows that differed in the last column stay apart.
+        """
+        times = multiples[self.columns[-1]]
+        chosen = np.flatnonzero(times > 0)
+        tally = self.tally.take(chosen).sampled(times[chosen], np.arange(len(chosen)))
+        columns = tuple(column[chosen] for column in self.columns[:-1])
+        return Rows(self.scope[:-1], self.cardinalities[:-1], columns, tally)
+
     def table(self) -> EncodedTable:
         """The distinct rows as a table, each standing for its copies."""
         sizes = dict(zip(self.scope, self.cardinalities, strict=True))
@@ -63,6 +74,11 @@ class Rows:
         }
         copies = Copies(self.tally.rows, self.tally.squares)
         return EncodedTable.of(sizes, columns, self.tally.weights, copies=copies)
+
+    @property
+    def all_rows(self) -> Tally:
+        """All rows added up."""
+        return self.tally.gathered(np.zeros(len(self.tally.weights), np.intp), 1)
 
     @property
     def weights(self) -> FloatArray:
@@ -143,5 +159,5 @@ def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
     sizes = tuple(table.cardinality_of[name] for name in names)
     group, member = grouped(columns, [size + 1 for size in sizes], table.rows)
     chosen = tuple(column[member] for column in columns)
-    tally = Tally.of(group, table.weights, len(member), table.copies)
+    tally = Tally.of(table, group, len(member))
     return Rows(tuple(names), sizes, chosen, tally)

@@ -51,7 +51,8 @@ from lacunet.errors import LacunetError
 from lacunet.memory import available, gibibytes
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import Gathering, Needs, Statistics, finished, of_part, of_passes
+from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part, of_passes, with_reduced
+from lacunet.statistics.look import Look
 from lacunet.statistics.passes import GROUP_BYTES, Pass, passes, stirred
 from lacunet.statistics.streamed import (
     GROUPS_SHARE,
@@ -89,16 +90,20 @@ class OnSpark:
 
     table: ClassVar[None] = None  # of all rows: there is none here
 
-    @property
-    def partially_observed(self) -> Scope:
-        """The variables that some row does not show, or may not show."""
+    def look(self) -> Look:
+        """What the first reading told."""
         promised, names = self.reading.data.fully_observed, self.reading.network.variables
+        partially = tuple(name for name in names if self.counts.missing_of[name])
         if promised:
-            return tuple(name for name in names if name not in promised)
-        return tuple(name for name in names if self.counts.missing_of[name])
+            partially = tuple(name for name in names if name not in promised)
+        tally = self.counts.tally
+        scale = self.counts.total / max(float(tally.squares.sum()), 1e-300)
+        return Look(partially, self.counts.rows, self._refused, scale)
 
-    def some_rows(self, _most: int) -> NoReturn:
-        """Refuse: no row comes to the driver."""
+    def scratch_bytes(self, _needs: Needs) -> None:
+        """No files of ours."""
+
+    def _refused(self, _most: int) -> NoReturn:
         raise DataError(
             "a separator is learned from rows, and those of a Spark DataFrame stay where they are.",
             "name the separator, or learn it from some rows: data.limit(100000).toArrow().",
@@ -119,14 +124,14 @@ class OnSpark:
         notes = self.notes(self.told)
         needs = how.needs
         if needs == Needs(needs.families) and self.counts.counts.keys() >= set(needs.families):
-            return replace(self.counts, notes=notes)
+            return replace(self.counts if how.scale == 1 else self.counts.scaled(), notes=notes)
         found: list[Statistics] = []
         for own in passes(needs, how.network, self.memory / GROUPS_SHARE):
             progress("counting on Spark", len(found), len(found) + 1)
-            task = _task(self.reading, own, how.network, self.memory, how.deadline.left, how.seed)
+            task = _task(self.reading, own, how.network, self.memory, how.deadline.left, how.scale)
             statistics, _ = _collected(self._rows(task), task)
             assert statistics is not None  # there were rows before
-            found.append(finished(statistics, task.how))
+            found.append(with_reduced(statistics, task.how))
         return of_passes(found, notes)
 
     def _rows(self, task: Task) -> Any:
@@ -169,7 +174,7 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
         raise unknown_states(refused, network.states_of)
     told_notes(replace(reading, notes=()), told, set())  # refuses data without rows
     assert statistics is not None
-    return OnSpark(chosen, lenient, finished(statistics, task.how), told, memory)
+    return OnSpark(chosen, lenient, with_reduced(statistics, task.how), told, memory)
 
 
 @dataclass(frozen=True)
@@ -188,7 +193,7 @@ class Task:
     room: int
     most: int
     left: float
-    seed: int
+    scale: float = 1.0
 
     @property
     def coded(self) -> str:
@@ -213,7 +218,7 @@ class Task:
         """What is asked of the rows, from now on."""
         needs, shared = self.asked.needs, self.asked.shared
         deadline = Deadline.within(self.left)
-        return Gathering(needs, self.network, deadline, self.memory / 4, self.seed, shared)
+        return Gathering(needs, self.network, deadline, self.memory / 4, shared, self.scale)
 
     def unread(self, batches: Batches) -> Unread:
         """The rows of this task, at the door."""
@@ -251,12 +256,17 @@ class Task:
 
 
 def _task(
-    reading: Reading, asked: Pass, network: Network, memory: int, left: float = inf, seed: int = 0
+    reading: Reading,
+    asked: Pass,
+    network: Network,
+    memory: int,
+    left: float = inf,
+    scale: float = 1.0,
 ) -> Task:
     each = row_bytes(reading.cardinality_of, reading.data.extras)
     room, most = (int(memory / share / each) for share in (PART_SHARE, TABLE_SHARE))
     room, most = max(LEAST_ROWS, room), max(LEAST_ROWS, min(MOST_ROWS, most))
-    return Task(reading, asked, network, memory, room, most, left, seed)
+    return Task(reading, asked, network, memory, room, most, left, scale)
 
 
 def _called(version: str, task: bytes, batches: Batches) -> Batches:

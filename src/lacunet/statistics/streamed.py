@@ -15,13 +15,13 @@ from itertools import chain
 from math import ceil, inf
 from operator import add
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from lacunet.data.coded import Coded, check_free
 from lacunet.data.read import Told
-from lacunet.data.stream import MoreMissingError, Stretch
+from lacunet.data.stream import Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
@@ -29,12 +29,12 @@ from lacunet.statistics.gather import (
     Gathering,
     Needs,
     Statistics,
-    finished,
     of_part,
     of_passes,
     summed,
     with_reduced,
 )
+from lacunet.statistics.look import Look
 from lacunet.statistics.passes import MOST_PARTS, Pass, passes, spread
 from lacunet.statistics.rows import distinct_rows
 from lacunet.statistics.side_by_side import side_by_side
@@ -50,14 +50,6 @@ STUCK = 0.9  # of the rows in one part again: they agree on the key
 Found = TypeVar("Found")
 
 
-class KnownBetterError(Exception):
-    """More variables are missing than was believed; ``source`` knows which."""
-
-    def __init__(self, source: Streamed) -> None:
-        super().__init__()
-        self.source = source
-
-
 @dataclass(frozen=True)
 class Streamed:
     """Rows that are read when they are counted.
@@ -65,8 +57,6 @@ class Streamed:
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
     ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
     what the user should know of how they were read; ``travels`` if other processes can read them.
-    ``looked_for`` gives stretches of the same rows that hold no belief about which variables are
-    always shown.
     """
 
     network: Network
@@ -77,10 +67,10 @@ class Streamed:
     memory: float
     folder: Callable[[], Path]
     notes: Callable[[Told], tuple[str, ...]]
-    looked_for: Callable[[], Sequence[Stretch]]
     travels: bool = True
     jobs: int = 1
     on_disk: int = 0
+    is_weighted: bool = False
 
     table: ClassVar[None] = None  # of all rows: there is none
 
@@ -98,24 +88,15 @@ class Streamed:
         return int(max(LEAST_ROWS, min(most, self.memory / share / self.jobs / self.row_bytes)))
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
-        """Count what is needed, reading the rows as often as that takes.
-
-        Raises
-        ------
-        KnownBetterError
-            Some variable is missing that was believed to be always shown.
-        """
+        """Count what is needed, reading the rows as often as that takes."""
         found: list[Statistics] = []
         notes: tuple[str, ...] = ()
         for own in self._passes(how.needs, how.network):
             asked = replace(how, needs=own.needs, shared=own.shared, memory=how.memory / self.jobs)
-            try:
-                statistics, told = self._read(asked, own, progress)
-            except MoreMissingError:
-                raise KnownBetterError(self._looked(progress)) from None
+            statistics, told = self._read(asked, own, progress)
             notes = self.notes(told)
             assert statistics is not None  # no rows at all were refused just now
-            found.append(finished(statistics, asked))
+            found.append(with_reduced(statistics, asked))
         return of_passes(found, notes)
 
     def scratch_bytes(self, needs: Needs) -> int:
@@ -125,34 +106,19 @@ class Streamed:
 
     def tables(self, told: Told) -> Iterator[EncodedTable]:
         """All rows, table by table."""
-        try:
-            for stretch in self.stretches:
-                yield from stretch.tables(self.most, told)
-        except MoreMissingError:
-            raise KnownBetterError(self._looked(silent)) from None
+        for stretch in self.stretches:
+            yield from stretch.tables(self.most, told)
 
-    def patterns(self) -> EncodedTable:
-        """What the rows show and what not: a row for each pattern, whose values are all one state.
-
-        The weights and the missing values are those of all rows.
-        """
-        each = (distinct_rows(_shown_only(table), table.variables) for table in self.tables(Told()))
-        return reduce(add, each).table()
-
-    def mapped(self, then: Callable[[EncodedTable], EncodedTable], network: Network) -> Streamed:
-        """The rows as something makes them, table by table, over another network's variables."""
-        own = [Mapped(stretch, then) for stretch in self.stretches]
-        more = len(network.variables) - len(self.network.variables)
-        return replace(
-            self,
-            network=network,
-            stretches=own,
-            looked_for=lambda: own,
-            row_bytes=self.row_bytes + more,
-        )
+    def look(self) -> Look:
+        """What is known of the rows before they are counted."""
+        scale = 1.0
+        if self.is_weighted:  # their sum, and that of their squares, are found by reading them
+            tally = self.gather(Gathering(Needs(()), self.network)).tally
+            scale = float(tally.weights.sum()) / max(float(tally.squares.sum()), 1e-300)
+        return Look(self.partially_observed, self.rows, self.some_rows, scale)
 
     def some_rows(self, most: int) -> EncodedTable:
-        """Every so manieth row, at least ``most`` of them if there are."""
+        """Every k-th row; at least ``most`` rows, if there are so many."""
         step, start = max(1, self.rows // most), 0
         kept: list[EncodedTable] = []
         for table in self.tables(Told()):
@@ -223,16 +189,6 @@ class Streamed:
             progress(stage, done + 1, len(pieces))
             yield found
 
-    def _looked(self, progress: Progress) -> Streamed:
-        """The same rows, once it is known which variables are missing."""
-        again = replace(self, stretches=self.looked_for())
-        missing: set[str] = set()
-        work = partial(_missing, self.most)
-        for names in again._mapped(work, again.stretches, "looking", progress):
-            missing |= names
-        partially = tuple(name for name in self.network.variables if name in missing)
-        return replace(again, partially_observed=partially)
-
 
 @dataclass
 class Ticking:
@@ -263,27 +219,6 @@ class Watched:
             self.tick(table.rows)
 
 
-@dataclass(frozen=True)
-class Mapped:
-    """Rows as something makes them of others."""
-
-    stretch: Stretch
-    then: Callable[[EncodedTable], EncodedTable]
-
-    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
-        """The rows, at most so many at a time."""
-        return map(self.then, self.stretch.tables(most, told))
-
-
-def _shown_only(table: EncodedTable) -> EncodedTable:
-    """The rows with every value that is shown replaced by the first state."""
-    columns: dict[str, Any] = {
-        name: np.where(column == table.cardinality_of[name], column, 0).astype(column.dtype)
-        for name, column in table.columns.items()
-    }
-    return replace(table, columns=columns)
-
-
 _Part = tuple[Statistics | None, Told]
 
 
@@ -304,13 +239,9 @@ def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics
     for table in tables:
         if table.rows:
             found = of_part(how, table)
-            if found.cut == "interrupted":
+            if found.stopped_by == "interrupted":
                 raise KeyboardInterrupt
             yield found
-
-
-def _missing(most: int, stretch: Stretch) -> set[str]:
-    return {v for table in stretch.tables(most, Told()) for v in table.partially_observed}
 
 
 def _of_partition(how: Gathering, key: Scope, room: int, most: int, coded: Coded) -> _Part:
@@ -343,7 +274,7 @@ def _of_one_group(
     """What rows say that nearly all agree on the key: they are reduced when all are added."""
     wide = replace(how, shared=frozenset(asked.family for asked in how.needs.groupings))
     every = how.network.variables
-    if how.needs.heldout is None:
+    if how.needs.folds is None:
         statistics = summed(_each(wide, coded.tables(room)))
     elif key != every:
         statistics = of_rows(wide, every, room, most, coded, depth + 1)

@@ -28,6 +28,7 @@ from lacunet.inference.engine import engine_of
 from lacunet.missingness.augmented import augmented, mechanism_start
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.gather import with_mechanisms
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.structure.rows import Rows
 from lacunet.structure.search import Dag
@@ -96,8 +97,12 @@ def judge(
         The mechanisms, over any network of these variables; None if they can be left out.
     """
     if graph is not None:
-        made = augmented(MissingnessGraph(network, graph.causes, graph.hidden), table)
-        whole, table, start = made.network, made.table, start | mechanism_start(made)
+        own = MissingnessGraph(network, graph.causes, graph.hidden)
+        made = augmented(own, table.partially_observed)
+        shown_of = {name: 1 - hidden / table.stand_for for name, hidden in table.missing_of.items()}
+        start = start | mechanism_start(made, shown_of)
+        whole = made.network
+        table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
     else:
         whole = network
     problems = compile_problems(whole, table)

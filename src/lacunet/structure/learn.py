@@ -29,7 +29,8 @@ from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.learn import Interrupted, learn
+from lacunet.estimate.learn import learn
+from lacunet.estimate.result import Interrupted
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph

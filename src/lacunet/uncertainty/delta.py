@@ -91,6 +91,11 @@ class Asked:
 class Covariance(Protocol):
     """How the entries of all CPTs vary together."""
 
+    @property
+    def degrees(self) -> float:
+        """The degrees of freedom of the variances."""
+        ...
+
     def variances(self, asked: Asked) -> FloatArray:
         """The variance that each cell of an answer has by the rows alone."""
         ...
@@ -115,7 +120,7 @@ def query_spread(
     sizes = whole.sizes.reshape(answer.shape)
     if any(asked.evidence.get(name) is not None for name in asked.scope):  # what was seen
         sizes = np.where((answer == 0) | (answer == 1), np.inf, sizes)
-    return Spread(answer, _by_rows_alone(asked, rates_of), sizes)
+    return Spread(answer, _by_rows_alone(asked, rates_of), sizes, covariance.degrees)
 
 
 def _by_rows_alone(asked: Asked, rates_of: Mapping[str, FloatArray]) -> FloatArray:

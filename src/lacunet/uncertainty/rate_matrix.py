@@ -18,7 +18,8 @@ one that the data do not identify: these are named.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,17 +217,7 @@ class EmSpreads:
     layout: Layout
     prior: float
     unidentified: tuple[Direction, ...]
-
-    def worth(self, rows: float) -> EmSpreads:
-        """The same where a unit of weight is worth so many rows."""
-        return replace(
-            self,
-            spread_of={
-                name: Spread(one.table, one.rates, one.sizes * rows)
-                for name, one in self.spread_of.items()
-            },
-            covariance=self.covariance / rows,
-        )
+    degrees: ClassVar[float] = np.inf
 
     def variances(self, asked: Asked) -> FloatArray:
         """The variance of each cell of an answer; infinite if a lost direction moves it.

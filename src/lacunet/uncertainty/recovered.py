@@ -10,8 +10,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import NoRowsError
 from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
 from lacunet.model.network import FloatArray
+from lacunet.statistics.folds import FOLD, GROUPS, divided, folds_of
 from lacunet.statistics.rows import distinct_rows
-from lacunet.uncertainty.jackknife import GROUPS, without_each_group
 from lacunet.uncertainty.spread import Spread
 
 
@@ -41,7 +41,8 @@ class Recovered:
         whole = Spread.of_variance(known, known, np.diag(self.covariance), rows)
         sizes = np.where(np.isnan(flat), 0.0, np.minimum(whole.sizes, rows))
         shape = self.found.table.shape
-        return Spread(known.reshape(shape), known.reshape(shape), sizes.reshape(shape))
+        degrees = len(self.replicates) - 1.0
+        return Spread(known.reshape(shape), known.reshape(shape), sizes.reshape(shape), degrees)
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """The interval of every cell: the table's axes, then low and high."""
@@ -56,26 +57,20 @@ def recovered(verdict: Verdict, table: EncodedTable, groups: int = GROUPS) -> Re
     NotRecoverableError
         The query is not recoverable, or no row shows what its estimand needs.
     """
-    columns = columns_needed(verdict)
-    found = estimate(verdict, distinct_rows(table, columns))
+    columns, folds = columns_needed(verdict), folds_of(None, groups, 0)
+    assert folds is not None
+    table = table.scaled()
+    rows = distinct_rows(divided(verdict.graph.network, table, folds), (*columns, FOLD))
+    found = estimate(verdict, rows.sampled(folds.samples[0]))
     chosen = replace(verdict, term=found.term, find_terms=None)
     replicates = []
-    for part in without_each_group(_only(table, columns), groups):
+    for multiples in folds.samples[folds.replicates :]:
         try:
-            again = estimate(chosen, distinct_rows(part, columns)).table.reshape(-1)
+            again = estimate(chosen, rows.sampled(multiples)).table.reshape(-1)
         except NoRowsError:
             again = np.full(found.table.size, np.nan)
         replicates.append(again)
     whole = np.stack(replicates)
     return Recovered(
         found, np.where(np.isnan(whole), np.nan_to_num(found.table.reshape(-1)), whole)
-    )
-
-
-def _only(table: EncodedTable, names: tuple[str, ...]) -> EncodedTable:
-    """The table with the columns that are needed alone."""
-    return EncodedTable.of(
-        {name: table.cardinality_of[name] for name in names},
-        {name: table.columns[name] for name in names},
-        table.weights,
     )

@@ -20,7 +20,7 @@ of cases instead of 95% (see docs/uncertainty.md). Where the pull of the prior i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,35 +30,20 @@ from lacunet.model.network import FloatArray
 HALF_A_ROW = 0.5
 
 
-def are_rows(weights: FloatArray | None) -> bool:
-    """Whether weights are whole: then each says how many rows it stands for."""
-    return weights is None or bool((weights == np.floor(weights)).all())
-
-
-def rows_per_weight(weights: FloatArray | None) -> float:
-    """How many rows a unit of weight is worth; weights that are not whole have any unit.
-
-    Examples
-    --------
-    >>> rows_per_weight(np.array([3.0, 2.0])), rows_per_weight(np.array([2.5, 2.5]))
-    (1.0, 0.4)
-    """
-    if weights is None or are_rows(weights):
-        return 1.0
-    return float(weights.sum() / np.square(weights).sum())
-
-
 @dataclass(frozen=True)
 class Spread:
     """A table of probabilities, what the rows alone say, and the effective size of each.
 
     ``table`` is as learned, prior included; ``rates`` are the rows' own; ``sizes`` are zero
-    where the rows say nothing, infinite where nothing is uncertain.
+    where the rows say nothing, infinite where nothing is uncertain. ``degrees`` are the degrees
+    of freedom of the variances behind the sizes, infinite where these are not estimated from a
+    few replicates.
     """
 
     table: FloatArray
     rates: FloatArray
     sizes: FloatArray
+    degrees: float = np.inf
 
     @classmethod
     def of_variance(
@@ -93,7 +78,7 @@ class Spread:
         rows = support[..., None]
         agree = ((self.rates == 0) | (self.rates == 1)).all(axis=-1, keepdims=True)
         sizes = np.where(agree, np.minimum(self.sizes, rows), self.sizes)
-        return Spread(self.table, self.rates, np.where(rows == 0, 0.0, sizes))
+        return replace(self, sizes=np.where(rows == 0, 0.0, sizes))
 
     @property
     def standard_error(self) -> FloatArray:
@@ -118,12 +103,15 @@ class Spread:
         >>> Spread(quarter, quarter, np.array([40.0, 40.0])).interval()[0].round(3).tolist()
         [0.136, 0.398]
         """
-        from scipy.special import betaincinv
+        from scipy.special import betaincinv, ndtri, stdtrit
 
         if not 0 < level < 1:
             raise LacunetError(f"the level {level!r} is not between 0 and 1.", "try level=0.95.")
         is_known = np.isinf(self.sizes)
         sizes = np.where(is_known, 0.0, self.sizes)
+        if self.degrees < np.inf:  # quantiles of the t distribution
+            side = (1 + level) / 2
+            sizes = sizes * (ndtri(side) / stdtrit(self.degrees, side)) ** 2
         yes, no = sizes * self.rates, sizes * (1 - self.rates)
         low, high = (betaincinv(yes + 0.5, no + 0.5, (1 + side * level) / 2) for side in (-1, 1))
         low = np.where(is_known, self.table, np.where(yes > 0, low, 0.0))

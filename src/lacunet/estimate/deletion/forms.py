@@ -7,8 +7,8 @@ to the CPT.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import Any, ClassVar
@@ -30,14 +30,19 @@ from lacunet.estimate.deletion.direct import direct_mar, direct_mcar
 from lacunet.estimate.deletion.factored import factored_mar, factored_mcar
 from lacunet.estimate.deletion.lattice import AGGREGATIONS, Aggregation, lattice_cells
 from lacunet.estimate.method import (
+    COUNTS,
+    INFLUENCE,
+    JACKKNIFE,
     FamilyPlan,
     Learned,
     MethodError,
     Plan,
     Setting,
+    Stage,
     check_options,
     option,
 )
+from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separator as smallest_separator
 from lacunet.model.network import FloatArray, Network, Scope
@@ -45,6 +50,7 @@ from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.distinct import LARGEST_KEY
 from lacunet.statistics.errors import TooLargeError
 from lacunet.statistics.gather import Grouping, Needs, Solved, Statistics
+from lacunet.statistics.look import Look
 
 # What is alive at once for each cell of the largest family, measured at 8 million cells:
 # the joint, its weighted copy and the CPT; for factored methods also the estimates of the
@@ -52,6 +58,7 @@ from lacunet.statistics.gather import Grouping, Needs, Solved, Statistics
 DIRECT_BYTES, FACTORED_BYTES = 40, 144
 LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
 UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
+FELL_BACK = f"groups without a row that shows the family: {UNGROUPED} is used for their rows"
 MERGED = "how the estimates along the lattice are merged"
 LEARN: Scope = ("learn",)  # the separator is to be learned from the data
 NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values
@@ -119,13 +126,28 @@ class Deletion:
             return self.form.direct, {}
         return self.form, {"aggregation": getattr(self, "aggregation", AGGREGATIONS[0])}
 
-    def plan(self, network: Network, partially: Scope | None) -> Plan:
+    def plan(self, network: Network, look: Look) -> Plan:
+        """One stage; intervals by the counts, by what rows move, or by replicates."""
+        stage = self.stage(network, look)
+        recipe = INFLUENCE if stage.needs.groupings else COUNTS
+        if self.form.direct is not None:
+            recipe = JACKKNIFE
+        return Plan(
+            self.name,
+            network,
+            look.hidden(network),
+            (stage,),
+            self.form.bytes_per_cell,
+            recipe,
+            recipe,
+        )
+
+    def stage(self, network: Network, look: Look) -> Stage:
         """What will be counted: every family and, where rows are grouped, its groups."""
-        hidden_in, observed = network.variables, NOT_KNOWN
-        if partially is not None:
-            self.check(network, partially)
-            hidden_in = partially
-            observed = tuple(name for name in network.variables if name not in partially)
+        hidden_in, observed = look.hidden(network), NOT_KNOWN
+        if look.partially is not None:
+            self.check(network, look.partially)
+            observed = tuple(name for name in network.variables if name not in hidden_in)
         families, groupings = {}, []
         for name in network.variables:
             family = network.family(name)
@@ -147,34 +169,44 @@ class Deletion:
             complete=self.form is LISTWISE,
             groupings=tuple(groupings),
         )
-        return Plan(self.name, network, hidden_in, families, needs, self.form.bytes_per_cell)
+        solve = partial(self.solve, network, families)
+        branches = (FELL_BACK,) if groupings else ()
+        return Stage(self.name, families, needs, solve, branches)
 
     def check(self, network: Network, partially: Scope) -> None:
         """Refuse options that do not fit the network and the data."""
 
-    def estimate(self, plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
-        """The CPT of every variable, one family at a time."""
-        network, variables = plan.network, plan.network.variables
-        tables, reports = {}, {}
-        for done, name in enumerate(variables):
-            setting.progress("estimating", done, len(variables), name)
+    def solve(
+        self,
+        network: Network,
+        families: Mapping[str, FamilyPlan],
+        statistics: Statistics,
+        learned: Learned,
+        setting: Setting,
+    ) -> Learned:
+        """The CPT of every variable that no stage before has estimated, family by family."""
+        statistics = statistics.sample(0)
+        wanted = [name for name in network.variables if name not in learned.tables]
+        tables, reports = dict(learned.tables), dict(learned.families)
+        for done, name in enumerate(wanted):
+            setting.progress("estimating", done, len(wanted), name)
             family = network.family(name)
             joint = self.joint(network, name, statistics)
             tables[name], unseen = posterior_mode(joint.table, statistics.total, setting.prior)
             reports[name] = family_report(
-                plan.families[name],
+                families[name],
                 statistics.counts[family],
                 network,
                 setting.prior,
-                rows_used=int(joint.entering.rows.sum()),
+                rows_used=round(joint.entering.rows.sum()),
                 used=statistics.complete.get(family),
                 unseen=unseen,
-                effective_size=effective_size(joint.entering) if joint.is_plain else None,
+                plain=joint.plain,
                 fallback_mass=joint.fallback_mass,
                 fallback=UNGROUPED,
             )
-        setting.progress("estimating", len(variables), len(variables))
-        return Learned(tables, reports)
+        setting.progress("estimating", len(wanted), len(wanted))
+        return replace(learned, tables=tables, families=reports)
 
     def joint(self, network: Network, variable: str, statistics: Statistics) -> Joint:
         """The estimate of one family's joint, and the rows that enter it."""
@@ -182,32 +214,34 @@ class Deletion:
         family = network.family(variable)
         if form is LISTWISE:
             complete = statistics.complete[family]
-            return Joint(form.joint(complete), complete.tally)
+            return Joint(form.joint(complete), complete.tally, plain=complete)
         counts = statistics.counts[family]
         if family in statistics.reduced:
             stand_in = partial(form.joint, counts, **options)
-            table, mass = over_groups(statistics.reduced[family], statistics.total, stand_in)
-            return Joint(table, counts.tally, mass, is_plain=False)
+            (groups,) = statistics.reduced[family]
+            table, mass = over_groups(groups, statistics.total, stand_in)
+            return Joint(table, counts.tally, mass)
         shown = counts.showing(family)
         is_whole = len(shown.keys) == len(counts.keys)
         if is_whole if form.within else form.joint is direct_mcar:
-            return Joint(direct_mcar(counts), shown.tally)
+            return Joint(direct_mcar(counts), shown.tally, plain=shown)
         entering = counts.tally.take(shows_any(counts))
         mass = 1.0 if form.within else 0.0  # there was no time to count the groups
-        return Joint(form.joint(counts, **options), entering, mass, is_plain=False)
+        return Joint(form.joint(counts, **options), entering, mass)
 
 
 @dataclass(frozen=True)
 class Joint:
     """The estimate of a family's joint, and the rows that enter it.
 
-    ``is_plain`` if it is a share of these rows: then their number is its effective size.
+    ``plain`` are their counts if it is a share of these rows: then their number is its effective
+    size.
     """
 
     table: FloatArray
     entering: Tally
     fallback_mass: float = 0.0
-    is_plain: bool = True
+    plain: Counts | None = None
 
 
 def check_graph(missingness: object) -> None:
@@ -217,16 +251,6 @@ def check_graph(missingness: object) -> None:
             f"missingness is {missingness!r}, not a lacunet.MissingnessGraph.",
             "make one with MissingnessGraph.read(path, network) or .parse(text, network).",
         )
-
-
-def effective_size(entering: Tally) -> float:
-    r"""The number of equally weighted rows that would know as much (Kish).
-
-    .. math::
-        n_\mathrm{eff} = \frac{(\sum_r w_r)^2}{\sum_r w_r^2}
-    """
-    squares = float(entering.squares.sum())
-    return float(entering.weights.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def shows_any(counts: Counts) -> NDArray[np.bool_]:
@@ -327,9 +351,20 @@ class Informed(Deletion):
             )
         super().__post_init__()
 
+    def plan(self, network: Network, look: Look) -> Plan:
+        """The same with a separator of what seems to decide on being missing, if asked for."""
+        if look.partially is None and self.missingness is not None:
+            look = replace(look, partially=self.missingness.partially_observed)
+        elif look.partially is not None and self.separator == LEARN:
+            known = observed_mechanisms(network, look.sampled(MOST_ROWS))
+            return replace(self, separator=(), missingness=known).plan(network, look)
+        return super().plan(network, look)
+
     def grouped_by(self, left: Scope, observed: Scope) -> Scope:
         """The family's observed part and W."""
         separator: Scope = self.separator
+        if observed == NOT_KNOWN:
+            return ("Y_o", *(("W",) if separator == LEARN else separator))
         if self.missingness is not None:
             separator = smallest_separator(self.missingness, left, observed)
         return tuple(name for name in observed if name in left or name in separator)

@@ -53,13 +53,17 @@ LEARNING = np.array([1.0, 0.0])  # the part that is put aside does not count
 
 @dataclass(frozen=True)
 class Options:
-    """How far EM goes; ``restarts`` is the number of starts, None to decide by their cost."""
+    """How far EM goes; ``restarts`` is the number of starts, None to decide by their cost.
+
+    ``averages`` if optima that the data hardly tell apart are averaged, as "heldout" does too.
+    """
 
     stop: Stop = "converge"
     tolerance: float = 1e-4
     max_iterations: int = 500
     restarts: int | None = None
     accelerate: bool = True
+    averages: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,9 +125,12 @@ def fit(
     """
     run = _Run(engine, prior, options, rng, deadline, progress, visit)
     if options.stop == "heldout":
-        return run.as_supported(seeds)
-    limits = run.limits(options.stop)
-    return _best(run.all_starts(seeds, limits))
+        return run.stopped_by_heldout(seeds)
+    made = run.all_starts(seeds, run.limits(options.stop))
+    found = _best(made)
+    if options.averages and found.climb.reason not in CUT_SHORT:
+        return run.averaged(found, made)
+    return found
 
 
 @dataclass(frozen=True)
@@ -189,7 +196,7 @@ class _Run:
             made.append(self.climb(next(starts), limits))
         return made
 
-    def as_supported(self, seeds: Seeds) -> Fit:
+    def stopped_by_heldout(self, seeds: Seeds) -> Fit:
         """EM to convergence, unless weight put aside clearly speaks for fewer steps.
 
         It cannot judge where states may change places, and few steps lead nowhere from chance.

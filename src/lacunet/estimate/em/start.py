@@ -8,17 +8,16 @@ in are therefore drawn at random, whatever the seed, and only they are drawn ane
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
-from lacunet.estimate.method import MethodError, Plan, Prior, Setting
+from lacunet.estimate.method import MethodError, Prior
 from lacunet.model.aligned import ComparisonError, matched
 from lacunet.model.network import FloatArray, Network
-from lacunet.statistics.gather import Statistics
-from lacunet.statistics.problems.layout import Layout, layout_of
+from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers
 
 START_PRIOR = 2.0  # smooths a start where the prior itself does not: EM never leaves a zero
@@ -112,21 +111,6 @@ def starting_form(start: str | Network) -> Deletion:
             f"start is {start!r}, but must be 'random', a network, or one of {', '.join(known)}."
         )
     return known[start]()
-
-
-def start_cells(
-    start: str | Network, plan: Plan, statistics: Statistics, setting: Setting
-) -> FloatArray:
-    """The cells to start from; smoothed where the prior itself does not."""
-    network = plan.network
-    layout = layout_of(network.with_tables(None))
-    if isinstance(start, Network):
-        return layout.flat(tables_of(start, network))
-    if start == "random":
-        return random_cells(Rows.of(layout), setting.rng)
-    assert plan.start is not None
-    setting = replace(setting, prior=START_PRIOR) if setting.prior <= 1 else setting
-    return layout.flat(starting_form(start).estimate(plan.start, statistics, setting).tables)
 
 
 def tables_of(start: Network, network: Network) -> Mapping[str, FloatArray]:

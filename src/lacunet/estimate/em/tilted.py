@@ -26,13 +26,11 @@ from math import exp
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.climb import Step, extrapolated, remembered
 from lacunet.estimate.em.start import Rows, maximise
-from lacunet.inference.engine import Engine, engine_of
+from lacunet.inference.engine import Engine
 from lacunet.inference.query import query
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.statistics.problems.compile import compile_problems
 from lacunet.uncertainty.tilt import FARTHEST, Question
 
 TOLERANCE = 1e-6
@@ -42,7 +40,7 @@ LONGEST = 8.0  # extrapolation
 
 @dataclass(frozen=True)
 class TiltedRows:
-    """Rows compiled for EM with the mechanism of the question's variable as a node, ``hides``.
+    """Rows compiled for EM with the mechanism of the question's variable as the last node.
 
     ``start`` is the network as plain EM learned it; ``near`` are cells to start from at some
     tilts, where they are known to be close.
@@ -51,7 +49,6 @@ class TiltedRows:
     engine: Engine
     start: Network
     question: Question
-    hides: str
     prior: float
     near: Mapping[float, FloatArray] = field(default_factory=dict)
     lost: float = 0.0  # no row is left out
@@ -76,7 +73,8 @@ class TiltedRows:
         """
         layout = self.engine.problems.layout
         rows = Rows.of(layout)
-        shape = layout.network.shape(layout.network.family(self.hides))
+        shows = layout.network.variables[-1]
+        shape = layout.network.shape(layout.network.family(shows))
         size = int(np.prod(shape))  # the mechanism comes last
         own = Rows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
         ratio = exp(min(max(delta, -FARTHEST), FARTHEST))
@@ -90,7 +88,7 @@ class TiltedRows:
 
         here = self.near.get(delta)
         if here is None:
-            here = layout.flat({**(self.start.tables_of or {}), self.hides: np.full(shape, 0.5)})
+            here = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
         past: list[Step] = []
         change = np.inf
         for _ in range(max_iterations):
@@ -107,43 +105,22 @@ class TiltedRows:
         return here
 
 
-def tilted_rows(
-    start: Network,
-    table: EncodedTable,
-    question: Question,
-    given: Scope,
-    prior: float,
-    memory: int,
-    near: Mapping[float, FloatArray] | None = None,
-) -> TiltedRows:
-    """Compile rows for EM under any tilt.
+def tilted_network(network: Network, question: Question, given: Scope) -> Network:
+    """The network with the mechanism of the question's variable as its last node.
 
     Parameters
     ----------
-    start
-        The network as plain EM learned it.
     given
         The fully observed variables that the mechanism looks at.
     """
-    hides = f"hides {question.mechanism}"
-    while hides in start.states_of:
-        hides += "'"
-    network = Network(
-        dict(start.states_of) | {hides: ("no", "yes")},
-        dict(start.parents_of) | {hides: (question.mechanism, *_others(given, question))},
+    shows = f"shows {question.mechanism}"
+    while shows in network.states_of:
+        shows += "'"
+    others = tuple(name for name in given if name != question.mechanism)
+    return Network(
+        dict(network.states_of) | {shows: ("no", "yes")},
+        dict(network.parents_of) | {shows: (question.mechanism, *others)},
     )
-    is_hidden = ~table.is_shown((question.mechanism,))
-    rows = EncodedTable.of(
-        dict(table.cardinality_of) | {hides: 2},
-        dict(table.columns) | {hides: is_hidden.astype(np.uint8)},
-        table.weights,
-    )
-    engine = engine_of(compile_problems(network, rows), memory)
-    return TiltedRows(engine, start, question, hides, prior, near or {})
-
-
-def _others(given: Scope, question: Question) -> Scope:
-    return tuple(name for name in given if name != question.mechanism)
 
 
 def mechanism(counts: FloatArray, state: int, ratio: float) -> FloatArray:
@@ -153,17 +130,17 @@ def mechanism(counts: FloatArray, state: int, ratio: float) -> FloatArray:
     ----------
     counts
         The expected rows by the variable, what the mechanism looks at besides, and whether the
-        variable is shown or hidden.
+        variable is hidden or shown.
 
     Examples
     --------
     Ten of forty say yes; of the twenty who hide it half do, if the odds are three times as high.
 
-    >>> counts = np.array([[30.0, 10.0], [10.0, 10.0]])
-    >>> mechanism(counts, 1, 3.0)[:, 1].tolist()
+    >>> counts = np.array([[10.0, 30.0], [10.0, 10.0]])
+    >>> mechanism(counts, 1, 3.0)[:, 0].tolist()
     [0.25, 0.5]
     """
-    hidden = counts[..., 1].sum(axis=0).clip(0)  # h
+    hidden = counts[..., 0].sum(axis=0).clip(0)  # h
     every = counts.sum(axis=(0, -1)).clip(0)  # n
     tilted = counts[state].sum(axis=-1).clip(0)  # n_1
     shown = (every - hidden).clip(0)
@@ -178,4 +155,4 @@ def mechanism(counts: FloatArray, state: int, ratio: float) -> FloatArray:
     times = np.ones(len(counts))
     times[state] = ratio
     share = 1 / (1 + np.multiply.outer(1 / times, inverse))
-    return np.stack([1 - share, share], axis=-1)
+    return np.stack([share, 1 - share], axis=-1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from lacunet.estimate.learn import Result
 from lacunet.estimate.method import Ended
+from lacunet.estimate.result import Result
 from lacunet.wording import counted, first_of
 
 PAPER = (

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.learn import Result
 from lacunet.estimate.method import FamilyReport
+from lacunet.estimate.result import Result
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.pages.disclosure import Disclosure, rows_behind
 from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.estimate.learn import Result
+from lacunet.estimate.result import Result
 from lacunet.model.labelled import Library, frame_of, rows_as_html
 from lacunet.output import replacing
 from lacunet.pages.disclosure import rows_behind

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.estimate.learn import Result
 from lacunet.estimate.method import FamilyReport
+from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
 from lacunet.wording import counted, finite, text_table
@@ -63,7 +63,7 @@ def _cpts(result: Result) -> list[str]:
 
 def _sure(result: Result, level: float) -> list[str]:
     """The intervals of the widest entries, and of how many entries they are."""
-    uncertainty = result.sure()
+    uncertainty = result.require_intervals()
     lines = [f"{level:.0%} intervals by {uncertainty.recipe}; the widest:"]
     found = []
     for cpt in result.network.cpts:

@@ -30,14 +30,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import LARGEST_KEY, distinct, pack, unpack
+from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.statistics.problems.ragged import (
     Integers,
@@ -61,8 +63,10 @@ class Problems:
     ``members`` and ``boundaries`` are the distinct components; problem ``i`` has the component
     ``component[i]``, the boundary in ``states[i]`` and the weights ``weights[i]``. ``totals`` is
     the weight of all rows. The data may be in several *parts* (such as one to learn from and
-    one put aside): ``fixed``, ``weights`` and ``totals`` have a column for each. The order of
-    components and problems depends on the data's content, not on the order of the rows.
+    one put aside): ``fixed``, ``weights`` and ``totals`` have a column for each. Where rows are
+    divided into folds, the folds are the parts, few of which a problem has: ``weights`` is sparse
+    until samples are taken. The order of components and problems depends on the data's content,
+    not on the order of the rows.
     """
 
     layout: Layout
@@ -71,7 +75,7 @@ class Problems:
     boundaries: Ragged
     component: Integers
     states: Ragged
-    weights: FloatArray
+    weights: Any
     rows: int
     totals: FloatArray
 
@@ -79,7 +83,12 @@ class Problems:
         return merged([self, other])
 
     def __len__(self) -> int:
-        return len(self.weights)
+        return len(self.component)
+
+    def sampled(self, multiples: FloatArray) -> Problems:
+        """The same rows in other parts: a line of ``multiples`` says how much each counts there."""
+        weights, totals = self.weights @ multiples.T, self.totals @ multiples.T
+        return replace(self, fixed=self.fixed @ multiples.T, weights=weights, totals=totals)
 
     @property
     def parts(self) -> int:
@@ -90,7 +99,6 @@ class Problems:
 def compile_problems(
     network: Network,
     table: EncodedTable,
-    weights: FloatArray | None = None,
     *,
     prune: bool = True,
     memory: float = inf,
@@ -103,9 +111,8 @@ def compile_problems(
     network
         The structure; CPTs are not looked at.
     table
-        Its columns may be in any order; those that are no variables are not looked at.
-    weights
-        The weights of each row, a column for each part of the data; those of the table if None.
+        Its columns may be in any order; those that are no variables are not looked at, except
+        for the fold of each row.
     prune
         Whether barren variables are left out. With them, EM makes the steps of the textbook.
     memory
@@ -127,9 +134,8 @@ def compile_problems(
     [1.0, 1.0]
     """
     layout = layout_of(network.with_tables(None))
+    weighing = Weighing.of(table)
     table = replace(table, columns={name: table.columns[name] for name in network.variables})
-    if weights is None and table.weights is not None:
-        weights = table.weights[:, None]
     cells = min(CELLS_AT_A_TIME, memory / BYTES_A_CELL)
     size = max(LEAST_ROWS, int(cells // (1 + len(table.partially_observed))))
     parts: list[Problems] = []
@@ -139,7 +145,7 @@ def compile_problems(
         if parts and start >= PACE_KNOWN * table.rows:
             deadline.check_pace(left, start / table.rows)
         chunk = table if table.rows <= size else table.take(slice(start, start + size))
-        own = None if weights is None else weights[start : start + size]
+        own = weighing.take(slice(start, start + size))
         parts.append(_compiled(layout, chunk, own, prune))
         if len(parts) == 8:  # what is merged already is small
             parts = [merged(parts)]
@@ -150,22 +156,57 @@ LEAST_ROWS = 256
 PACE_KNOWN = 0.1  # share of the rows after which the pace tells how long all will take
 
 
-def _compiled(
-    layout: Layout, table: EncodedTable, weights: FloatArray | None, prune: bool
-) -> Problems:
+@dataclass(frozen=True)
+class Weighing:
+    """The weight of each row and its fold, where rows are divided into folds."""
+
+    weights: FloatArray | None
+    fold: Codes | None = None
+    folds: int = 1
+
+    @classmethod
+    def of(cls, table: EncodedTable) -> Weighing:
+        """That of the rows of a table."""
+        if FOLD not in table.columns:
+            return cls(table.weights)
+        return cls(table.weights, table.columns[FOLD], table.cardinality_of[FOLD])
+
+    def take(self, rows: Any) -> Weighing:
+        """That of some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, weights=weights, fold=None if self.fold is None else self.fold[rows])
+
+    def tabled(self, cell: Integers, cells: int) -> FloatArray:
+        """The weight of each cell, a column for each fold."""
+        if self.fold is not None:
+            cell = cell * self.folds + self.fold
+        sums = np.bincount(cell, self.weights, minlength=cells * self.folds)
+        return sums.astype(np.float64, copy=False).reshape(cells, self.folds)
+
+    def grouped(self, group: Integers, groups: int) -> Any:
+        """The same where most groups have few of the folds: sparse if there are any."""
+        from scipy.sparse import coo_array
+
+        if self.fold is None:
+            return self.tabled(group, groups)
+        weights = np.ones(len(group)) if self.weights is None else self.weights
+        return coo_array((weights, (group, self.fold)), shape=(groups, self.folds)).tocsr()
+
+
+def _compiled(layout: Layout, table: EncodedTable, weighing: Weighing, prune: bool) -> Problems:
     patterns = patterns_of(table)
     components = components_of(patterns, layout, prune)
-    values = boundary_values(table, weights, patterns, components)
+    values = boundary_values(table, weighing, patterns, components)
     return Problems(
         layout,
-        _complete_counts(layout, table, weights),
+        _complete_counts(layout, table, weighing),
         components.members,
         components.boundaries,
         values.component,
         values.states,
         values.weights,
-        table.rows,
-        np.array([float(table.rows)]) if weights is None else weights.sum(axis=0),
+        table.stand_for,
+        weighing.tabled(np.zeros(table.rows, np.int64), 1)[0],
     )
 
 
@@ -180,7 +221,7 @@ def merged(parts: Sequence[Problems]) -> Problems:
     ]
     states = joined([part.states for part in parts])
     first_value, value = distinct_rows(states, component)
-    weights = np.concatenate([part.weights for part in parts])
+    weights = _stacked([part.weights for part in parts])
     return Problems(
         parts[0].layout,
         np.sum([part.fixed for part in parts], axis=0),
@@ -188,35 +229,45 @@ def merged(parts: Sequence[Problems]) -> Problems:
         boundaries.take(first),
         component[first_value],
         states.take(first_value),
-        _sums(value, weights, len(first_value)),
+        _added(value, weights, len(first_value)),
         sum(part.rows for part in parts),
         np.sum([part.totals for part in parts], axis=0),
     )
 
 
-def _sums(group: Integers, weights: FloatArray | None, length: int) -> FloatArray:
-    """The weight of each group, a column for each part."""
-    columns = [None] if weights is None else weights.T
-    sums = [np.bincount(group, column, minlength=length) for column in columns]
-    return np.stack(sums, axis=1).astype(np.float64)
+def _stacked(weights: Sequence[Any]) -> Any:
+    if isinstance(weights[0], np.ndarray):
+        return np.concatenate(weights)
+    from scipy.sparse import vstack
+
+    return vstack(weights, format="csr")
 
 
-def _complete_counts(layout: Layout, table: EncodedTable, weights: FloatArray | None) -> FloatArray:
+def _added(group: Integers, weights: Any, groups: int) -> Any:
+    """The weights of each group added up, in every part."""
+    if isinstance(weights, np.ndarray):
+        sums = [np.bincount(group, column, minlength=groups) for column in weights.T]
+        return np.stack(sums, axis=1)
+    from scipy.sparse import csr_array
+
+    ones, rows = np.ones(len(group)), np.arange(len(group))
+    return csr_array((ones, (group, rows)), shape=(groups, len(group))) @ weights
+
+
+def _complete_counts(layout: Layout, table: EncodedTable, weighing: Weighing) -> FloatArray:
     """The counts of each family among the rows that show all of it, end to end."""
     families = [layout.network.family(name) for name in layout.network.variables]
-    return np.concatenate([_family_counts(table, weights, family) for family in families])
+    return np.concatenate([_family_counts(table, weighing, family) for family in families])
 
 
-def _family_counts(
-    table: EncodedTable, weights: FloatArray | None, family: Sequence[str]
-) -> FloatArray:
+def _family_counts(table: EncodedTable, weighing: Weighing, family: Sequence[str]) -> FloatArray:
     sizes = [table.cardinality_of[name] for name in family]
     columns = [table.columns[name] for name in family]
     if any(table.missing_of[name] for name in family):
         shown = np.flatnonzero(table.is_shown(family))
         columns = [column[shown] for column in columns]
-        weights = None if weights is None else weights[shown]
-    return _sums(pack(columns, sizes, len(columns[0])), weights, prod(sizes))
+        weighing = weighing.take(shown)
+    return weighing.tabled(pack(columns, sizes, len(columns[0])), prod(sizes))
 
 
 LONGEST_DIRECT_KEY = 62  # variables whose pattern fits one non-negative integer
@@ -364,11 +415,11 @@ class Values:
 
     component: Integers
     states: Ragged
-    weights: FloatArray
+    weights: Any
 
 
 def boundary_values(
-    table: EncodedTable, weights: FloatArray | None, patterns: Patterns, components: Components
+    table: EncodedTable, weighing: Weighing, patterns: Patterns, components: Components
 ) -> Values:
     """The distinct values of every component's boundary, with their weights."""
     rows_of_pattern = patterns.rows.lengths
@@ -380,7 +431,7 @@ def boundary_values(
     has_many = rows_of_component >= MANY_ROWS
     parts = []
     if not has_many.all():
-        parts.append(_of_rare(table, weights, patterns, components, ~has_many))
+        parts.append(_of_rare(table, weighing, patterns, components, ~has_many))
     occurrences = np.argsort(components.component, kind="stable")
     of_component = Ragged.of_lengths(
         np.bincount(components.component, minlength=len(has_many)),
@@ -388,23 +439,23 @@ def boundary_values(
     )
     for component in np.flatnonzero(has_many):
         rows = patterns.rows.take(of_component.take(np.array([component])).items).items
-        own = None if weights is None else weights[rows]
         boundary = components.boundaries.row(int(component))
-        parts.append(_of_common(table, own, int(component), rows, boundary))
+        parts.append(_of_common(table, weighing.take(rows), int(component), rows, boundary))
     if not parts:
         none = np.zeros(0, dtype=np.int64)
-        columns = 1 if weights is None else weights.shape[1]
-        return Values(none, Ragged(np.zeros(1, dtype=np.int64), none), np.zeros((0, columns)))
+        return Values(
+            none, Ragged(np.zeros(1, dtype=np.int64), none), weighing.take(none).grouped(none, 0)
+        )
     return Values(
         np.concatenate([part.component for part in parts]),
         joined([part.states for part in parts]),
-        np.concatenate([part.weights for part in parts]),
+        _stacked([part.weights for part in parts]),
     )
 
 
 def _of_common(
     table: EncodedTable,
-    weights: FloatArray | None,
+    weighing: Weighing,
     component: int,
     rows: Integers,
     boundary: Integers,
@@ -420,7 +471,7 @@ def _of_common(
         flat = np.stack(columns, axis=1).astype(np.int64)
         first, group = distinct_rows(_rectangle(flat))
         states = flat[first]
-    sums = _sums(group, weights, len(states))
+    sums = weighing.grouped(group, len(states))
     return Values(np.full(len(states), component), _rectangle(states), sums)
 
 
@@ -430,7 +481,7 @@ def _rectangle(states: NDArray[np.int64]) -> Ragged:
 
 def _of_rare(
     table: EncodedTable,
-    weights: FloatArray | None,
+    weighing: Weighing,
     patterns: Patterns,
     components: Components,
     is_rare: NDArray[np.bool_],
@@ -444,5 +495,5 @@ def _of_rare(
     found = codes[rows.items[variables.owners], variables.items]
     states = Ragged(variables.starts, found.astype(np.int64))
     first, group = distinct_rows(states, component)
-    sums = _sums(group, None if weights is None else weights[rows.items], len(first))
+    sums = weighing.take(rows.items).grouped(group, len(first))
     return Values(component[first], states.take(first), sums)

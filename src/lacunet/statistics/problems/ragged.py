@@ -133,7 +133,19 @@ def ranges(starts: Integers, lengths: Integers) -> Integers:
     return np.arange(total) + np.repeat(starts - ends + lengths, lengths)
 
 
-def mixed(numbers: Integers | NDArray[np.uint64], salt: int = 0) -> NDArray[np.uint64]:
+def runs(numbers: Integers) -> list[tuple[int, int]]:
+    """Where runs of equal numbers begin and end.
+
+    Examples
+    --------
+    >>> runs(np.array([0, 0, 1]))
+    [(0, 2), (2, 3)]
+    """
+    begins = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
+    return list(zip(begins, [*begins[1:], len(numbers)], strict=True)) if begins else []
+
+
+def hash64(numbers: Integers | NDArray[np.uint64], salt: int = 0) -> NDArray[np.uint64]:
     """Scramble integers to 64 bits: the finaliser of Steele, Lea and Flood's SplitMix."""
     bits = numbers.astype(np.uint64) + np.uint64((0x9E3779B97F4A7C15 * (salt + 1)) % 2**64)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -168,11 +180,11 @@ def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integer
 
 def _hashes(rows: Ragged, labels: Integers, salt: int) -> NDArray[np.uint64]:
     at = np.arange(len(rows.items)) - np.repeat(rows.starts[:-1], rows.lengths)
-    turn = mixed(np.arange(1 + int(rows.lengths.max(initial=0))), salt + 1)
-    items = mixed(rows.items.astype(np.uint64) + turn[at], salt)
+    turn = hash64(np.arange(1 + int(rows.lengths.max(initial=0))), salt + 1)
+    items = hash64(rows.items.astype(np.uint64) + turn[at], salt)
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(items)])
     whole: NDArray[np.uint64] = sums[rows.starts[1:]] - sums[rows.starts[:-1]]  # modulo 2^64
-    return whole + mixed(labels.astype(np.uint64) + turn[rows.lengths], salt + 2)
+    return whole + hash64(labels.astype(np.uint64) + turn[rows.lengths], salt + 2)
 
 
 def _are_equal(rows: Ragged, labels: Integers, others: Integers) -> bool:

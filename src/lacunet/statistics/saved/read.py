@@ -105,9 +105,9 @@ def _statistics(
     complete: Mapping[Scope, Counts] | None = None,
     distinct: Mapping[Scope, Rows] | None = None,
 ) -> Statistics:
+    held: list[Counts | Rows] = [*(counts or {}).values(), *(distinct or {}).values()]
     return Statistics(
-        rows=header.rows,
-        total=header.total,
+        tally=held[0].all_rows,
         missing_of=header.missing_of,
         counts=counts or {},
         complete=complete or {},

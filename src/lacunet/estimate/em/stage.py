@@ -1,0 +1,388 @@
+r"""EM as a stage: what was compiled and where to start in, the CPTs of highest posterior out.
+
+The rows are compiled into counts that never change and problems
+(`lacunet.statistics.problems.compile`); from then on an iteration is the expected counts over
+the problems, and the line that turns counts into CPTs:
+
+.. math::
+    E[n(u, x)] = n_\mathrm{shown}(u, x) + \sum_c w_c \Pr(u, x \mid b_c, \theta), \qquad
+    \theta'(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
+
+The posterior of the observed data never goes down, and where it ends depends on where it
+begins: by default at the closed form, which is consistent under MAR. What EM does with the
+problems is in `lacunet.estimate.em.fit`; here the statistics are brought to it.
+
+*Replicates* of the rows are learned by as many steps as all rows made, where held-out rows chose
+their number: chosen anew each time, a step more or less would count for more than the rows left
+out. Where EM has converged they start from where it ended; so they do where a variable is never
+shown, or its states would change places. Where optima were averaged, all of it is done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from time import monotonic
+
+import numpy as np
+
+from lacunet.deadline import OutOfTimeError
+from lacunet.estimate.cpts import HighestPosterior, family_report
+from lacunet.estimate.deletion.forms import shows_any
+from lacunet.estimate.em.climb import CUT_SHORT, Climb
+from lacunet.estimate.em.fit import Fit, Options, Seeds, Visit, fit
+from lacunet.estimate.em.start import (
+    START_PRIOR,
+    Rows,
+    cells_about,
+    random_cells,
+    tables_of,
+)
+from lacunet.estimate.method import (
+    AGREEMENT,
+    Ended,
+    FamilyPlan,
+    FamilyReport,
+    Learned,
+    MethodError,
+    Setting,
+    Stage,
+    agreed,
+)
+from lacunet.inference.engine import Engine, Inference, engine_of
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.gather import Compiling, Needs, Statistics
+from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.layout import Layout, layout_of
+from lacunet.wording import counted, first_of
+
+LOOPY = "its expected counts are approximate: loopy belief propagation"
+LOOPY_BRANCH = "components beyond the memory budget: loopy belief propagation"
+TOO_FEW = "too few to hold some out."
+
+
+@dataclass(frozen=True)
+class Climber:
+    """EM with its options.
+
+    ``start`` is the name of a closed form, a network with CPTs, or "random"; ``closed`` the stage
+    of that closed form, which answers for where EM starts without held-out rows.
+    """
+
+    name: str
+    start: str | Network
+    options: Options
+    inference: Inference
+    closed: Stage | None
+    visit: Visit | None = None
+
+    @property
+    def starts_closed(self) -> bool:
+        """Whether EM starts from a closed form."""
+        return isinstance(self.start, str) and self.start != "random"
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """What EM found on compiled problems, and on what it found it."""
+
+    fit: Fit
+    engine: Engine | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def loopy(self) -> frozenset[str]:
+        """The families whose expected counts are approximate."""
+        return frozenset() if self.engine is None else self.engine.loopy_families
+
+
+def climb_stage(
+    climber: Climber, network: Network, partially: Scope, families: Mapping[str, FamilyPlan]
+) -> Stage:
+    """EM on a network, from what the stage before has learned.
+
+    Parameters
+    ----------
+    partially
+        The variables with missing values.
+    families
+        How the CPTs would be estimated without EM.
+    """
+    own = highest_posterior(families)
+    return Stage(
+        climber.name,
+        own,
+        Needs(network.families, problems=Compiling(network)),
+        partial(_solved, climber, network, partially, own),
+        branches=(LOOPY_BRANCH,),
+        is_replicated=climber.options.stop != "converge",
+    )
+
+
+def highest_posterior(families: Mapping[str, FamilyPlan]) -> dict[str, FamilyPlan]:
+    """The families as EM estimates them."""
+    return {
+        name: replace(family, formula=HighestPosterior(name, family.parents), note="")
+        for name, family in families.items()
+    }
+
+
+def start_stage(closed: Stage) -> Stage:
+    """A closed form to start from, smoothed where the prior does not: EM never leaves a zero."""
+    return replace(closed, solve=partial(_smoothed, closed))
+
+
+def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
+    if setting.prior <= 1:
+        setting = replace(setting, prior=START_PRIOR)
+    return closed.solve(statistics, learned, setting)
+
+
+def _solved(
+    climber: Climber,
+    network: Network,
+    partially: Scope,
+    families: Mapping[str, FamilyPlan],
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+) -> Learned:
+    """All CPTs; how it ended is with them."""
+    began = monotonic()
+    layout = layout_of(network.with_tables(None))
+    climbed = climb_from(climber, layout, statistics, learned.tables, setting)
+    found = climbed.fit
+    ended = ended_of(climber, climbed, monotonic() - began)
+    whole = statistics.sample(0)
+    reports = em_reports(
+        network, partially, families, whole, setting, unseen_of(layout, found.climb), climbed.loopy
+    )
+    heldout = climber.options.stop == "heldout"
+    why = _why(climber, climbed, statistics.never_shown) if heldout else ""
+    tables = layout.tables(found.climb.cells)
+    return replace(
+        learned,
+        tables=tables,
+        families=reports,
+        ended=ended,
+        why=why,
+        network=network.with_tables(tables),
+        engine=climbed.engine,
+    )
+
+
+def climb_from(
+    climber: Climber,
+    layout: Layout,
+    statistics: Statistics,
+    tables: Mapping[str, FloatArray],
+    setting: Setting,
+) -> Climbed:
+    """Run EM on what was compiled.
+
+    Parameters
+    ----------
+    tables
+        Those of the stages before, to start from if the climber starts from a closed form.
+    """
+    climber = _replicated(climber, statistics, setting)
+    seeds, notes = _seeds(climber, layout, statistics, tables, setting)
+    if statistics.problems is None:  # stopped before they were compiled
+        return Climbed(Fit(Climb.at_start(seeds.whole, statistics.stopped_by)), None, notes)
+    deadline, progress = setting.deadline, setting.progress
+    engine: Engine | None = None
+    try:
+        if climber.options.stop == "heldout":
+            seeds = replace(seeds, learning=_learning(climber, layout, statistics, seeds, setting))
+        problems = _in_parts(statistics, climber.options.stop == "heldout")
+        engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
+        found = fit(
+            engine,
+            seeds,
+            setting.prior,
+            climber.options,
+            rng=setting.rng,
+            deadline=deadline,
+            progress=progress,
+            visit=climber.visit,
+        )
+    except OutOfTimeError:
+        found = Fit(Climb.at_start(seeds.whole, "time limit"))
+    except KeyboardInterrupt:
+        found = Fit(Climb.at_start(seeds.whole, "interrupted"))
+    return Climbed(found, engine, notes)
+
+
+def _replicated(climber: Climber, statistics: Statistics, setting: Setting) -> Climber:
+    """How a replicate of the rows is learned; all rows as the climber says."""
+    whole, options = setting.whole, climber.options
+    if whole is None or whole.ended is None:
+        return climber
+    hides_any = bool(statistics.never_shown)
+    if whole.ended.reason == "optima averaged":
+        return replace(climber, options=replace(options, stop="converge", averages=True))
+    if whole.ended.reason == "held-out peak" and not hides_any:
+        return replace(climber, options=replace(options, stop=whole.ended.iterations, restarts=1))
+    if options.stop in ("converge", "heldout") or hides_any:
+        assert whole.network is not None
+        options = replace(options, stop="converge", restarts=1)
+        return replace(climber, start=whole.network, options=options)
+    return climber
+
+
+def _seeds(
+    climber: Climber,
+    layout: Layout,
+    statistics: Statistics,
+    tables: Mapping[str, FloatArray],
+    setting: Setting,
+) -> tuple[Seeds, tuple[str, ...]]:
+    """The cells to start from, and what to say of them."""
+    rows, start = Rows.of(layout), climber.start
+    if isinstance(start, Network):
+        whole = layout.flat(tables_of(start, layout.network))
+        return Seeds(whole, whole), ()
+    if not climber.starts_closed:
+        whole = random_cells(rows, setting.rng)
+        return Seeds(whole, whole, is_random=True), ()
+    whole, redrawn = layout.flat(tables), None
+    notes: tuple[str, ...] = ()
+    if setting.prior <= 1:
+        notes = (f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero",)
+    hidden = statistics.never_shown
+    if hidden:
+        redrawn = cells_about(layout, hidden)
+        whole = np.where(redrawn, random_cells(rows, setting.rng), whole)
+        notes += (f"no row shows {first_of(hidden, 5)}: EM starts there at random",)
+    return Seeds(whole, whole, redrawn), notes
+
+
+def _learning(
+    climber: Climber, layout: Layout, statistics: Statistics, seeds: Seeds, setting: Setting
+) -> FloatArray:
+    """The cells to start from where held-out rows have no part."""
+    folds = statistics.folds
+    assert folds is not None
+    assert folds.learning is not None
+    learning, aside = folds.aside @ statistics.tally.weights
+    if not (learning > 0 and aside > 0):
+        raise MethodError(
+            f"{counted(statistics.rows, 'row')}: {TOO_FEW}",
+            'choose stop="converge" or a number of steps.',
+        )
+    if climber.closed is None or not climber.starts_closed:
+        return seeds.whole
+
+    def checked(stage: str, done: float, total: float | None, note: str = "") -> None:
+        setting.deadline.check()
+        setting.progress(stage, done, total, note)
+
+    sample = statistics.sample(folds.learning)
+    found = climber.closed.solve(sample, Learned(), replace(setting, progress=checked))
+    return layout.flat(found.tables)
+
+
+def _in_parts(statistics: Statistics, heldout: bool) -> Problems:
+    """The problems in one part, or in two: what is learned from and what is held out."""
+    problems, folds = statistics.problems, statistics.folds
+    assert problems is not None
+    if folds is None:
+        return problems
+    return problems.sampled(folds.aside if heldout else folds.samples[:1])
+
+
+def ended_of(climber: Climber, climbed: Climbed, seconds: float) -> Ended:
+    """How EM ended."""
+    at, notes = climbed.fit.climb, climbed.notes
+    if climbed.loopy:
+        number = counted(len(climbed.loopy), "family", "families")
+        notes += (f"loopy belief propagation touched {number}",)
+    return Ended(
+        at.reason,
+        at.iterations,
+        seconds,
+        float(at.log_likelihoods.sum()),
+        at.log_posterior,
+        at.trace,
+        (*notes, *_starts_in_words(climber, climbed.fit)),
+        climbed.fit.heldout,
+        climbed.fit.starts,
+    )
+
+
+def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
+    """What was done and why, with the forecast that it rests on; no full stop."""
+    found = climbed.fit
+    reads = 0.0 if climbed.engine is None else climbed.engine.reads
+    start = climber.start if isinstance(climber.start, str) else "the given network"
+    at = found.climb
+    steps = counted(at.iterations, "EM step")
+    done = f"{start} and {steps} of {reads:,.0f} cells each" if at.iterations else f"{start} alone"
+    if hidden and at.iterations:
+        done += f", at random where no row shows {first_of(hidden, 5)}"
+    if at.reason == "held-out peak":
+        margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
+        return f"{done}, since held-out rows are {margin}"
+    if at.reason in CUT_SHORT:
+        cut = "time was up" if at.reason == "time limit" else "it was interrupted"
+        return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
+    if at.reason == "optima averaged":
+        return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
+    if not found.heldout:
+        return f"{done}, to convergence, from the best of {counted(len(found.starts), 'start')}"
+    return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
+
+
+def _starts_in_words(climber: Climber, found: Fit) -> tuple[str, ...]:
+    if len(found.starts) > 1:
+        words = (
+            f"{len(found.starts)} starts were made, {agreed(found.starts)} of them ended within "
+            f"{AGREEMENT:g} nats of the best posterior"
+        )
+        if found.gain > AGREEMENT:
+            words += f"; the first start alone would have ended {found.gain:.1f} nats lower"
+        if found.climb.reason == "optima averaged":
+            words += "; the optima were averaged, each weighed by its posterior"
+        return (words,)
+    options = climber.options
+    if options.restarts is None and not isinstance(options.stop, int) and found.climb.iterations:
+        return ("only one start was made, since an iteration is expensive: restarts= makes more",)
+    return ()
+
+
+def em_reports(
+    network: Network,
+    partially: Scope,
+    families: Mapping[str, FamilyPlan],
+    statistics: Statistics,
+    setting: Setting,
+    unseen: Mapping[str, int],
+    loopy: frozenset[str],
+) -> dict[str, FamilyReport]:
+    """A row enters the estimate of a family if it shows any of the family's variables."""
+    reports = {}
+    for name, family in families.items():
+        counts = statistics.counts[network.family(name)]
+        is_plain = not set(counts.scope) & set(partially)  # its CPT is a plain frequency
+        reports[name] = family_report(
+            family,
+            counts,
+            network,
+            setting.prior,
+            rows_used=round(counts.tally.take(shows_any(counts)).rows.sum()),
+            unseen=unseen[name],
+            plain=counts if is_plain else None,
+            warnings=[LOOPY] if name in loopy else [],
+        )
+    return reports
+
+
+def unseen_of(layout: Layout, at: Climb) -> dict[str, int]:
+    """How many parent configurations of each family have no expected count at all."""
+    if at.counts is None:
+        return dict.fromkeys(layout.network.variables, 0)
+    return {
+        name: int(np.count_nonzero(table.sum(axis=-1) == 0))
+        for name, table in layout.tables(at.counts).items()
+    }

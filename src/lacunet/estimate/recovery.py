@@ -1,0 +1,156 @@
+r"""CPTs by the estimand that a missingness graph recovers them with.
+
+The graph decides for each CPT whether it is recoverable, and how; MNAR graphs included.
+Pseudo-counts go on effective size times estimate,
+
+.. math::
+    \theta(x \mid u) \propto n_{\mathrm{eff}} \, P(u) P(x \mid u) + (\alpha - 1),
+
+so that rows with large weights count for what they tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from lacunet.estimands.notation import Notation
+from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
+from lacunet.estimate.method import FamilyPlan, FamilyReport, Learned, Setting, Stage
+from lacunet.missingness.errors import NoRowsError, NotRecoverableError, TooLargeEstimandError
+from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.gather import Needs, Statistics
+
+NO_ROWS = "no row shows what an estimand needs, or the data contradict it: the CPT is left"
+
+
+@dataclass(frozen=True)
+class ByVerdict:
+    """The formula of a family that a verdict recovers; the prior's where it does not.
+
+    Of several, ``chosen`` is the one that was computed, because the data support it best.
+    """
+
+    verdict: Verdict
+    chosen: Estimation | None = None
+    given: Scope = ()
+
+    def written(self, notation: Notation) -> str:
+        """The formula in some notation."""
+        term = self.verdict.term if self.chosen is None else self.chosen.term
+        return notation.words("the prior") if term is None else term.equation(notation)
+
+
+def recovery_stage(network: Network, verdicts: Mapping[str, Verdict]) -> Stage:
+    """The CPTs that verdicts recover, from distinct rows; the others are left."""
+    families = {
+        name: FamilyPlan(
+            name,
+            network.parents(name),
+            ByVerdict(verdict),
+            cells_of(network, name),
+            verdict=f"{verdict.status}: {verdict.why}",
+        )
+        for name, verdict in verdicts.items()
+    }
+    columns = dict.fromkeys(map(columns_needed, verdicts.values()))
+    return Stage(
+        "recovery",
+        families,
+        Needs(network.families, rows=tuple(columns)),
+        partial(_recovered, network, families),
+        branches=(NO_ROWS,),
+        chosen=partial(_chosen, families),
+    )
+
+
+def _verdict(family: FamilyPlan) -> Verdict:
+    assert isinstance(family.formula, ByVerdict)
+    return family.formula.verdict
+
+
+def _recovered(
+    network: Network,
+    families: Mapping[str, FamilyPlan],
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+) -> Learned:
+    """The CPTs of the recoverable families; why the others are left."""
+    statistics = statistics.sample(0)
+    tables: dict[str, FloatArray] = dict(learned.tables)
+    reports: dict[str, FamilyReport] = dict(learned.families)
+    left: dict[str, str] = {}
+    for done, (name, family) in enumerate(families.items()):
+        setting.progress("families", done, len(families), name)
+        found, why = _estimated(family, statistics)
+        if found is None:
+            left[name] = why
+            continue
+        joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
+        tables[name], unseen = posterior_mode(joint, found.effective_size, setting.prior)
+        reports[name] = family_report(
+            replace(family, formula=ByVerdict(_verdict(family), found)),
+            statistics.counts[network.family(name)],
+            network,
+            setting.prior,
+            rows_used=found.rows_used,
+            unseen=unseen,
+            warnings=found.warnings,
+        )
+    setting.progress("families", len(families), len(families))
+    return replace(learned, tables=tables, families=reports, left=left)
+
+
+def _estimated(family: FamilyPlan, statistics: Statistics) -> tuple[Estimation | None, str]:
+    """The estimate of one family; None, and why there is none."""
+    verdict = _verdict(family)
+    try:
+        found = estimate(verdict, statistics.distinct[columns_needed(verdict)])
+    except (NoRowsError, TooLargeEstimandError) as error:
+        return None, error.message
+    except NotRecoverableError:
+        return None, family.verdict
+    return (found, "") if found.is_founded else (None, found.warnings[0])
+
+
+def _chosen(families: Mapping[str, FamilyPlan], statistics: Statistics) -> dict[str, FamilyPlan]:
+    """The families with the estimand that the data support best."""
+    statistics = statistics.sample(0)
+    chosen = {}
+    for name, family in families.items():
+        found, _ = _estimated(family, statistics)
+        formula = ByVerdict(_verdict(family), found)
+        chosen[name] = family if found is None else replace(family, formula=formula)
+    return chosen
+
+
+def prior_alone(
+    network: Network,
+    families: Mapping[str, FamilyPlan],
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+) -> Learned:
+    """The prior's CPT for each family that is left, marked as such."""
+    statistics = statistics.sample(0)
+    tables, reports = dict(learned.tables), dict(learned.families)
+    for name, why in learned.left.items():
+        shape = network.shape(network.family(name))
+        tables[name] = np.full(shape, 1 / shape[-1])
+        reports[name] = family_report(
+            families[name],
+            statistics.counts[network.family(name)],
+            network,
+            setting.prior,
+            rows_used=0,
+            unseen=int(np.prod(shape[:-1], dtype=np.int64)),
+            fallback_mass=1.0,
+            fallback="prior",
+            warnings=(why,),
+        )
+    return replace(learned, tables=tables, families=reports, left={})

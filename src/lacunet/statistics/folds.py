@@ -1,0 +1,233 @@
+r"""Rows divided into folds by what they hold, and the samples that are made of the folds.
+
+A row counts in several samples at once: in all rows, in those not held out, in the thirty
+replicates of a jackknife. So the rows fall into *folds*, the fold is one more column that is
+counted with the others (`FOLD`), and a sample says how much each fold counts in it: leaving one
+fold out, or twice as much of another. All samples come of one pass over the rows.
+
+Folds are drawn at random, but a row that stands for three must fare as three copies of it do, in
+any order. So it is not rows that are divided but the *units* of each distinct row,
+
+.. math::
+    m = \frac{(\sum w)^2}{\sum w^2}
+
+of its copies: their number where all weigh the same, fewer where weights differ, and the same
+whatever the scale of the weights. Each unit falls into a fold by itself, by a hash of the row's
+states, the number of the unit and the seed; what is left, less than one, falls as a whole.
+Another row, or another order of rows, changes nothing.
+
+Two rows are taken as one if their 64-bit hashes agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import Codes, Copies, EncodedTable, code_type
+from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.distinct import Index
+from lacunet.statistics.problems.ragged import hash64, ranges, runs
+
+FOLD = "\x00fold"  # the name of the column; no variable has it
+GROUPS = 30  # of a jackknife
+Hashes = NDArray[np.uint64]
+MISSING = 1  # stands for the hash of a state's name where there is none
+ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
+MANY_UNITS = 4096  # beyond, their number in each fold is drawn, not the fold of each
+UNITS_AT_A_TIME = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    r"""How rows are divided, and the samples made of the folds.
+
+    ``shares`` are those of the folds, in all one. ``samples`` has a line for each sample: how
+    much each fold counts in it. The first sample is of all rows; ``learning`` is the number of
+    the one without what is held out, if anything is; from ``replicates`` on come the replicates,
+    whose squared distances from all rows' estimate, times ``scales``, add up to the variance.
+    """
+
+    shares: tuple[float, ...]
+    seed: int
+    samples: FloatArray
+    learning: int | None = None
+    replicates: int = 1
+    scales: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def number(self) -> int:
+        """How many folds there are."""
+        return len(self.shares)
+
+    @cached_property
+    def aside(self) -> FloatArray:
+        """How much each fold counts in what is learned from, and in what is held out."""
+        learning = self.samples[self.learning or 0]
+        return np.stack([learning, self.samples[0] - learning])
+
+
+def folds_of(heldout: float | None, groups: int, seed: int) -> Folds | None:
+    r"""The folds for rows held out, for a jackknife, or for both.
+
+    Leaving out each of :math:`G` groups in turn, the variance is :math:`(G - 1) / G` times the
+    sum of the squared distances.
+
+    Parameters
+    ----------
+    heldout
+        The share of the rows that is held out, None if none is.
+    groups
+        The number of groups that are left out in turn, 0 without a jackknife.
+    """
+    if heldout is None and not groups:
+        return None
+    parts = [1.0] if heldout is None else [1 - heldout, heldout]
+    each = max(groups, 1)
+    group, part = np.divmod(np.arange(each * len(parts)), len(parts))
+    lines = [np.ones(len(group))]
+    if heldout is not None:
+        lines.append((part == 0).astype(np.float64))
+    if groups:
+        lines += [(group != gone).astype(np.float64) for gone in range(groups)]
+    return Folds(
+        shares=tuple(parts[one] / each for one in part),
+        seed=seed,
+        samples=np.stack(lines),
+        learning=None if heldout is None else 1,
+        replicates=1 if heldout is None else 2,
+        scales=np.full(groups, (groups - 1) / groups) if groups else np.zeros(0),
+    )
+
+
+def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable:
+    """The distinct rows, each once in every fold that units of it fall into, with the fold.
+
+    Parameters
+    ----------
+    network
+        Gives the variables that rows are told apart by, and the names of their states, whose
+        order makes no difference.
+
+    Examples
+    --------
+    >>> coin = Network({"Coin": ["head", "tail"]})
+    >>> copies = EncodedTable.of({"Coin": 2}, {"Coin": np.zeros(1000, np.uint8)})
+    >>> fifth = folds_of(0.2, 0, seed=0)
+    >>> found = divided(coin, copies, fifth)
+    >>> found.columns[FOLD].tolist(), found.weights.sum()
+    ([0, 1], np.float64(1000.0))
+    >>> once = EncodedTable.of({"Coin": 2}, {"Coin": np.zeros(1, np.uint8)}, np.array([1000.0]),
+    ...     copies=Copies(np.array([1000.0]), np.array([1000.0])))
+    >>> bool((divided(coin, once, fifth).weights == found.weights).all())
+    True
+    """
+    hashes, first, group = np.unique(
+        row_hashes(network, table), return_index=True, return_inverse=True
+    )
+    weights, rows, squares = _sums(table, group, len(hashes))
+    units = weights**2 / squares
+    row, fold, inside = fallen(hashes, units, folds)
+    member = first[row]
+    columns: dict[str, Codes] = {name: own[member] for name, own in table.columns.items()}
+    columns[FOLD] = fold.astype(code_type(folds.number))  # type: ignore[assignment]
+    share = inside / units[row]
+    own = share * weights[row]
+    copies = Copies(own, own)
+    if rows is not weights:
+        copies = Copies(share * rows[row], share * squares[row])
+    cardinality_of = {**table.cardinality_of, FOLD: folds.number}
+    return EncodedTable.of(cardinality_of, columns, own, table.notes, copies=copies)
+
+
+def _sums(
+    table: EncodedTable, group: Index, number: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The weight, the number and the squared weights of the copies of each distinct row."""
+    copies = None if table.copies is None else table.copies.rows
+    rows = np.bincount(group, copies, minlength=number).astype(np.float64)
+    if table.weights is None:
+        return rows, rows, rows
+    squares = table.weights**2 if table.copies is None else table.copies.squares
+    weights, squares = (
+        np.bincount(group, own, minlength=number).astype(np.float64)
+        for own in (table.weights, squares)
+    )
+    return weights, rows, squares
+
+
+def row_hashes(network: Network, table: EncodedTable) -> Hashes:
+    """A hash of what each row holds, by the variables' places and the states' names."""
+    hashes = np.zeros(table.rows, dtype=np.uint64)
+    for place, name in enumerate(network.variables):
+        names = [
+            int.from_bytes(blake2b(s.encode(), digest_size=8).digest())
+            for s in network.states(name)
+        ]
+        hashes += hash64(np.array([*names, MISSING], dtype=np.uint64), place)[table.columns[name]]
+    return hashes
+
+
+def fallen(hashes: Hashes, units: FloatArray, folds: Folds) -> tuple[Index, Index, FloatArray]:
+    """Where the units fall: rows, ascending, folds, and how many units of the row are there.
+
+    Parameters
+    ----------
+    hashes, units
+        The hash of each distinct row and how many units it stands for.
+    """
+    ends = np.cumsum(folds.shares[:-1])
+    whole = np.floor(units * (1 + ROUNDING))
+    is_many = whole > MANY_UNITS
+    several = np.where(is_many, 0, whole).astype(np.int64)
+    pieces = [
+        _one_by_one(hashes, several, begin, end, ends, folds)
+        for begin, end in runs(np.cumsum(several) // UNITS_AT_A_TIME)
+    ]
+    for at in np.flatnonzero(is_many):
+        drawn = _drawn(hashes[at], whole[at], folds)
+        pieces.append((np.full(len(drawn), at), np.arange(len(drawn)), drawn))
+    rest = np.flatnonzero(units - whole > ROUNDING * np.maximum(units, 1e-300))
+    chance = _uniform(hashes[rest], folds.seed, -1)
+    falls = np.searchsorted(ends, chance, "right")
+    pieces.append((rest, falls, (units - whole)[rest]))
+    row, fold, inside = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
+    keys, place = np.unique(row * folds.number + fold, return_inverse=True)
+    inside = np.bincount(place, inside, minlength=len(keys)).astype(np.float64)
+    row, fold = np.divmod(keys, folds.number)
+    is_there = inside > 0
+    return row[is_there], fold[is_there], inside[is_there]
+
+
+def _one_by_one(
+    hashes: Hashes,
+    several: NDArray[np.int64],
+    begin: int,
+    end: int,
+    ends: FloatArray,
+    folds: Folds,
+) -> tuple[Index, Index, FloatArray]:
+    """The fold of every unit of some rows, added up."""
+    numbers = several[begin:end]
+    row = np.repeat(np.arange(begin, end), numbers)
+    unit = ranges(np.zeros(len(numbers), np.int64), numbers)
+    chance = _uniform(hashes[row] + hash64(unit, 1), folds.seed, 0)
+    fold = np.searchsorted(ends, chance, "right")
+    return row, fold, np.ones(len(row))
+
+
+def _drawn(row: np.uint64, units: float, folds: Folds) -> FloatArray:
+    """How many of the units of one row fall into each fold."""
+    seed = int(hash64(np.array([row]), folds.seed % 2**31)[0])
+    drawn = np.random.default_rng(seed).multinomial(int(units), folds.shares)
+    return drawn.astype(np.float64)
+
+
+def _uniform(hashes: Hashes, seed: int, salt: int) -> FloatArray:
+    """A number from zero to one for each hash."""
+    drawn = hash64(hashes ^ hash64(np.array([seed], dtype=np.uint64), salt + 1), salt + 1)
+    return (drawn >> np.uint64(11)).astype(np.float64) / 2.0**53

@@ -1,0 +1,175 @@
+r"""What rows move the estimate of direct deletion by: sums over groups that add up like counts.
+
+Direct deletion gives :math:`\theta = T_{xu} / T_u` with :math:`T_y = \sum_g n_g P_g(y)` over
+the groups :math:`g` of rows that agree on what is conditioned on; :math:`n_g` is the weight of
+the group, :math:`m_g` that of its rows that show the family, :math:`P_g` their frequencies.
+To first order the error of :math:`\theta` is the mean of :math:`D = 1[x, u] - \theta 1[u]`,
+and its variance has two parts: how many rows fell into each group, and which of them show
+
+.. math::
+    \mathrm{Var}(\theta) \approx \frac{1}{T_u^2} \sum_g
+    \Bigl( n_g d_g^2 + \frac{n_g^2 - n_g}{m_g} v_g \Bigr),
+
+with the mean :math:`d_g` and the unbiased variance :math:`v_g` of :math:`D` among the rows of
+:math:`g` that show the family (:math:`n_g d_g^2` alone overstates by :math:`n_g v_g / m_g`,
+whence the difference in the numerator). Where all rows show the family this is
+:math:`\sum D^2 / T_u^2`, the usual variance of a frequency. A group with one such row has no
+variance of its own; :math:`D^2` stands in for it, which overstates.
+
+With :math:`p = P_g(x, u)` and :math:`q = P_g(u)`: :math:`d = p - \theta q` and :math:`E D^2 =
+p (1 - 2 \theta) + q \theta^2`. So everything is a polynomial in :math:`\theta` whose coefficients
+are sums over groups.
+
+*Moves.* The rows of fold :math:`f` move :math:`T_y` by
+
+.. math::
+    D_f(y) = \sum_g n_{gf} P_g(y) + \frac{n_g}{m_g} k_g \bigl( m_{gf}(y) - m_{gf} P_g(y) \bigr),
+
+in all :math:`T_y`; :math:`k_g` makes the variance within groups unbiased, as above. Samples of
+folds are then samples of moves, without a new estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from lacunet.model.network import FloatArray, Scope
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.distinct import Index, distinct
+from lacunet.statistics.groups import FoldedGroups, GroupedCounts
+from lacunet.statistics.problems.ragged import ranges, runs
+
+PAIRS_AT_A_TIME = 2**22  # of a fold and a cell of the same group
+LONE = 1 + 1e-9  # rows that show a family in a group, at most: they stand for all of it
+
+
+@dataclass(frozen=True)
+class Influence:
+    r"""Sums over groups that the variance of every entry of a CPT is made of; they add up.
+
+    ``weight`` is :math:`\sum n p`. With :math:`\alpha` and :math:`\beta` the coefficients of
+    :math:`d^2` and of :math:`E D^2`: ``cells``, ``cross`` and ``rows`` are :math:`\sum \alpha p^2`,
+    :math:`\sum \alpha p q` and :math:`\sum \alpha q^2`; ``inside`` and ``inside_rows`` are
+    :math:`\sum \beta p` and :math:`\sum \beta q`. Those of rows have an axis of length one for
+    the child. ``moves`` has the folds as its first axis.
+    """
+
+    weight: FloatArray
+    cells: FloatArray
+    cross: FloatArray
+    rows: FloatArray
+    inside: FloatArray
+    inside_rows: FloatArray
+    moves: FloatArray
+
+    def __add__(self, other: Influence) -> Influence:
+        return Influence(*(one + two for one, two in zip(self._sums, other._sums, strict=True)))
+
+    @property
+    def _sums(self) -> Sequence[FloatArray]:
+        return (
+            self.weight,
+            self.cells,
+            self.cross,
+            self.rows,
+            self.inside,
+            self.inside_rows,
+            self.moves,
+        )
+
+    def numerator(self, rates: FloatArray) -> FloatArray:
+        r"""The variance times :math:`T_u^2`."""
+        means = self.cells - 2 * rates * self.cross + rates**2 * self.rows
+        squares = self.inside * (1 - 2 * rates) + rates**2 * self.inside_rows
+        return np.asarray(np.maximum(means + squares, 0.0))
+
+
+def influence(folded: FoldedGroups, family: Scope, sizes: Sequence[int]) -> Influence:
+    """What the groups of rows say about how sure the CPT of a family is.
+
+    Parameters
+    ----------
+    folded
+        The groups, and the rows that show all of the family's partially observed part.
+    family, sizes
+        The variables of the family, child last, and their numbers of states.
+    """
+    shown, at_whole = folded.whole
+    states, folds = sizes[-1], folded.cells.cardinalities[-1]
+    mass, group = shown.groups.weights, shown.group
+    entered = added_up(group, shown.tally.weights, len(mass))
+    share = shown.tally.weights / entered[group]  # p
+    place = shown.in_family(family, sizes)
+    pairs, pair = distinct(group * prod(sizes[:-1]) + place // states, len(mass) * prod(sizes[:-1]))
+    in_row = added_up(pair, share, len(pairs))  # q
+    in_group, of_pair = np.divmod(pairs, prod(sizes[:-1]))
+
+    squares = added_up(folded.mass.group, folded.mass.tally.squares, len(mass))
+    number = _quotient(mass**2, squares)  # n_g
+    size = _quotient(entered**2, added_up(group, shown.tally.squares, len(mass)))  # m_g
+    rest = _quotient(number**2 - number, size)
+    unbiased = np.divide(size, size - 1, out=np.ones_like(size), where=size > 1)
+    beta = rest * unbiased
+    alpha = np.where(size > 1, number - beta, number)
+    unit = _quotient(mass, number) ** 2
+    alpha, beta = alpha * unit, beta * unit
+
+    def cells(values: FloatArray) -> FloatArray:
+        return added_up(place, values, prod(sizes)).reshape(tuple(sizes))
+
+    def rows(values: FloatArray) -> FloatArray:
+        summed = added_up(of_pair, values, prod(sizes[:-1]))
+        return summed.reshape((*sizes[:-1], 1))
+
+    factor = np.sqrt(_quotient((number - 1).clip(0) * size, number * (size - 1)))
+    times = _quotient(mass, entered) * np.where(size <= LONE, 1.0, factor)  # n_g k_g / m_g
+    fold_cell = folded.fold * prod(sizes) + place[at_whole]
+    own = added_up(
+        fold_cell, times[folded.cells.group] * folded.cells.tally.weights, folds * prod(sizes)
+    )
+    moves = own + _means(folded, shown, share, times, size <= LONE, place, prod(sizes))
+    return Influence(
+        cells(mass[group] * share),
+        cells(alpha[group] * share**2),
+        cells(alpha[group] * share * in_row[pair]),
+        rows(alpha[in_group] * in_row**2),
+        cells(beta[group] * share),
+        rows(beta[in_group] * in_row),
+        moves.reshape(folds, *sizes),
+    )
+
+
+def _means(
+    folded: FoldedGroups,
+    shown: GroupedCounts,
+    share: FloatArray,
+    times: FloatArray,
+    is_lone: np.typing.NDArray[np.bool_],
+    place: Index,
+    cells: int,
+) -> FloatArray:
+    r"""What the means of groups move: :math:`(n_{gf} - n_g k_g m_{gf} / m_g) P_g(y)`, by fold."""
+    mass, folds = folded.mass, folded.cells.cardinalities[-1]
+    keys = mass.group * (folds + 1) + mass.cells  # ascending: groups, then folds
+    entries = np.searchsorted(keys, folded.cells.group * (folds + 1) + folded.fold)
+    entered = added_up(entries, folded.cells.tally.weights, len(keys))  # m_gf
+    moved = mass.tally.weights - times[mass.group] * entered
+    moved[is_lone[mass.group]] = 0.0
+    first = np.searchsorted(shown.group, mass.group, "left")
+    length = np.searchsorted(shown.group, mass.group, "right") - first
+    found = np.zeros(folds * cells)
+    for begin, end in runs(np.cumsum(length) // PAIRS_AT_A_TIME):
+        entry = np.repeat(np.arange(begin, end), length[begin:end])
+        cell = ranges(first[begin:end], length[begin:end])
+        found += added_up(
+            mass.cells[entry] * cells + place[cell], moved[entry] * share[cell], folds * cells
+        )
+    return found
+
+
+def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))

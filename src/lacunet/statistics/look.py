@@ -1,0 +1,38 @@
+"""What one glance at the data tells, before anything is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.model.network import Network, Scope
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one glance at the data tells.
+
+    ``partially`` are the variables that some row does not show; None without data: then all
+    may have missing values. ``rows`` is the number of rows, as far as it is known. ``some_rows``
+    gives at least so many rows, if there are, to learn from them what decides on being missing.
+    ``scale`` makes their weights add up to the weighted sample size.
+    """
+
+    partially: Scope | None = None
+    rows: int | None = None
+    some_rows: Callable[[int], EncodedTable] | None = None
+    scale: float = 1.0
+
+    def hidden(self, network: Network) -> Scope:
+        """The variables that have missing values, or may have."""
+        return network.variables if self.partially is None else self.partially
+
+    def sampled(self, most: int) -> EncodedTable:
+        """At least so many rows, if there are."""
+        if self.some_rows is None:
+            raise LacunetError(
+                "mechanisms are learned from data, and none are given.", "name some."
+            )
+        return self.some_rows(most)

@@ -1,0 +1,108 @@
+r"""The variance of direct deletion, from counts and from what rows move.
+
+For families that are counted on the rows that show them,
+
+.. math::
+    \mathrm{Var}(\theta) = \sum w^2 D^2 / n(u)^2, \qquad D = 1[x, u] - \theta 1[u];
+
+within groups it is a polynomial in :math:`\theta` whose coefficients are sums over groups
+(`lacunet.statistics.influence`).
+
+*Answers.* Under MCAR the errors of different CPTs are uncorrelated: given the parents' states, and
+whatever is shown, the error of a row's state has mean zero. So the variance of an answer is the
+sum of what each cell of each family brings. Within groups it is not, and the replicates
+are asked (`lacunet.uncertainty.replicates`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lacunet.model.network import FloatArray
+from lacunet.statistics.counts import Counts
+from lacunet.statistics.influence import Influence
+from lacunet.uncertainty.delta import Asked, centred, pseudo_variances, without_prior
+from lacunet.uncertainty.spread import Spread
+
+
+def counted_spread(counts: Counts, table: FloatArray) -> Spread:
+    """The spread of a CPT that is a frequency among the rows that show its family.
+
+    Parameters
+    ----------
+    counts
+        Counts of the family, child last, missing as a state.
+    table
+        The CPT, as learned.
+
+    Examples
+    --------
+    >>> from lacunet.statistics.counts import Counts, Tally
+    >>> weights = np.array([30.0, 10.0, 60.0])
+    >>> counts = Counts(("Ill",), (2,), np.array([0, 1, 2]), Tally(weights, weights, weights))
+    >>> counted_spread(counts, np.array([0.75, 0.25])).sizes.round(6).tolist()
+    [40.0, 40.0]
+    """
+    weight, squares = counts.dense(), counts.squares()
+    total = weight.sum(axis=-1, keepdims=True)
+    rates = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    inside = squares * (1 - 2 * rates) + rates**2 * squares.sum(axis=-1, keepdims=True)
+    variance = _divided(np.maximum(inside, 0.0), total**2)
+    return Spread.of_variance(table, rates, variance, row_sizes(counts)[..., None])
+
+
+def grouped_spread(moved: Influence, table: FloatArray) -> Spread:
+    """The spread of a CPT by direct deletion within groups: direct-mar, informed-direct.
+
+    Parameters
+    ----------
+    table
+        The CPT, as learned.
+    """
+    total = moved.weight.sum(axis=-1, keepdims=True)  # T_u
+    rates = np.divide(moved.weight, total, out=np.zeros_like(moved.weight), where=total > 0)
+    return Spread.of_variance(table, rates, _divided(moved.numerator(rates), total**2), total)
+
+
+def row_sizes(counts: Counts) -> FloatArray:
+    r"""How many rows of equal weight each CPT row rests on: :math:`(\sum w)^2 / \sum w^2`."""
+    weight = counts.dense().sum(axis=-1)
+    squares = counts.squares().sum(axis=-1)
+    return np.asarray(np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0))
+
+
+@dataclass(frozen=True)
+class Uncorrelated:
+    """The covariance of CPTs that are frequencies: there is none between them.
+
+    ``counts_of`` are the counts of each variable's family, missing as a state.
+    """
+
+    counts_of: Mapping[str, Counts]
+    prior: float
+    degrees: ClassVar[float] = np.inf
+
+    def variances(self, asked: Asked) -> FloatArray:
+        """The variance of each cell of an answer."""
+        names = dict.fromkeys(name for one in asked.gradients for name in one)
+        squares_of = {name: self.counts_of[name].squares() for name in names}
+        rows_of = {name: self.counts_of[name].dense().sum(axis=-1, keepdims=True) for name in names}
+        found = np.zeros(len(asked.gradients))
+        for at, gradient_of in enumerate(asked.gradients):
+            for name, gradient in gradient_of.items():
+                cpt = asked.network.cpt(name).table
+                rows = rows_of[name] + (self.prior - 1) * cpt.shape[-1]
+                moved = centred(gradient, cpt, rows)
+                found[at] += float((squares_of[name] * moved**2).sum())
+        found = found + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, found, rows_of, self.prior)
+
+
+def _divided(part: FloatArray, whole: FloatArray) -> FloatArray:
+    whole = np.broadcast_to(whole, part.shape)
+    divided = np.divide(part, whole, out=np.full(part.shape, np.inf), where=whole > 0)
+    return np.asarray(divided, np.float64)

@@ -1,0 +1,88 @@
+r"""Networks learned from replicates of the rows: the variance of any estimate, and of any query.
+
+*Delete-a-group jackknife.* The rows fall at random into :math:`G` folds
+(`lacunet.statistics.folds`), and everything is estimated again without each of them:
+
+.. math::
+    \mathrm{Var}(\theta) = \sum_g s_g \bigl( \theta_{(-g)} - \bar\theta_{(\cdot)} \bigr)^2,
+    \qquad s_g = \frac{G - 1}{G}
+
+Rows are replicated, never problems or cells: what is compiled from one row stays together. A
+variance from :math:`G` replicates is itself uncertain, by as much as one from :math:`G - 1`
+independent values, so intervals use the t distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lacunet.inference.joint import family_marginals
+from lacunet.model.network import FloatArray, Network
+from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
+from lacunet.uncertainty.spread import Spread
+
+ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """The network learned from all rows, and from each replicate of them.
+
+    ``scales`` times the squared distances from the replicates' mean add up to the variance;
+    ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``prior`` the
+    concentration that the networks were learned with.
+    """
+
+    network: Network
+    networks: tuple[Network, ...]
+    scales: FloatArray
+    degrees: float
+    total: float
+    prior: float
+
+    def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
+        """The variance of anything that is computed from a network."""
+        values = np.stack([of(network) for network in self.networks])
+        apart = np.square(values - values.mean(axis=0))
+        return np.asarray(np.tensordot(self.scales, apart, axes=1))
+
+    def spread(self, variable: str, expected: FloatArray) -> Spread:
+        """The spread of a CPT.
+
+        Replicates are posterior modes: the prior holds them together, the more the fewer rows
+        there are. What it takes off the variance is put back, and no row of a CPT is known
+        from more rows than are expected to have its parents' states.
+
+        Parameters
+        ----------
+        expected
+            The rows that are expected in each CPT row, on an axis of length one for the child.
+        """
+        variance = self.variance(lambda network: network.cpt(variable).table)
+        table = self.network.cpt(variable).table
+        pseudo = table.shape[-1] * (self.prior - 1)
+        ones = np.ones_like(expected)
+        held = np.divide(expected + pseudo, expected, out=ones, where=expected > 0)
+        rates = np.clip(table * held - (self.prior - 1) / np.maximum(expected, 1e-9), 0, 1)
+        rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
+        whole = Spread.of_variance(table, rates, variance * held**2, expected)
+        return Spread(table, rates, np.minimum(whole.sizes, expected), self.degrees)
+
+    def spreads(self) -> Mapping[str, Spread]:
+        """The spread of every CPT."""
+        joint_of = family_marginals(self.network)
+        return {
+            name: self.spread(name, self.total * joint_of[name].sum(axis=-1, keepdims=True))
+            for name in self.network.variables
+        }
+
+    def variances(self, asked: Asked) -> FloatArray:
+        """The variance of each cell of an answer: every replicate is asked."""
+        variance = self.variance(asked.of_network)
+        joint_of = family_marginals(self.network)
+        rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
+        return without_prior(asked, variance, rows_of, self.prior)

@@ -1,0 +1,155 @@
+"""What `explain` says is what `learn` does: estimands, stages and needs, in every way of asking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet.data.write import to_arrow, write_table
+from lacunet.estimate import learn as learning
+from lacunet.estimate.method import Learned, Plan, Setting
+from lacunet.estimate.registry import METHODS
+from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.statistics.gather import Needs, Statistics
+
+NETWORK = lc.Network(
+    {"Age": ["young", "old"], "Ill": ["no", "yes"], "Test": ["neg", "pos"], "Care": ["no", "yes"]},
+    {"Ill": ["Age"], "Test": ["Ill"], "Care": ["Ill", "Test"]},
+    {
+        "Age": [0.6, 0.4],
+        "Ill": [[0.8, 0.2], [0.4, 0.6]],
+        "Test": [[0.9, 0.1], [0.3, 0.7]],
+        "Care": [[[0.9, 0.1], [0.7, 0.3]], [[0.5, 0.5], [0.2, 0.8]]],
+    },
+)
+MAR = "Age, Test -> R[Ill]; Age -> R[Care]"
+MNAR = "Age -> R[Ill]; Ill -> R[Care]; R[Test]"
+MASKED = "Ill -> R[Ill]; Age -> R[Care]"
+GRAPHS = {"mar": MAR, "mnar": MNAR, "masked": MASKED}
+
+WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name in METHODS if name not in ("mgraph", "informed-direct")},
+    "informed-direct": ("informed-direct", {"separator": ["Test"]}),
+    "informed-factored": ("informed-factored", {"separator": ["Age", "Test"]}),
+    "learned separator": ("informed-direct", {"separator": "learn"}),
+    "separator of a graph": ("informed-factored", {"missingness": MAR}),
+    "em from direct-mcar": ("em", {"start": "direct-mcar"}),
+    "em from chance": ("em", {"start": "random", "restarts": 1}),
+    "em from a network": ("em", {"start": NETWORK}),
+    "em stopped by held-out rows": ("em", {"stop": "heldout"}),
+    "two steps of em": ("em", {"stop": 2}),
+    "median": ("factored-mar", {"aggregation": "median"}),
+    **{f"em, {kind}": ("em", {"missingness": text}) for kind, text in GRAPHS.items()},
+    **{f"auto, {kind}": ("auto", {"missingness": text}) for kind, text in GRAPHS.items()},
+    **{
+        f"mgraph, {kind}, otherwise {otherwise}": (
+            "mgraph",
+            {"missingness": text, "otherwise": otherwise},
+        )
+        for kind, text in GRAPHS.items()
+        for otherwise in ("prior", "em", "auto", "factored-mar", "direct-mcar", "one-step")
+    },
+}
+
+
+def rows_of(way: str) -> Any:
+    """Rows whose values go missing by the graph of the way of asking, or by the first."""
+    graph = WAYS[way][1].get("missingness", MAR)
+    missing = MissingByGraph(lc.MissingnessGraph.parse(graph, NETWORK), beta=(1.0, 2.0))
+    return lc.simulate(NETWORK, 300, missing, rng=np.random.default_rng(2)).table
+
+
+class Watched:
+    """What `learn` ran, and what it asked of the rows."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.plans: list[Plan] = []
+        self.needs: list[Needs] = []
+        run, counted = learning.run, learning.counted
+
+        def running(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
+            self.plans.append(plan)
+            return run(plan, statistics, setting)
+
+        def counting(plan: Plan, recipe: str | None, *rest: Any) -> Statistics:
+            self.needs.append(plan.needs(recipe))
+            return counted(plan, recipe, *rest)
+
+        monkeypatch.setattr(learning, "run", running)
+        monkeypatch.setattr(learning, "counted", counting)
+
+
+def assert_as_explained(
+    monkeypatch: pytest.MonkeyPatch, way: str, data: Any, memory: int | None = None
+) -> None:
+    method, options = WAYS[way]
+    told = lc.explain(NETWORK, data, method, memory=memory, **options)
+    watched = Watched(monkeypatch)
+    result = lc.learn(NETWORK, data, method, memory=memory, **options)
+    (ran,), (asked,) = watched.plans, watched.needs
+    assert told.stages == tuple(stage.name for stage in ran.stages)
+    assert told.plan.partially == ran.partially
+    needs = told.plan.needs()
+    assert (needs.families, needs.complete, needs.rows) == (
+        asked.families,
+        asked.complete,
+        asked.rows,
+    )
+    assert (needs.problems is None) == (asked.problems is None)
+    if needs.problems is not None and asked.problems is not None:
+        assert needs.problems.network == asked.problems.network
+    groupings = [(one.family, one.hidden, one.given, one.whole) for one in needs.groupings]
+    assert groupings == [(o.family, o.hidden, o.given, o.whole) for o in asked.groupings]
+    for name, report in result.families.items():
+        assert told.families[name].estimand == report.estimand
+        assert told.families[name].latex == report.latex
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_explained_is_what_is_learned(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_as_explained(monkeypatch, way, rows_of(way))
+
+
+SOURCES = ["csv", "parquet", "streamed", "statistics", "pandas", "query"]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    "way",
+    [
+        "auto",
+        "direct-mcar",
+        "factored-mar",
+        "learned separator",
+        "em, mnar",
+        "mgraph, mnar, otherwise em",
+    ],
+)
+def test_from_every_source_it_is_what_is_learned(
+    way: str, source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table = rows_of(way)
+    data: Any = tmp_path / ("rows.parquet" if source in ("parquet", "streamed") else "rows.csv")
+    write_table(table, NETWORK, data)
+    if source == "streamed":
+        monkeypatch.setattr("lacunet.statistics.observations.HELD_SHARE", np.inf)
+    if source == "statistics":
+        data = lc.count(NETWORK, table, WAYS[way][0])
+    if source == "pandas":
+        data = to_arrow(table, NETWORK).to_pandas()
+    if source == "query":
+        pytest.importorskip("duckdb")
+        data = lc.Data(query=f"select * from read_csv('{data}', all_varchar=true)")
+    assert_as_explained(monkeypatch, way, data)
+
+
+def test_without_data_the_method_and_its_stages_are_told() -> None:
+    told = lc.explain(NETWORK, method="em")
+    assert told.rows is None
+    assert told.stages == ("factored-mar", "em")
+    learned = lc.explain(NETWORK, method="informed-direct", separator="learn")
+    assert "W" in learned.families["Ill"].estimand

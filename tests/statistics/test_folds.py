@@ -1,0 +1,168 @@
+"""Rows divided into folds: by content, so that copies and order make no difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from lacunet.data.table import Copies, EncodedTable
+from lacunet.model.network import Network
+from lacunet.statistics.count import count
+from lacunet.statistics.counts import Counts
+from lacunet.statistics.folds import FOLD, GROUPS, Folds, divided, folds_of
+from lacunet.statistics.gather import Gathering, Needs, gather
+from lacunet.statistics.problems.compile import compile_problems
+from strategies import networks, tables
+
+FIFTH = folds_of(0.2, 0, seed=5)
+THIRTY = folds_of(None, GROUPS, seed=5)
+BOTH = folds_of(0.3, GROUPS, seed=5)
+assert FIFTH is not None
+assert THIRTY is not None
+assert BOTH is not None
+
+Content = dict[tuple[int, ...], tuple[float, float, float]]
+
+
+def by_content(table: EncodedTable) -> Content:
+    """The weight, rows and squares of each distinct row, its fold included."""
+    rows = zip(*(column.tolist() for column in table.columns.values()), strict=True)
+    copies = table.copies or Copies(np.ones(table.rows), table.row_weights**2)
+    found: Content = {}
+    for row, *own in zip(rows, table.row_weights, copies.rows, copies.squares, strict=True):
+        before = found.get(row, (0.0, 0.0, 0.0))
+        found[row] = tuple(one + two for one, two in zip(before, own, strict=True))  # type: ignore[assignment]
+    return found
+
+
+def without_folds(content: Content) -> Content:
+    found: Content = {}
+    for row, own in content.items():
+        before = found.get(row[:-1], (0.0, 0.0, 0.0))
+        found[row[:-1]] = tuple(one + two for one, two in zip(before, own, strict=True))  # type: ignore[assignment]
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.booleans(), st.sampled_from([FIFTH, THIRTY, BOTH]))
+def test_the_folds_of_each_row_add_up_to_it(
+    data: st.DataObject, weighted: bool, folds: Folds
+) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network, weighted=weighted))
+    found, expected = without_folds(by_content(divided(network, table, folds))), by_content(table)
+    assert found.keys() == expected.keys()
+    for row, own in expected.items():
+        np.testing.assert_allclose(found[row], own, rtol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.sampled_from([FIFTH, THIRTY, BOTH]))
+def test_copies_in_any_order_fall_as_a_row_that_stands_for_them(
+    data: st.DataObject, folds: Folds
+) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    copies = rng.integers(1, 50, table.rows).astype(float)
+    once = replace(table, weights=copies, copies=Copies(copies, copies))
+    copied = table.take(rng.permutation(np.repeat(np.arange(table.rows), copies.astype(int))))
+    assert by_content(divided(network, once, folds)) == by_content(divided(network, copied, folds))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.floats(1e-6, 1e6))
+def test_the_scale_of_weights_moves_no_row_to_another_fold(
+    data: st.DataObject, scale: float
+) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network, weighted=True))
+    larger = replace(table, weights=table.row_weights * scale)
+    one, two = (divided(network, own, THIRTY) for own in (table, larger))  # type: ignore[arg-type]
+    assert (one.columns[FOLD] == two.columns[FOLD]).all()
+    np.testing.assert_allclose(one.row_weights * scale, two.row_weights, rtol=1e-9)
+
+
+def test_the_order_of_the_states_in_the_network_does_not_matter() -> None:
+    codes = np.random.default_rng(0).integers(0, 4, 500).astype(np.uint8)
+    one = Network({"A": ["x", "y", "z"], "B": ["0", "1"]})
+    two = Network({"A": ["z", "y", "x"], "B": ["0", "1"]})
+    turned = np.array([2, 1, 0, 3], np.uint8)[codes]
+    other = np.random.default_rng(1).integers(0, 2, 500).astype(np.uint8)
+    folds = []
+    for network, own in ((one, codes), (two, turned)):
+        table = EncodedTable.of({"A": 3, "B": 2}, {"A": own, "B": other})
+        found = divided(network, table, THIRTY)  # type: ignore[arg-type]
+        names = [[*network.states("A"), "missing"][code] for code in found.columns["A"]]
+        cells = zip(names, found.columns["B"], found.columns[FOLD], strict=True)
+        folds.append(sorted(zip(cells, found.row_weights, strict=True)))
+    assert folds[0] == folds[1]
+
+
+@pytest.mark.parametrize("copies", [1, 20, 6_000])  # one by one, and drawn
+def test_folds_have_their_shares(copies: int) -> None:
+    """The statistic of the fixed seed is below the 99.9% quantile of chi squared."""
+    number = 60_000 // copies
+    network = Network(
+        {"A": [str(state) for state in range(250)], "B": [str(s) for s in range(250)]}
+    )
+    cells = np.arange(number)
+    columns = {"A": (cells % 250).astype(np.uint8), "B": (cells // 250).astype(np.uint8)}
+    weights = np.full(number, float(copies))
+    table = EncodedTable.of({"A": 250, "B": 250}, columns, weights, copies=Copies(weights, weights))
+    found = divided(network, table, BOTH)  # type: ignore[arg-type]
+    assert BOTH is not None
+    sums = np.bincount(found.columns[FOLD], found.row_weights, minlength=BOTH.number)
+    expected = 60_000 * np.array(BOTH.shares)
+    statistic = float((np.square(sums - expected) / expected).sum())
+    assert statistic < chi2.ppf(0.999, BOTH.number - 1)
+
+
+def test_another_seed_divides_anew() -> None:
+    network = Network({"A": ["0", "1"]})
+    columns = {"A": np.array([0, 1], np.uint8)}
+    weights = np.array([300.0, 200.0])
+    table = EncodedTable.of({"A": 2}, columns, weights, copies=Copies(weights, weights))
+    one, two = (divided(network, table, folds_of(None, 30, seed)) for seed in (1, 2))  # type: ignore[arg-type]
+    assert by_content(one) != by_content(two)
+
+
+def equal(one: Counts, two: Counts) -> None:
+    assert (one.keys == two.keys).all()
+    np.testing.assert_allclose(one.tally.weights, two.tally.weights, rtol=1e-12)
+    np.testing.assert_allclose(one.tally.squares, two.tally.squares, rtol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data(), st.booleans())
+def test_a_sample_is_counted_as_the_rows_that_are_in_it(
+    data: st.DataObject, weighted: bool
+) -> None:
+    network = data.draw(networks())
+    table = data.draw(tables(network, weighted=weighted))
+    rows = divided(network, table, BOTH)  # type: ignore[arg-type]
+    needs = Needs(network.families, rows=(network.variables,), folds=BOTH)
+    whole = gather(Gathering(needs, network), [table])
+    problems = compile_problems(network, rows)
+    assert BOTH is not None
+    for at in (0, 1, 2, 17):
+        multiples = BOTH.samples[at]
+        chosen = rows.take(multiples[rows.columns[FOLD]] > 0)
+        sample = whole.sample(at)
+        assert sample.total == pytest.approx(chosen.total if chosen.rows else 0.0)
+        if not chosen.rows:
+            continue
+        for family, counts in count(chosen, network.families).items():
+            equal(sample.counts[family], counts)
+        own = {name: chosen.columns[name] for name in network.variables}
+        plain = compile_problems(network, replace(chosen, columns=own))
+        sampled = problems.sampled(multiples[None])
+        np.testing.assert_allclose(sampled.fixed, plain.fixed, rtol=1e-12)
+        assert sampled.weights.sum() == pytest.approx(plain.weights.sum())
+        distinct = sample.distinct[network.variables]
+        assert distinct.weights.sum() == pytest.approx(chosen.total)
