@@ -15,6 +15,7 @@ from lacunet.figures.shapes import Box, Disc, Line, Picture, Words
 from lacunet.plots import (
     cpt_forest,
     cpt_heatmap,
+    effect_forest,
     em_trace,
     learning_curves,
     missing_patterns,
@@ -176,3 +177,16 @@ def test_hatching_stays_within_its_box() -> None:
     points = np.array(re.findall(r"[ML]([\d.]+),([\d.]+)", stroke.path), dtype=float)
     assert points[:, 1].min() >= 46
     assert points[:, 1].max() <= 69
+
+
+def test_the_forest_of_an_effect_has_its_contrasts_and_a_line_without_effect() -> None:
+    network = lc.Network(
+        {"X": ["no", "yes"], "Y": ["no", "yes"]},
+        {"Y": ["X"]},
+        {"X": [0.5, 0.5], "Y": [[0.8, 0.2], [0.5, 0.5]]},
+    )
+    effect = lc.effect(network, "Y", do="X")
+    assert "0.300" in texts(effect_forest(effect))
+    assert "4.000" in texts(effect_forest([effect], "odds ratio"))
+    with pytest.raises(lc.LacunetError, match="'risk'"):
+        effect_forest(effect, "risk")

@@ -23,6 +23,7 @@ from lacunet.figures.shapes import Picture
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.answer import Answer
 from lacunet.missingness.graph import MissingnessGraph, graph_of
+from lacunet.uncertainty.effect import MEASURES, Effect
 
 MOST_ROWS = 64
 
@@ -148,6 +149,30 @@ def forest(answers: Mapping[str, Any], *, reference: float | None = None) -> Pic
         else:
             found.append(Estimate(label, *np.atleast_1d(np.asarray(answer, dtype=float)).tolist()))
     return charts.forest(found, "probability", reference=reference)
+
+
+def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference") -> Picture:
+    """The contrasts of one or more effects, each with its interval.
+
+    Parameters
+    ----------
+    effects
+        What `lacunet.effect` gives.
+    measure
+        "difference", "ratio" or "odds ratio"; the line is where there is no effect.
+    """
+    if measure not in MEASURES:
+        raise LacunetError(f"the measure is {measure!r}.", f"it is one of {', '.join(MEASURES)}.")
+    found = [
+        Estimate(
+            f"{one.outcome}: {one.state} - {one.reference}",
+            *getattr(one, measure.replace(" ", "_")),
+            group=effect.title,
+        )
+        for effect in ([effects] if isinstance(effects, Effect) else effects)
+        for one in effect.contrasts
+    ]
+    return charts.forest(found, measure, reference=0.0 if measure == "difference" else 1.0)
 
 
 def _of_answer(label: str, answer: Answer) -> list[Estimate]:
