@@ -17,7 +17,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.model.nodes import SELECTION, Mechanism, Node
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class Model:
         sizes = dict(zip(nodes, joint.shape, strict=True))
         for values in product(*map(range, joint.shape)):
             at = dict(zip(nodes, values, strict=True))
+            if at.get(SELECTION) == 0:
+                continue  # not recorded
             row = tuple(
                 at[name] if at.get(Mechanism(name), 1) == 1 else sizes[name]
                 for name in self.graph.network.variables
@@ -88,6 +90,8 @@ def random_model(
         parents[name] = list(graph.network.parents(name))
     for name, causes in graph.causes.items():
         parents[Mechanism(name)] = list(causes)
+    if graph.selection is not None:
+        parents[SELECTION] = list(graph.selection)
     for cause in hidden:
         for child in cause[1]:
             parents[child].append(cause)
@@ -138,9 +142,15 @@ def two_variable_graphs() -> list[MissingnessGraph]:
 
 
 def random_graph(
-    rng: np.random.Generator, variables: int = 3, hidden_share: float = 0.0
+    rng: np.random.Generator,
+    variables: int = 3,
+    hidden_share: float = 0.0,
+    selects: bool = False,
 ) -> MissingnessGraph:
-    """A random missingness graph, with edges among mechanisms and perhaps hidden causes."""
+    """A random missingness graph, with edges among mechanisms and perhaps hidden causes.
+
+    ``selects`` adds R[*], with one or two causes.
+    """
     names = [f"V{at}" for at in range(variables)]
     network = Network(
         {name: [str(k) for k in range(int(rng.integers(2, 4)))] for name in names},
@@ -163,7 +173,10 @@ def random_graph(
         for one, two in combinations(nodes, 2)
         if rng.random() < hidden_share and two != Mechanism(str(one))
     ]
-    return MissingnessGraph(network, causes, hidden)
+    selection = None
+    if selects:
+        selection = [str(name) for name in rng.choice(names, int(rng.integers(1, 3)), False)]
+    return MissingnessGraph(network, causes, hidden, selection=selection)
 
 
 def all_queries(names: Sequence[str]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -212,8 +225,10 @@ def _manifest(verdict: Verdict, parents: Mapping[Any, Any], joint: np.ndarray) -
             if isinstance(node, str)
         ]
         key = (*seen, *(value for node, value in at.items() if isinstance(node, Mechanism)))
-        law[key] = law.get(key, 0.0) + float(joint[values])
-    return np.array(list(law.values()))
+        if at.get(SELECTION) != 0:
+            law[key] = law.get(key, 0.0) + float(joint[values])
+    found = np.array(list(law.values()))
+    return found / found.sum()
 
 
 def _answer(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lacunet.estimands.notation import LONG_LIST, Notation
 from lacunet.model.network import FloatArray, Scope
-from lacunet.model.nodes import Mechanism, quoted
+from lacunet.model.nodes import SELECTION, Mechanism, quoted
 from lacunet.model.table import Table
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.rows import Rows, Where
@@ -43,6 +43,7 @@ class Run:
     """One computation of one estimand: its rows, the tables done so far, what it met."""
 
     rows: Rows
+    population: Mapping[Scope, Table] = field(default_factory=dict)
     tables: dict[Propensity, PropensityTable] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)  # a set that keeps its order
     chosen: dict[Sample, Sample] = field(default_factory=dict)
@@ -136,8 +137,11 @@ class Sample:
     def assumptions(self) -> Iterator[str]:
         """What must have positive probability for the sample to stand for all rows."""
         if self.selected and not self.weights:
-            shown = ", ".join(quoted(mechanism.variable) for mechanism in self.selected)
-            yield f"some rows of each configuration show {shown}"
+            named = [quoted(one.variable) for one in self.selected if one != SELECTION]
+            if named:
+                yield f"some rows of each configuration show {', '.join(named)}"
+            if SELECTION in self.selected:
+                yield "some rows of each configuration are recorded"
         for weight in self.weights:
             yield from weight.assumptions()
 
@@ -181,7 +185,7 @@ class Sample:
     def size(self, run: Run) -> float:
         """The effective size on the data, tried apart: what it meets is not noted."""
         try:
-            return self.weigh(Run(run.rows, chosen=run.chosen)).effective_size
+            return self.weigh(Run(run.rows, run.population, chosen=run.chosen)).effective_size
         except Unfounded:
             return -1.0
 
@@ -419,14 +423,19 @@ def _information(seen: FloatArray, every: FloatArray, axis: int) -> float:
     return float((parts * np.log(share)).sum())
 
 
-def nested(part: Any) -> Iterator[Any]:
-    """A term, or a part of one, and all that it is made of, down to the names."""
+def nested(part: Any, stop: type | tuple[type, ...] = ()) -> Iterator[Any]:
+    """A term, or a part of one, and all that it is made of, down to the names.
+
+    What is of the kind ``stop`` is not taken apart.
+    """
     yield part
+    if part == SELECTION or isinstance(part, stop):
+        return
     if is_dataclass(part):
         part = tuple(getattr(part, own.name) for own in fields(part))
     if isinstance(part, tuple):
         for inner in part:
-            yield from nested(inner)
+            yield from nested(inner, stop)
 
 
 def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from lacunet.estimands.notation import TEXT, Notation
 from lacunet.estimands.samples import Run, Sample, Weighted, Writer, nested
 from lacunet.model.network import FloatArray, Scope
-from lacunet.model.nodes import quoted
+from lacunet.model.nodes import SELECTION, quoted
 from lacunet.model.table import Table
 
 LARGEST_TABLE = 50_000_000
@@ -152,8 +152,10 @@ class Term:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The variables whose columns are read: all that it names."""
-        return frozenset(part for part in nested(self) if isinstance(part, str))
+        """The variables whose columns are read: all that it names, but for a known law."""
+        return frozenset(
+            part for part in nested(self, stop=InPopulation) if isinstance(part, str)
+        ) | frozenset((*self.target, *self.conditions))
 
     @property
     def filled(self) -> Scope:
@@ -196,7 +198,7 @@ class Factor(Term):
     @property
     def shown(self) -> Scope:
         """The variables that the rows must show."""
-        return tuple(mechanism.variable for mechanism in self.sample.selected)
+        return tuple(one.variable for one in self.sample.selected if one != SELECTION)
 
     def assumptions(self) -> Iterator[str]:
         """What the sample assumes."""
@@ -226,6 +228,30 @@ class Factor(Term):
         sample = self.sample.weigh(run)
         table = sample.tabled((*self.given, *self.target))
         return Conditional.normalised(table, self.target, self.given, Basis.of(sample))
+
+
+@dataclass(frozen=True)
+class InPopulation(Term):
+    """P(target | given) from a law that is known from elsewhere, not from the rows."""
+
+    known: Scope
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """No column: the rows have no part in it."""
+        return frozenset()
+
+    def written(self, writer: Writer) -> str:
+        """The conditional, and where it comes from."""
+        notation = writer.notation
+        written = notation.probability(writer.names(self.target), writer.names(self.given))
+        return written + notation.words(" (population)")
+
+    def compute(self, run: Run) -> Conditional:
+        """The conditional of the known law."""
+        every = float(run.rows.counts.sum())  # it limits nothing
+        basis = Basis(every, every, 0.0)
+        return Conditional.normalised(run.population[self.known], self.target, self.given, basis)
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,11 @@ def augmented(
     >>> made.network.parents("R[X]"), made.ignorable
     (('Y',), ('Y',))
     """
+    if graph.selection is not None:
+        raise LacunetError(
+            "EM needs the law of all rows, and R[*] says that only some were recorded.",
+            "method='mgraph' recovers what a selection leaves; or give sampling weights instead.",
+        )
     directed = without_hidden_causes(graph)
     kept = directed.partially_observed
     if leave_out_ignorable:

@@ -21,7 +21,7 @@ from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, ch
 from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.model.nodes import SELECTION, Mechanism, Node
 from lacunet.output import replacing
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class MissingnessGraph(Drawing):
         The pairs of nodes that share a hidden common cause.
     latent
         The variables that no data ever show.
+    selection
+        The causes of ``R[*]``, whether a row was recorded at all; None if every row was.
 
     Raises
     ------
@@ -77,6 +79,8 @@ class MissingnessGraph(Drawing):
             for node in (*statement.left, *statement.right):
                 if isinstance(node, Mechanism):
                     causes.setdefault(node.variable, [])
+                if statement.arrow == "->" and node == SELECTION and node in statement.left:
+                    check_edge(network, node, statement.right[0])
             for cause, effect in ((a, b) for a in statement.left for b in statement.right):
                 if statement.arrow == "<->":
                     hidden.append((cause, effect))
@@ -84,12 +88,13 @@ class MissingnessGraph(Drawing):
                     causes[effect.variable].append(cause)
                 else:
                     check_edge(network, cause, effect)
-        if not causes and not hidden:
+        if not causes and not hidden:  # R[*] is among the causes
             raise MissingnessGraphError(
                 f"{source}: the missingness graph is empty.",
                 "name at least one mechanism: R[X] if X is missing completely at random.",
             )
-        return cls(network, causes, hidden)
+        selection = causes.pop(SELECTION.variable, None)
+        return cls(network, causes, hidden, selection=selection)
 
     @classmethod
     def read(cls, path: str | Path, network: Network) -> Self:
@@ -120,6 +125,9 @@ class MissingnessGraph(Drawing):
             else Statement((Mechanism(variable),), "", ())
             for variable, nodes in self.causes.items()
         ]
+        if self.selection is not None:
+            own = (self.selection, "->", (SELECTION,)) if self.selection else ((SELECTION,), "", ())
+            statements.append(Statement(*own))
         statements += [Statement((one,), "<->", (two,)) for one, two in self.hidden]
         return write_statements(statements)
 
@@ -136,6 +144,9 @@ class MissingnessGraph(Drawing):
         graph.add_nodes_from(map(Mechanism, self.causes), kind="mechanism")
         graph.add_edges_from(self.network.edges)
         graph.add_edges_from((p, Mechanism(name)) for name, own in self.causes.items() for p in own)
+        if self.selection is not None:
+            graph.add_node(SELECTION, kind="mechanism")
+            graph.add_edges_from((node, SELECTION) for node in self.selection)
         for pair in self.hidden:
             cause = HiddenCause(*pair)
             graph.add_node(cause, kind="hidden")
@@ -145,11 +156,14 @@ class MissingnessGraph(Drawing):
     @classmethod
     def from_networkx(cls, graph: nx.DiGraph[object], network: Network) -> Self:
         """Take a graph from networkx; nodes as `to_networkx` makes them, or texts ``"R[X]"``."""
-        return cls(network, *_from_networkx(graph, network))
+        causes, hidden = _from_networkx(graph, network)
+        selection = causes.pop(SELECTION.variable, None)
+        return cls(network, causes, hidden, selection=selection)
 
     def hiding(self, latent: Collection[str]) -> Self:
         """The same graph where some more variables are latent: no data ever show them."""
-        return type(self)(self.network, self.causes, self.hidden, {*self.latent, *latent})
+        hidden = {*self.latent, *latent}
+        return type(self)(self.network, self.causes, self.hidden, hidden, self.selection)
 
     def recover(
         self,
@@ -157,13 +171,15 @@ class MissingnessGraph(Drawing):
         given: Iterable[str] = (),
         do: Iterable[str] = (),
         *,
+        population: Iterable[str] | Iterable[Iterable[str]] = (),
         effort: float = 1.0,
     ) -> Verdict:
         """Decide whether P(target | given, do(do)) can be recovered, and by which estimand.
 
-        ``effort`` is how long to search, relative to the usual.
+        ``population`` names variables whose law among all is known from elsewhere: `estimate`
+        takes it. ``effort`` is how long to search, relative to the usual.
         """
-        return recover(self, target, given, do, effort=effort)
+        return recover(self, target, given, do, population=population, effort=effort)
 
     def recover_full_law(self) -> Verdict:
         """Decide whether variables and mechanisms together can be recovered: P(X, R).

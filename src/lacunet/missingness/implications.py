@@ -23,7 +23,7 @@ from lacunet.missingness.independence import holm, independence
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.missingness.verdict import Weight
 from lacunet.model.network import FloatArray
-from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named
 from lacunet.statistics.distinct import grouped
 from lacunet.statistics.rows import Rows, distinct_rows
 
@@ -76,7 +76,8 @@ def implications(graph: MissingnessGraph, include_network: bool = False) -> list
     """
     mixed = graph.mixed
     found = []
-    for one, two in combinations(mixed.order, 2):
+    nodes: list[Node] = [*mixed.variables, *mixed.mechanisms]
+    for one, two in combinations(nodes, 2):
         if isinstance(two, Mechanism) or include_network:
             implication = _between(mixed, one, two)
             if implication is not None:
@@ -86,7 +87,11 @@ def implications(graph: MissingnessGraph, include_network: bool = False) -> list
 
 def never_testable(graph: MissingnessGraph) -> list[str]:
     """The assumptions of the graph that no data can refute, in words."""
-    return [
+    unseen = [
+        f"{SELECTION} depends on nothing else: never testable, as no row that was not recorded is "
+        "seen"
+    ]
+    return (unseen if graph.selection is not None else []) + [
         f"{named(name)} ⊥ {Mechanism(name)} | ...: never testable, as no row with "
         f"{Mechanism(name)}=0 shows {named(name)}"
         for name in graph.partially_observed
@@ -102,8 +107,8 @@ def _between(graph: MixedGraph, one: Node, two: Node) -> Implication | None:
         shown = graph.mechanisms_of([one, two, *given])
         if {one, two} & shown:
             continue
-        if graph.separated([one], [two], {*given} | shown):
-            at_one = tuple(m for m in graph.mechanisms if m in shown)
+        if graph.separated([one], [two], {*given} | shown | graph.selection):
+            at_one = (*(m for m in graph.mechanisms if m in shown), *graph.selection)
             return Implication(one, two, graph.sorted(given - shown), at_one)
     return None
 
@@ -141,7 +146,8 @@ def check_implications(
 
 def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
     nodes = (implication.one, implication.two, *implication.given)
-    names = [n.variable if isinstance(n, Mechanism) else n for n in (*nodes, *implication.shown)]
+    seen = (node for node in (*nodes, *implication.shown) if node != SELECTION)
+    names = [node.variable if isinstance(node, Mechanism) else node for node in seen]
     rows = distinct_rows(table, list(dict.fromkeys(names)))
     where = rows.shows(implication.shown)
     columns = [_values(rows, node)[where] for node in nodes]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +14,10 @@ from numpy.typing import ArrayLike
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.estimands.notation import LATEX, MATHML
-from lacunet.estimands.samples import Run, Unfounded, resolved
-from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, Term
+from lacunet.estimands.samples import Run, Unfounded, nested, resolved
+from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
 from lacunet.missingness.errors import (
+    MissingnessGraphError,
     NoRowsError,
     NotRecoverableError,
     TooLargeEstimandError,
@@ -28,6 +30,7 @@ from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism
+from lacunet.model.table import Table
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.wording import listed
@@ -113,6 +116,7 @@ class Verdict:
     witness: Witness | None = None
     is_computable: bool = True
     find_terms: Callable[[], tuple[Term, ...]] | None = None
+    population: tuple[Scope, ...] = ()
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -192,36 +196,117 @@ class Verdict:
         self.graph.check_data(table)
         return identified_set(self.graph, self.asked, table)
 
-    def estimate(self, data: object, weight: Weight = None) -> FloatArray:
+    def estimate(
+        self, data: object, weight: Weight = None, *, population: object = None
+    ) -> FloatArray:
         """The table of P(target | given), axes do..., given..., target..., without a prior.
+
+        Where the verdict rests on a law that is known in the population, ``population`` gives
+        it: rows that are no selection, or for each set of variables (one name, or a tuple of
+        them) the probabilities of their states.
 
         Raises
         ------
         NotRecoverableError
             The query is not recoverable, or no row shows what its estimand needs.
         """
-        return self.estimate_with_report(data, weight).table
+        return self.estimate_with_report(data, weight, population=population).table
 
-    def estimate_with_report(self, data: object, weight: Weight = None) -> Estimation:
+    def estimate_with_report(
+        self, data: object, weight: Weight = None, *, population: object = None
+    ) -> Estimation:
         """The estimate together with what it rests on."""
         table = read_table(data_given(data, weight=weight), self.graph.network)
-        return estimate(self, distinct_rows(table, columns_needed(self)))
+        laws = population_laws(self.graph.network, self, population)
+        return estimate(self, distinct_rows(table, columns_needed(self)), laws)
 
 
 def columns_needed(verdict: Verdict) -> Scope:
     """The columns that a verdict's estimand reads, in the network's order; none without one."""
-    columns = frozenset[str]().union(*(term.columns for term in verdict.terms))
+    if verdict.term is None:
+        return ()
+    asked = frozenset(verdict.asked.variables)
+    columns = asked.union(*(term.columns for term in verdict.terms))
     return tuple(name for name in verdict.graph.network.variables if name in columns)
 
 
-def estimate(verdict: Verdict, counts: Counts | Rows) -> Estimation:
+def _needed(term: Term) -> list[Scope]:
+    """The laws of the population that an estimand takes."""
+    return [part.known for part in nested(term) if isinstance(part, InPopulation)]
+
+
+def population_laws(network: Network, verdict: Verdict, given: object) -> dict[Scope, Table]:
+    """The laws that are known in the population, as tables over the sets of variables.
+
+    Raises
+    ------
+    MissingnessGraphError
+        They are needed and not given, or not for these variables.
+    """
+    scopes = verdict.population
+    if verdict.term is None or (given is None and not _needed(verdict.term)):
+        return {}
+    if given is None:
+        raise MissingnessGraphError(
+            f"the estimand needs the law of {listed(scopes[0])} in the population.",
+            "give it as population=: rows that are no selection, or {name: probabilities}.",
+        )
+    if isinstance(given, Mapping) and all(map(_is_law, given.values())):
+        return {scope: _given_law(network, scope, given) for scope in scopes}
+    names = dict.fromkeys(name for scope in scopes for name in scope)
+    table = read_table(given, Network({name: network.states(name) for name in names}))
+    laws = {}
+    for scope in scopes:
+        rows = distinct_rows(table, scope)
+        if not rows.is_shown(scope).all():
+            raise MissingnessGraphError(
+                f"the rows of the population do not show all of {listed(scope)}.",
+                "leave out the rows that do not, if that is no selection either.",
+            )
+        every = np.ones(len(rows.weights), dtype=bool)
+        laws[scope] = rows.tabled(scope, every, rows.weights).shares()
+    return laws
+
+
+def _is_law(value: object) -> bool:
+    """Whether a value is probabilities, rather than a column of rows."""
+    if isinstance(value, Mapping):
+        return True
+    try:
+        np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _given_law(network: Network, scope: Scope, given: Mapping[Any, Any]) -> Table:
+    for key, value in given.items():
+        names = (key,) if isinstance(key, str) else tuple(key)
+        if {*names} == {*scope}:
+            if isinstance(value, Mapping):
+                value = [value[state] for state in network.states(names[0])]  # noqa: PLW2901
+            table = np.asarray(value, dtype=np.float64)
+            if table.shape != network.shape(names) or not (table >= 0).all() or not table.sum():
+                raise MissingnessGraphError(
+                    f"the law of {listed(names)} has the shape {table.shape}, not that of their "
+                    f"states {network.shape(names)}, or holds what is no probability."
+                )
+            return Table(scope, Table(names, table).marginal(scope).array).shares()
+    raise MissingnessGraphError(f"the law of {listed(scope)} in the population is not given.")
+
+
+def estimate(
+    verdict: Verdict, counts: Counts | Rows, population: Mapping[Scope, Table] | None = None
+) -> Estimation:
     """Carry out a verdict's estimand on the counts, missing as a state, of `columns_needed`."""
     term, network = verdict.term, verdict.graph.network
     if term is None:
         raise NotRecoverableError(
             f"{verdict.query} is {verdict.status} under this missingness graph: {verdict.why}"
         )
-    small = [one for one in verdict.terms if _cells(one, network) <= LARGEST_TABLE]
+    laws = population or {}
+    usable = [one for one in verdict.terms if all(scope in laws for scope in _needed(one))]
+    small = [one for one in usable if _cells(one, network) <= LARGEST_TABLE]
     if not small or not verdict.is_computable:
         cells = _cells(term, network)
         too_large = (
@@ -239,7 +324,7 @@ def estimate(verdict: Verdict, counts: Counts | Rows) -> Estimation:
     best: tuple[Conditional, Run, Term] | None = None
     refused = []
     for one in small:
-        run = Run(rows)
+        run = Run(rows, laws)
         try:
             result = one.compute(run)
         except Unfounded as error:

@@ -32,6 +32,7 @@ class Mechanism(NamedTuple):
         return f"R[{quoted(self.variable)}]"
 
 
+SELECTION = Mechanism("*")  # R[*]: whether a row was recorded at all
 Node = str | Mechanism
 
 

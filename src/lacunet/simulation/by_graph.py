@@ -42,7 +42,7 @@ from lacunet.missingness.mechanisms import (
     node_name,
 )
 from lacunet.model.network import FloatArray, Network
-from lacunet.model.nodes import Mechanism, named
+from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.simulation.sampling import SimulationError, check_beta
 
 
@@ -55,7 +55,8 @@ class MissingByGraph:
     graph
         The mechanisms and their parents.
     tables
-        For some or all of the partially observed variables the probability of being missing.
+        For some or all of the partially observed variables the probability of being missing; for
+        ``"*"`` that of a row not being recorded, if the graph has ``R[*]``.
         One axis for each parent: variables, then mechanisms (0: missing, 1: shown), each in
         the network's order, then the hidden causes of the mechanism in the graph's order.
     beta
@@ -78,7 +79,8 @@ class MissingByGraph:
     beta: tuple[float, float] = (1.0, 0.5)
 
     def __post_init__(self) -> None:
-        if nobody := set(self.tables) - set(self.graph.causes):
+        known = {*self.graph.causes, *({SELECTION.variable} if self.graph.mixed.selection else ())}
+        if nobody := set(self.tables) - known:
             raise SimulationError(
                 f"tables are given for {sorted(nobody)}, which have no mechanism."
             )
@@ -94,7 +96,9 @@ class MissingByGraph:
         MissingnessGraphError
             The graph speaks of variables that the network does not have.
         """
-        graph = MissingnessGraph(network, self.graph.causes, self.graph.hidden)
+        graph = MissingnessGraph(
+            network, self.graph.causes, self.graph.hidden, selection=self.graph.selection
+        )
         causes = tuple(_cause_cpts(graph, rng))
         mechanisms = {
             variable: _mechanism_cpt(variable, graph, self, rng) for variable in _in_order(graph)
@@ -143,14 +147,17 @@ def _in_order(graph: MissingnessGraph) -> Iterator[str]:
         variable: [node.variable for node in parents if isinstance(node, Mechanism)]
         for variable, parents in graph.causes.items()
     }
-    return iter(TopologicalSorter(among).static_order())
+    yield from TopologicalSorter(among).static_order()
+    if graph.selection is not None:
+        yield SELECTION.variable
 
 
 def _mechanism_cpt(
     variable: str, graph: MissingnessGraph, options: MissingByGraph, rng: np.random.Generator
 ) -> MechanismCpt:
     hidden = [HiddenCause(*pair) for pair in graph.hidden if Mechanism(variable) in pair]
-    parents = (*graph.causes[variable], *hidden)
+    own = graph.selection if variable == SELECTION.variable else graph.causes[variable]
+    parents = (*(own or ()), *hidden)
     shape = tuple(graph.network.cardinality(p) if isinstance(p, str) else 2 for p in parents)
     if variable not in options.tables:
         return MechanismCpt(variable, parents, rng.beta(*options.beta, shape))

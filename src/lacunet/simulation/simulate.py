@@ -16,7 +16,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import library_named
 from lacunet.model.network import Cpt, FloatArray, Network
-from lacunet.model.nodes import named
+from lacunet.model.nodes import SELECTION, named
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.sampling import SimulationError, draw_columns, sample
@@ -38,7 +38,8 @@ def hide_cells(
 
     Returns
     -------
-    The rows with every other cell as it was, weights and row numbers too.
+    The rows with every other cell as it was, weights and row numbers too. Under a graph with
+    ``R[*]`` rows that were not recorded are gone.
 
     Raises
     ------
@@ -51,10 +52,15 @@ def hide_cells(
     drawn = draw_columns(cpts, given, complete.rows, rng)
     columns = dict(complete.columns)
     for name, one in missingness.mechanisms.items():
-        columns[name] = _hidden(columns[name], drawn[str(one.node)], complete.cardinality_of[name])
-    return EncodedTable.of(
+        if one.node != SELECTION:
+            missing = complete.cardinality_of[name]
+            columns[name] = _hidden(columns[name], drawn[str(one.node)], missing)
+    shown = EncodedTable.of(
         complete.cardinality_of, columns, complete.weights, complete.notes, complete.row_numbers
     )
+    if SELECTION.variable in missingness.mechanisms:
+        return shown.take(np.flatnonzero(drawn[str(SELECTION)] == 1))
+    return shown
 
 
 def _cpts(missingness: Missingness) -> list[Cpt]:
@@ -157,7 +163,7 @@ def simulate(
     network
         A network with CPTs, a result of learning, or the path or name of one.
     rows
-        The number of rows.
+        The number of rows; fewer are shown where a graph with ``R[*]`` selects among them.
     missing
         How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, a missingness
         graph, or the ``missingness`` of another simulation; None hides nothing.
@@ -205,7 +211,8 @@ def hide(
     Returns
     -------
     A dataframe of the same library: some values are null, everything else is as it was,
-    columns that the network does not have too.
+    columns that the network does not have too. Under a graph with ``R[*]`` the rows that were not
+    recorded are gone.
 
     Raises
     ------
@@ -237,7 +244,9 @@ def hide(
     for_mechanisms, for_hiding = _generator(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
     table = hide_cells(read_table(frame, network), missingness, for_hiding)
-    for name in missingness.mechanisms:
+    if SELECTION.variable in missingness.mechanisms and table.row_numbers is not None:
+        rows = rows[(table.row_numbers - 1).tolist()]
+    for name in (name for name in missingness.mechanisms if name != SELECTION.variable):
         shown = nw.new_series(name=name, values=table.is_shown([name]), backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
     return rows.to_native()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.model.network import FloatArray, Scope
-from lacunet.model.nodes import Mechanism
+from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.model.table import Table
 from lacunet.statistics.counts import Counts, Tally, added_up
 from lacunet.statistics.distinct import Keys, grouped, pack
@@ -112,8 +112,11 @@ class Rows:
         return shown
 
     def shows(self, mechanisms: Sequence[Mechanism]) -> Where:
-        """Whether each row shows the variables of all the mechanisms: R = 1."""
-        return self.is_shown([mechanism.variable for mechanism in mechanisms])
+        """Whether each row shows the variables of all the mechanisms: R = 1.
+
+        R[*] is 1 in every row that there is.
+        """
+        return self.is_shown([one.variable for one in mechanisms if one != SELECTION])
 
     def shape(self, scope: Sequence[str]) -> tuple[int, ...]:
         """The shape of a table over the states of ``scope``."""

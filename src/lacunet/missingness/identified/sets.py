@@ -155,10 +155,12 @@ def fitted(model: Lifted, counts: FloatArray, start: FloatArray, steps: int) -> 
     for _ in range(steps):
         factors = model.factors(weights)
         joint = np.prod(factors, axis=0)
-        manifest = added_up(grid.manifest, joint, grid.cells)
-        fit = float((counts[seen] * np.log(manifest[seen])).sum())
-        ratio = np.divide(counts, manifest, out=np.zeros_like(counts), where=manifest > 0)
-        expected = joint * ratio[grid.manifest]
+        law = added_up(grid.manifest, joint, grid.cells + 1)[: grid.cells]
+        recorded = float(law.sum())
+        fit = float((counts[seen] * np.log(law[seen] / recorded)).sum())
+        ratio = np.divide(counts, law, out=np.zeros_like(counts), where=law > 0)
+        # Rows that were not recorded are expected to be so many more.
+        expected = joint * np.append(ratio, counts.sum() / recorded)[grid.manifest]
         parts = [
             part * block.gathered(np.divide(expected, f, out=np.zeros_like(f), where=f > 0))
             for part, block, f in zip(model.parts(weights), model.blocks, factors, strict=True)
@@ -189,7 +191,7 @@ def _log_likelihood(model: Lifted, weights: FloatArray, counts: FloatArray) -> f
 
 
 def _slopes(model: Lifted, weights: FloatArray) -> FloatArray:
-    return model.slopes(model.factors(weights), model.grid.manifest, model.grid.cells)
+    return model.manifest_slopes(model.factors(weights))
 
 
 def _covariance(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray:

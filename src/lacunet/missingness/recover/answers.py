@@ -12,10 +12,11 @@ from functools import lru_cache, partial
 from math import inf
 
 from lacunet.estimands.patterns import NoSelfCensoring
-from lacunet.estimands.terms import Factor, Inverted, Product, SumOut, Term, Widened
+from lacunet.estimands.terms import Factor, InPopulation, Inverted, Product, SumOut, Term, Widened
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.recover.chain import (
     Found,
+    Known,
     censors_itself,
     find_term,
     other_terms,
@@ -47,6 +48,7 @@ def recover(
     given: Iterable[str] = (),
     do: Iterable[str] = (),
     *,
+    population: Iterable[str] | Iterable[Iterable[str]] = (),
     effort: float = 1.0,
 ) -> Verdict:
     """Decide whether P(target | given, do(do)) can be recovered from incomplete data.
@@ -59,6 +61,8 @@ def recover(
         The variables left and right of the bar.
     do
         The variables intervened on.
+    population
+        Variables whose law in the population is known from elsewhere, or several sets of them.
     effort
         How long to search for an estimand, or for two models that look the same, relative to
         the usual.
@@ -74,12 +78,12 @@ def recover(
     'P(Y | do(X)) = P(Y | X, R[X]=1)'
     """
     asked = _checked_query(graph, target, given, do)
-    return _one(graph, asked, _checked_effort(effort))
+    return _one(graph, asked, _checked_population(graph, population), _checked_effort(effort))
 
 
 @lru_cache(maxsize=512)
-def _one(graph: Drawing, asked: Asked, effort: float) -> Verdict:
-    return _decide(graph, graph.mixed.metered(Meter()), asked, effort, effort)
+def _one(graph: Drawing, asked: Asked, known: Known, effort: float) -> Verdict:
+    return _decide(graph, graph.mixed.metered(Meter()), asked, known, effort, effort)
 
 
 def recover_families(graph: Drawing, effort: float = 1.0) -> dict[str, Verdict]:
@@ -98,26 +102,33 @@ def _families(graph: Drawing, effort: float) -> tuple[Verdict, ...]:
     mixed = graph.mixed.metered(Meter())
     refuting = effort * min(0.4, 1.5 / max(partial, 1))
     return tuple(
-        _decide(graph, mixed, Asked((name,), parents), effort, refuting)
+        _decide(graph, mixed, Asked((name,), parents), (), effort, refuting)
         for name, parents in families.items()
     )
 
 
 def _decide(
-    graph: Drawing, mixed: MixedGraph, asked: Asked, effort: float, refuting: float
+    graph: Drawing,
+    mixed: MixedGraph,
+    asked: Asked,
+    known: Known,
+    effort: float,
+    refuting: float,
 ) -> Verdict:
     """Search for an estimand, then for a reason that there is none; ``mixed`` has its meter."""
-    refused = _refused_at_once(graph, asked)
+    refused = None if known else _refused_at_once(graph, asked)
     if refused is not None:
         return refused
     query = Query(frozenset(asked.target), frozenset(asked.given), frozenset(asked.do))
-    refutation = Refutation(graph.mixed, asked)
+    refutation = Refutation(graph.mixed, asked, known)
     for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
         mixed.meter.allow(QUERY_WORK * effort * searching)
-        found = find_term(mixed, query)
+        found = find_term(mixed, query, known)
         if (term := found.term) is not None:
-            more = partial(_terms, graph, term, effort)
-            return Verdict(graph, asked, RECOVERABLE, _why_recoverable(term), term, find_terms=more)
+            more = partial(_terms, graph, term, known, effort)
+            why = _why_recoverable(term)
+            laws = tuple(graph.mixed.named(names) for names in known)
+            return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
         witness = refutation.witness(refuting * refuted)
         if witness is not None:
             why = _two_models(graph.mixed, witness)
@@ -131,11 +142,11 @@ def _decide(
 
 
 @lru_cache(maxsize=512)
-def _terms(graph: Drawing, term: Term, effort: float) -> tuple[Term, ...]:
+def _terms(graph: Drawing, term: Term, known: Known, effort: float) -> tuple[Term, ...]:
     """The estimand and others of the same query, with the samples that serve as well."""
     mixed = graph.mixed.metered(Meter())
     mixed.meter.allow(CHOICES_WORK * effort)
-    return with_choices(mixed, term), *other_terms(mixed, term)
+    return with_choices(mixed, term), *other_terms(mixed, term, known)
 
 
 def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
@@ -185,6 +196,18 @@ def _checked_query(
     return asked
 
 
+def _checked_population(
+    graph: Drawing, population: Iterable[str] | Iterable[Iterable[str]]
+) -> Known:
+    listed = [population] if isinstance(population, str) else list(population)
+    plain = [one for one in listed if isinstance(one, str)]
+    sets = [one for one in listed if not isinstance(one, str)] + ([plain] if plain else [])
+    for name in (name for one in sets for name in one):
+        if name not in graph.mixed.parents:
+            raise MissingnessGraphError.unknown_variable(str(name), graph.network.variables)
+    return tuple(frozenset(map(str, one)) for one in sets)
+
+
 def _why_recoverable(term: Term) -> str:
     """What makes the query recoverable, and what each form of the estimand assumes."""
     assumed = list(dict.fromkeys(term.assumptions()))
@@ -215,6 +238,8 @@ def _form(term: Term) -> str:
 
 
 def _plain_form(term: Term) -> str:
+    if isinstance(term, InPopulation):
+        return "its law in the population is known"
     if isinstance(term, NoSelfCensoring):
         return (
             "given the others, no variable of the estimand's scope has a say in whether it is "
@@ -226,17 +251,22 @@ def _plain_form(term: Term) -> str:
             f"taking {helpers} in and dividing it out again leaves two queries that are each "
             "recoverable"
         )
-    if not isinstance(term, Factor):
-        return "the chain rule takes it apart into queries that are each recoverable"
+    if isinstance(term, Factor):
+        return _sampled(term)
+    return "the chain rule takes it apart into queries that are each recoverable"
+
+
+def _sampled(term: Factor) -> str:
     if not term.sample.selected:
         return "its variables are always observed"
     shown = ", ".join(map(quoted, term.shown))
+    rows = f"the rows that show {shown}" if shown else "the rows that were recorded"
     if not term.sample.weights:
-        return f"the rows that show {shown} are a fair sample of it"
+        return f"{rows} are a fair sample of it"
     weighted = ", ".join(str(weight.mechanism) for weight in term.sample.weights)
     return (
-        f"the rows that show {shown} are a fair sample of it once they are weighted by the "
-        f"inverse propensities of {weighted}, which are known"
+        f"{rows} are a fair sample of it once they are weighted by the inverse propensities of "
+        f"{weighted}, which are known"
     )
 
 

@@ -20,7 +20,16 @@ from itertools import combinations
 from typing import Any
 
 from lacunet.estimands.patterns import NoSelfCensoring
-from lacunet.estimands.terms import Conditioned, Factor, Inverted, Product, SumOut, Term, Widened
+from lacunet.estimands.terms import (
+    Conditioned,
+    Factor,
+    InPopulation,
+    Inverted,
+    Product,
+    SumOut,
+    Term,
+    Widened,
+)
 from lacunet.missingness.recover.effects import adjustment_sets, by_districts, is_identified
 from lacunet.missingness.recover.fix_and_select import (
     fraction,
@@ -32,6 +41,7 @@ from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork
 from lacunet.model.nodes import Mechanism, Node
 
 Rule = Callable[..., Term | None]
+Known = tuple[Names, ...]
 RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)
 LEVELS = 5  # fix and select; the chain rule over it; every rule, three deep
 EVERY_RULE = 2  # from this level on
@@ -45,6 +55,7 @@ class Search:
     """What one search has solved and how far it has failed; local to `find_term`."""
 
     graph: MixedGraph
+    known: Known = ()
     solved: dict[Query, Term] = field(default_factory=dict)
     failed: dict[Query, int] = field(default_factory=dict)
     steps: int = 0
@@ -59,9 +70,12 @@ class Found:
     is_cut_short: bool = False
 
 
-def find_term(graph: MixedGraph, query: Query) -> Found:
-    """Look for an estimand of a query as far as the graph's meter allows."""
-    search = Search(graph)
+def find_term(graph: MixedGraph, query: Query, known: Known = ()) -> Found:
+    """Look for an estimand of a query as far as the graph's meter allows.
+
+    ``known`` are sets of variables whose law in the population is known from elsewhere.
+    """
+    search = Search(graph, known)
     try:
         for depth in range(LEVELS):
             term = _solve(search, query, depth)
@@ -72,7 +86,7 @@ def find_term(graph: MixedGraph, query: Query) -> Found:
     return Found(None, search.steps)
 
 
-def other_terms(graph: MixedGraph, term: Term) -> tuple[Term, ...]:
+def other_terms(graph: MixedGraph, term: Term, known: Known = ()) -> tuple[Term, ...]:
     """Other estimands of the same query, for the data to choose from.
 
     None where the first uses every row that shows the query, each with its own weight.
@@ -80,7 +94,7 @@ def other_terms(graph: MixedGraph, term: Term) -> tuple[Term, ...]:
     if isinstance(term, Factor) and not term.sample.weights:
         return ()
     query = Query(frozenset(term.target), frozenset(term.given), frozenset(term.do))
-    search, simple = Search(graph), simplified(graph, query)
+    search, simple = Search(graph, known), simplified(graph, query)
     others: list[Term] = []
     try:
         for found in _attempts(search, simple, 1):
@@ -128,7 +142,7 @@ def _solve(search: Search, query: Query, depth: int) -> Term | None:
         return search.solved[query]
     if search.failed.get(query, -1) >= depth:
         return None
-    if any(censors_itself(graph, name) for name in query.target):
+    if any(censors_itself(graph, name) for name in query.target) and not search.known:
         return None
     if query.do and not is_identified(graph, query):
         return None
@@ -158,6 +172,7 @@ def _attempts(search: Search, query: Query, depth: int) -> Iterator[Term]:
     if query.do:
         yield from _effects(search, query, depth)
     else:
+        yield from _in_population(search, query)
         rules: tuple[Rule, ...] = RULES if depth >= EVERY_RULE else RULES[:1]
         for rule in rules:
             term = rule(search.graph, query.target, query.given)
@@ -171,6 +186,13 @@ def _attempts(search: Search, query: Query, depth: int) -> Iterator[Term]:
         yield from _summed(search, query, below)
         if depth >= EVERY_RULE:
             yield from _inverted(search, query, below)
+
+
+def _in_population(search: Search, query: Query) -> Iterator[Term]:
+    named = search.graph.named
+    for names in search.known:
+        if query.names <= names:
+            yield InPopulation(named(query.target), named(query.given), named(names))
 
 
 def _effects(search: Search, query: Query, depth: int) -> Iterator[Term]:

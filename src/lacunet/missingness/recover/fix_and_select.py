@@ -25,7 +25,7 @@ from lacunet.estimands.samples import Sample
 from lacunet.estimands.terms import Factor, Term
 from lacunet.missingness.recover.propensity import Set, find_sample, known_propensities
 from lacunet.missingness.separation.mixed import MixedGraph, directed, projected
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.model.nodes import SELECTION, Mechanism, Node
 
 Names = frozenset[str]
 FREE_LIMIT = 10  # mechanisms left free: 2^10 tables
@@ -36,7 +36,7 @@ NEAREST = 5  # variables outside the query that are tried as hidden
 @lru_cache(maxsize=4096)
 def restricted(graph: MixedGraph, mechanisms: Set, names: Names) -> MixedGraph:
     """The graph of the mechanisms, the names and their ancestors; the rest sums to one."""
-    gone = frozenset(graph.order) - graph.ancestors(mechanisms | names)
+    gone = frozenset(graph.order) - graph.ancestors(mechanisms | names | graph.selection)
     return graph.without(gone) if gone else graph
 
 
@@ -48,7 +48,8 @@ def fraction(graph: MixedGraph, target: Names, given: Names, most: int = 1) -> T
     local = restricted(graph, allowed, target | given)
     holds = partial(_selects, local, target, given)
     if holds(need, frozenset()):  # no propensity need be known
-        found: Sample | None = Sample(tuple(m for m in local.mechanisms if m in need))
+        shown = tuple(m for m in local.mechanisms if m in need)
+        found: Sample | None = Sample((*shown, *graph.selection))
     else:
         found = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
     if found is None:
@@ -57,7 +58,7 @@ def fraction(graph: MixedGraph, target: Names, given: Names, most: int = 1) -> T
 
 
 def _selects(graph: MixedGraph, target: Names, given: Names, shown: Set, fixed: Set) -> bool:
-    selected = shown - fixed
+    selected = shown - fixed | graph.selection
     return not selected or graph.separated(target, selected, given, fixed)
 
 
@@ -116,7 +117,7 @@ def too_large_term(graph: MixedGraph, target: Names, given: Names) -> NoSelfCens
         free, none = graph.mechanisms_of(scope), frozenset[Mechanism]()
         large = len(scope) > SCOPE_LIMIT or len(free) > FREE_LIMIT
         if large and _odds_hold(graph, target, given, scope, free, none, none):
-            return _odds_term(graph, target, given, scope, free, Sample(()))
+            return _odds_term(graph, target, given, scope, free, Sample((*graph.selection,)))
     return None
 
 
@@ -135,7 +136,7 @@ def _odds_sample(
     need, none = graph.mechanisms_of(scope) - free, frozenset[Mechanism]()
     holds = partial(_odds_hold, graph, target, given, scope, free)
     if not need and holds(none, none):
-        return Sample(())  # no propensity need be known
+        return Sample((*graph.selection,))  # no propensity need be known
     known = known_propensities(graph, most)
     return find_sample(graph, known, need, frozenset(graph.mechanisms) - free, holds, most)
 
@@ -145,7 +146,7 @@ def _odds_hold(
 ) -> bool:
     if not _selects(graph, target, given, shown, fixed):
         return False
-    selected = shown - fixed
+    selected = shown - fixed | graph.selection
     return all(
         graph.separated([i.variable], [i], (scope - {i.variable}) | (free - {i}) | selected, fixed)
         for i in graph.mechanisms
@@ -220,7 +221,9 @@ def _topological(graph: MixedGraph, preferred: tuple[Mechanism, ...]) -> tuple[N
     waiting = list(graph.order)
     while waiting:
         ready = [node for node in waiting if graph.parents[node] <= set(order)]
-        node = min(ready, key=lambda n: (isinstance(n, Mechanism), place.get(n, -1)))
+        node = min(
+            ready, key=lambda n: (n == SELECTION, isinstance(n, Mechanism), place.get(n, -1))
+        )
         order.append(node)
         waiting.remove(node)
     return tuple(order)

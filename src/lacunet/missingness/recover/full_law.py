@@ -19,10 +19,10 @@ from lacunet.estimands.samples import Sample
 from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import Submodel
-from lacunet.missingness.refute.witness import Witness, in_submodel
+from lacunet.missingness.refute.witness import Refutation, Witness, in_submodel
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph, reached
-from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, Verdict
+from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Verdict
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, Node, named, quoted
 
@@ -44,6 +44,9 @@ def recover_full_law(graph: Drawing) -> Verdict:
     mixed = graph.mixed
     scope = _scope(mixed)
     asked = Asked(cast("Scope", (*scope, *mixed.mechanisms)))
+    selected = mixed.open_path(asked.target, mixed.selection, ()) if mixed.selection else None
+    if selected:
+        return _of_selected(graph, asked, selected)
     path = _shortest([p for m in mixed.mechanisms if (p := _colluding_path(mixed, m))])
     if path:
         why = (
@@ -52,13 +55,24 @@ def recover_full_law(graph: Drawing) -> Verdict:
             "is missing, go together"
         )
         return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=_witness(mixed, path))
-    term = FullLaw(asked.target, (), PatternOdds(scope, mixed.mechanisms, Sample(())))
+    sample = Sample((*mixed.selection,))
+    term = FullLaw(asked.target, (), PatternOdds(scope, mixed.mechanisms, sample))
     why = (
         "given the others, no variable has a say in whether it is shown itself, so the odds of "
         "the missingness patterns put variables and mechanisms together"
     )
     small = len(scope) <= SCOPE_LIMIT and len(mixed.mechanisms) <= FREE_LIMIT
     return Verdict(graph, asked, RECOVERABLE, why, term, is_computable=small)
+
+
+def _of_selected(graph: Drawing, asked: Asked, path: tuple[Node, ...]) -> Verdict:
+    """Rows that were recorded are not like the others, and of those nothing is seen."""
+    why = f"the path {graph.mixed.in_words(path)} makes the rows that were recorded a selection"
+    witness = None
+    if isinstance(path[0], str):
+        witness = Refutation(graph.mixed, Asked((path[0],))).witness(1.0)
+    status = UNDECIDED if witness is None else NOT_RECOVERABLE
+    return Verdict(graph, asked, status, why, witness=witness)
 
 
 def _scope(graph: MixedGraph) -> Scope:

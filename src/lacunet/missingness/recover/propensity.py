@@ -102,7 +102,8 @@ def _sample(graph: MixedGraph, known: Known, shown: Set, holds: Holds) -> Sample
         if holds(shown, fixed - {mechanism}):
             fixed -= {mechanism}
     order = [mechanism for mechanism in graph.mechanisms if mechanism in shown]
-    return Sample(tuple(order), tuple(usable[j] for j in order if j in fixed))
+    weights = tuple(usable[j] for j in order if j in fixed)
+    return Sample((*order, *graph.selection), weights)
 
 
 def lookup(known: Known, i: Mechanism, free: Set) -> Propensity | None:
@@ -178,14 +179,14 @@ def _by_share(
 
 
 def _separates(graph: MixedGraph, i: Mechanism, shown: Set, fixed: Set) -> bool:
-    selected = shown - fixed - graph.parents[i]
+    selected = shown - fixed - graph.parents[i] | graph.selection
     return not selected or graph.separated([i], selected, graph.parents[i] - fixed, fixed)
 
 
 def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None:
     others = graph.parents_shown_by(i) | graph.mechanism_parents(i)  # K
-    if not others <= frozenset(graph.mechanisms):
-        return None
+    if graph.selection or not others <= frozenset(graph.mechanisms):
+        return None  # the odds would be those among the rows recorded
     order = [k for k in graph.mechanisms if k in others]
     propensities = []  # where R_i may be 0 and the rest of K is 1
     for k in order:

@@ -40,8 +40,14 @@ class DenseModel:
         return joint
 
     def manifest(self) -> FloatArray:
-        """The law of what can be observed."""
-        return added_up(self.grid.manifest, self.joint(), self.grid.cells)
+        """The law of what can be observed, among the rows that are recorded."""
+        law = added_up(self.grid.manifest, self.joint(), self.grid.cells + 1)[: self.grid.cells]
+        known = [added_up(of, self.joint(), count) for of, count in self._known()]
+        return np.concatenate([law / law.sum(), *known])
+
+    def _known(self) -> list[tuple[np.ndarray, int]]:
+        """The groups of configurations whose probabilities are known from elsewhere."""
+        return [self.grid.groups(names) for names in self.grid.submodel.known]
 
     def query(self, asked: Asked) -> FloatArray:
         """P(target | given, do(do)), the cells in a row."""
@@ -52,7 +58,14 @@ class DenseModel:
 
     def jacobian(self) -> FloatArray:
         """The derivative of the manifest law by the free parameters."""
-        return self._gradients(self.grid.manifest, self.grid.cells, ())
+        cells = self.grid.cells
+        slopes = self._gradients(self.grid.manifest, cells + 1, ())[:cells]
+        if self.grid.is_selected:
+            law = added_up(self.grid.manifest, self.joint(), cells + 1)[:cells]
+            total = law.sum()
+            slopes = (slopes - law[:, None] / total * slopes.sum(axis=0)) / total
+        known = [self._gradients(of, count, ()) for of, count in self._known()]
+        return np.concatenate([slopes, *known])
 
     def query_gradients(self, asked: Asked) -> FloatArray:
         """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.separation.mixed import MixedGraph, reached
+from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, Node, named
 
 LARGEST_WORK = 1e7  # for one submodel, in rough operations
@@ -70,11 +71,15 @@ AnyNode = Node | Hidden
 
 @dataclass(frozen=True, eq=False)
 class Submodel:
-    """A graph with so many states for each variable; hidden causes have ``hidden_states``."""
+    """A graph with so many states for each variable; hidden causes have ``hidden_states``.
+
+    ``known`` are sets of variables whose law is known from elsewhere.
+    """
 
     graph: MixedGraph
     cardinality_of: Mapping[str, int]
     hidden_states: int = 2
+    known: tuple[Scope, ...] = ()
 
     @property
     def nodes(self) -> tuple[AnyNode, ...]:
@@ -106,14 +111,17 @@ class Submodel:
         return (*self.graph.sorted(self.graph.parents[node]), *causes)
 
 
-def candidates(graph: MixedGraph, asked: Asked) -> Iterator[Submodel]:
+def candidates(
+    graph: MixedGraph, asked: Asked, known: tuple[Names, ...] = ()
+) -> Iterator[Submodel]:
     """The submodels to try, kind by kind."""
     for kind in KINDS:
         for kept in kept_variables(graph, asked, kind):
             for part in parts(graph, kept, kind.left_out):
                 if part.hidden or kind.hidden_states == 2:
                     for cardinality_of in _cardinalities(part, kind.states):
-                        submodel = Submodel(part, cardinality_of, kind.hidden_states)
+                        laws = tuple(filter(None, map(part.named, known)))
+                        submodel = Submodel(part, cardinality_of, kind.hidden_states, laws)
                         if submodel.work < LARGEST_WORK:
                             yield submodel
 
@@ -124,6 +132,7 @@ def kept_variables(graph: MixedGraph, asked: Asked, kind: Kind) -> Iterator[Name
     for size in range(kind.fewest, kind.most + 1):
         for kept in combinations(universe, size):
             is_plain = graph.partial.isdisjoint(kept) and set(asked.do).isdisjoint(kept)
+            is_plain = is_plain and not graph.selection
             if set(asked.target).isdisjoint(kept) or is_plain:
                 graph.meter.charge(1)
             elif _is_connected(_part(graph, frozenset(kept))):
@@ -142,11 +151,12 @@ def parts(graph: MixedGraph, kept: Names, left_out: int) -> tuple[MixedGraph, ..
 
 @lru_cache(maxsize=2048)
 def _part(graph: MixedGraph, kept: Names) -> MixedGraph:
-    return graph.without(
-        node
-        for node in graph.order
-        if (node.variable if isinstance(node, Mechanism) else node) not in kept
-    )
+    """The graph of some variables and their mechanisms, and of R[*] if they matter to it."""
+    inside: set[Node] = {*kept, *map(Mechanism, kept)}
+    for node in graph.selection:
+        if not inside.isdisjoint(graph.parents[node] | graph.siblings[node]):
+            inside.add(node)
+    return graph.without(node for node in graph.order if node not in inside)
 
 
 def _is_connected(graph: MixedGraph) -> bool:
@@ -166,6 +176,7 @@ def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:
     """The variables that may matter to the query, those that decide its mechanisms first."""
     mechanisms = graph.closure(graph.mechanisms_of(query))
     first = {name for m in mechanisms for name in (m.variable, *graph.variable_parents(m))}
+    first.update(name for node in graph.selection for name in graph.variable_parents(node))
     order = [*graph.named(first), *graph.named(graph.near([*query, *mechanisms]) - first)]
     return [name for name in order if name not in query][:6]
 

@@ -40,8 +40,9 @@ class Grid:
     """Every configuration of a submodel's nodes, one a column, and what each node does there.
 
     ``rows[v]`` and ``value_of[v]`` give the row and the column of the CPT of v that a
-    configuration takes; ``manifest`` numbers what can be observed of it. ``seen`` has one column
-    for each number: the codes of the variables that may be observed, missing as a state.
+    configuration takes; ``manifest`` numbers what can be observed of it, in as many ``cells``; the
+    number after the last is that of rows which were not recorded. ``seen`` has one column for each
+    cell: the codes of the variables that may be observed, missing as a state.
     """
 
     submodel: Submodel
@@ -49,6 +50,7 @@ class Grid:
     rows: Mapping[AnyNode, Integers]
     sizes: Mapping[AnyNode, tuple[int, int]]
     manifest: Integers
+    cells: int
     seen: Mapping[str, Integers]
 
     def groups(self, names: Sequence[str]) -> tuple[Integers, int]:
@@ -61,9 +63,9 @@ class Grid:
         return len(self.manifest)
 
     @property
-    def cells(self) -> int:
-        """How many different things can be observed."""
-        return int(self.manifest.max()) + 1
+    def is_selected(self) -> bool:
+        """Whether some rows are not recorded: then only shares among the others are known."""
+        return bool(self.submodel.graph.selection)
 
 
 def packed(columns: Sequence[tuple[Integers, int]], length: int) -> tuple[Integers, int]:
@@ -89,7 +91,7 @@ def grid_of(submodel: Submodel) -> Grid:
 
 def _manifest(
     submodel: Submodel, values: Mapping[AnyNode, Integers], length: int
-) -> tuple[Integers, dict[str, Integers]]:
+) -> tuple[Integers, int, dict[str, Integers]]:
     graph = submodel.graph
     seen: dict[str, tuple[Integers, int]] = {}
     for name in graph.variables:
@@ -101,7 +103,10 @@ def _manifest(
     alone = [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
     index, _ = packed([*seen.values(), *alone], length)
     _, first, number = np.unique(index, return_index=True, return_inverse=True)
-    return number.astype(np.int64), {name: column[first] for name, (column, _) in seen.items()}
+    for node in graph.selection:
+        number = np.where(values[node] == 1, number, len(first))
+    codes = {name: column[first] for name, (column, _) in seen.items()}
+    return number.astype(np.int64), len(first), codes
 
 
 def moves_unseen(submodel: Submodel, asked: Asked) -> bool:
@@ -117,7 +122,8 @@ def ranks(submodel: Submodel, asked: Asked) -> tuple[int, int]:
         grid, point, basis = _generic(submodel, seed)
         query = _query_gradients(grid, point, asked)
         observed = max(observed, len(basis))
-        with_query = max(with_query, len(_echelon(np.concatenate([basis, query]))))
+        both = np.concatenate([basis, _widened(query, basis)])
+        with_query = max(with_query, len(_echelon(both)))
     return observed, with_query
 
 
@@ -126,8 +132,20 @@ def _generic(submodel: Submodel, seed: int) -> tuple[Grid, _Point, Integers]:
     """A random point, and a basis of the row space of the manifest law's Jacobian there."""
     grid = grid_of(submodel)
     point = _random_point(grid, np.random.default_rng(seed))
-    manifest = _gradients(grid, point, grid.manifest, grid.cells)
+    manifest = _gradients(grid, point, grid.manifest, grid.cells + 1)[: grid.cells]
+    if grid.is_selected:  # the law is known up to its scale: one parameter more
+        law = added_up(grid.manifest, point.joint.astype(np.float64), grid.cells + 1)
+        scale = law[: grid.cells, None].astype(np.int64) % PRIME
+        manifest = np.concatenate([manifest, scale], axis=1)
+    for names in submodel.known:
+        known = _gradients(grid, point, *grid.groups(names))
+        manifest = np.concatenate([manifest, _widened(known, manifest)])
     return grid, point, _echelon(manifest)
+
+
+def _widened(rows: Integers, like: Integers) -> Integers:
+    """The rows with zeros for the columns that they do not have."""
+    return np.pad(rows, ((0, 0), (0, like.shape[1] - rows.shape[1])))
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,11 @@ class Refutation:
     It goes on where it was left, as far as it may.
     """
 
-    def __init__(self, graph: MixedGraph, asked: Asked) -> None:
+    def __init__(
+        self, graph: MixedGraph, asked: Asked, known: tuple[frozenset[str], ...] = ()
+    ) -> None:
         self.asked = asked
-        self.left = candidates(graph, asked)
+        self.left = candidates(graph, asked, known)
 
     def witness(self, effort: float) -> Witness | None:
         """The first pair found with so much more effort, or None."""

@@ -26,7 +26,7 @@ from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.separation.mixed import MixedGraph, projected
 from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import Mechanism, Node, named, quoted
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named, quoted
 from lacunet.wording import listed
 
 Pair = tuple[Node, Node]
@@ -37,13 +37,15 @@ class Drawing:
     """A network, the causes of its mechanisms, and the pairs with a hidden common cause.
 
     ``latent`` are the variables that no data ever show; ``mixed`` is the graph of all the
-    others, in which a latent variable has become a hidden cause.
+    others, in which a latent variable has become a hidden cause. ``selection`` are the causes of
+    R[*], whether a row was recorded at all; None if every row was.
     """
 
     network: Network
     causes: Mapping[str, tuple[Node, ...]]
     hidden: tuple[Pair, ...]
     latent: Scope
+    selection: tuple[Node, ...] | None
     mixed: MixedGraph = field(repr=False)
 
     def __init__(
@@ -52,11 +54,14 @@ class Drawing:
         causes: Mapping[str, Iterable[Node]],
         hidden: Iterable[Pair] = (),
         latent: Collection[str] = (),
+        selection: Iterable[Node] | None = None,
     ) -> None:
         pairs = _checked_hidden(network, hidden)
         own = _checked_causes(network, causes, pairs)
+        chosen = _checked_selection(network, selection, pairs, own)
         parents: dict[Node, Iterable[Node]] = {n: network.parents_of[n] for n in network.variables}
         parents |= {Mechanism(variable): nodes for variable, nodes in own.items()}
+        parents |= {} if chosen is None else {SELECTION: chosen}
         unseen = {checked_node(network, name) for name in latent}
         mixed = MixedGraph.of(parents, parents, pairs)
         gone = [node for node in mixed.order if {node, getattr(node, "variable", node)} & unseen]
@@ -67,6 +72,7 @@ class Drawing:
             ("causes", MappingProxyType(own)),
             ("hidden", pairs),
             ("latent", tuple(name for name in network.variables if name in unseen)),
+            ("selection", chosen),
             ("mixed", replace(mixed, partial=mixed.partial - unseen)),
         ):
             object.__setattr__(self, name, value)
@@ -130,10 +136,12 @@ class Drawing:
         return hash(self._key())
 
     def __reduce__(self) -> tuple[type[Drawing], tuple[object, ...]]:
-        return type(self), (self.network, dict(self.causes), self.hidden, self.latent)
+        own = (self.network, dict(self.causes), self.hidden, self.latent, self.selection)
+        return type(self), own
 
     def _key(self) -> tuple[object, ...]:
-        return self.network, tuple(self.causes.items()), self.hidden, self.latent
+        causes = tuple(self.causes.items())
+        return self.network, causes, self.hidden, self.latent, self.selection
 
 
 def checked_node(network: Network, node: object) -> Node:
@@ -142,6 +150,8 @@ def checked_node(network: Network, node: object) -> Node:
         inner = node[2:-1]
         is_quoted = inner.startswith('"')
         node = next(parse_statements(node)).left[0] if is_quoted else Mechanism(inner)
+    if node == SELECTION:
+        return SELECTION
     if not isinstance(node, str | Mechanism):
         raise MissingnessGraphError(
             f"the node {node!r} is neither a variable of the network nor a mechanism.",
@@ -176,7 +186,7 @@ def check_edge(network: Network, cause: Node, effect: Node) -> None:
 
 def _places(network: Network) -> dict[Node, int]:
     """The variables in the network's order, then the mechanisms."""
-    nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables)]
+    nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables), SELECTION]
     return {node: at for at, node in enumerate(nodes)}
 
 
@@ -202,6 +212,11 @@ def _checked_causes(
     """The parents of every mechanism that is named anywhere, in the network's order."""
     place = _places(network)
     own: dict[str, set[Node]] = {}
+    if SELECTION.variable in causes:
+        raise MissingnessGraphError(
+            "R[*] is whether a row was recorded, not the mechanism of a variable.",
+            "give its causes as selection=[...]; rename a variable that is called '*'.",
+        )
     for variable, nodes in causes.items():
         mechanism = checked_node(network, Mechanism(variable))
         own[variable] = {checked_node(network, node) for node in nodes}
@@ -209,8 +224,15 @@ def _checked_causes(
             raise _self_loop(mechanism)
     mentioned = [node for nodes in [*own.values(), *hidden] for node in nodes]
     for node in mentioned:
-        if isinstance(node, Mechanism):
+        if isinstance(node, Mechanism) and node != SELECTION:
             own.setdefault(node.variable, set())
+    for variable, nodes in own.items():
+        if SELECTION in nodes:
+            raise MissingnessGraphError(
+                f"R[*] -> {Mechanism(variable)}: every row that there is was recorded, so this "
+                "says nothing.",
+                f"write what decides on both, as in A -> R[*]; A -> {Mechanism(variable)}.",
+            )
     ordered = {
         variable: tuple(sorted(own[variable], key=place.__getitem__))
         for variable in network.variables
@@ -222,6 +244,27 @@ def _checked_causes(
         path = " -> ".join(map(named, error.args[1]))
         raise MissingnessGraphError(f"the mechanisms form a cycle: {path}.") from None
     return ordered
+
+
+def _checked_selection(
+    network: Network,
+    selection: Iterable[Node] | None,
+    hidden: tuple[Pair, ...],
+    causes: Mapping[str, tuple[Node, ...]],
+) -> tuple[Node, ...] | None:
+    """The causes of R[*], in the network's order; none of its own mechanisms is unknown."""
+    if selection is None and not any(SELECTION in pair for pair in hidden):
+        return None
+    place, chosen = _places(network), {checked_node(network, node) for node in selection or ()}
+    if SELECTION in chosen:
+        raise _self_loop(SELECTION)
+    for node in chosen:
+        if isinstance(node, Mechanism) and node.variable not in causes:
+            raise MissingnessGraphError(
+                f"{node} -> R[*]: {quoted(node.variable)} has no mechanism.",
+                f"add {node} on its own if nothing causes it.",
+            )
+    return tuple(sorted(chosen, key=place.__getitem__))
 
 
 def category(graph: MixedGraph) -> str:
@@ -241,15 +284,20 @@ def mar_violation(graph: MixedGraph) -> tuple[Node, ...] | None:
 def why_category(graph: MixedGraph) -> str:
     """The category with its reason: the path that rules out the category before it."""
     to_mechanism = graph.open_path(graph.variables, graph.mechanisms, ())
-    if to_mechanism is None:
-        return "MCAR: no path leads from a variable to a mechanism."
     around = mar_violation(graph)
-    if around is None:
-        return (
+    if to_mechanism is None:
+        words = "MCAR: no path leads from a variable to a mechanism."
+    elif around is None:
+        words = (
             f"MAR: the path {graph.in_words(to_mechanism)} rules out MCAR, and the always "
             "observed variables block every path from a partially observed variable to a mechanism."
         )
-    return (
-        f"MNAR: the path {graph.in_words(around)} joins a partially observed variable to a "
-        "mechanism, and no always observed variable blocks it."
-    )
+    else:
+        words = (
+            f"MNAR: the path {graph.in_words(around)} joins a partially observed variable to a "
+            "mechanism, and no always observed variable blocks it."
+        )
+    if graph.selection:
+        chosen = ", ".join(map(named, graph.sorted(graph.parents[SELECTION]))) or "chance"
+        words += f" Rows are a selection: {chosen} decides which are recorded."
+    return words

@@ -24,7 +24,7 @@ from itertools import pairwise
 from math import inf
 from typing import TypeVar
 
-from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named
 
 Nodes = frozenset[Node]
 _NONE: Nodes = frozenset()
@@ -89,7 +89,9 @@ class MixedGraph:
         rank = {node: at for at, node in enumerate(nodes)}
 
         if partial is None:
-            partial = frozenset(node.variable for node in nodes if isinstance(node, Mechanism))
+            partial = frozenset(
+                node.variable for node in nodes if isinstance(node, Mechanism) and node != SELECTION
+            )
         return cls(
             nodes,
             {node: frozenset(parents.get(node, ())) for node in nodes},
@@ -147,8 +149,15 @@ class MixedGraph:
 
     @cached_property
     def mechanisms(self) -> tuple[Mechanism, ...]:
-        """The nodes that are mechanisms."""
-        return tuple(node for node in self.order if isinstance(node, Mechanism))
+        """The nodes that are mechanisms of variables."""
+        return tuple(
+            node for node in self.order if isinstance(node, Mechanism) and node != SELECTION
+        )
+
+    @cached_property
+    def selection(self) -> frozenset[Mechanism]:
+        """R[*], if the graph has it: 1 in every row that there is."""
+        return frozenset({SELECTION}) & self.parents.keys()
 
     def mechanisms_of(self, nodes: Iterable[Node]) -> frozenset[Mechanism]:
         """The mechanisms of those variables that are partially observed."""

@@ -1,0 +1,225 @@
+"""Selection: rows that were not recorded at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lacunet.errors import LacunetError
+from lacunet.missingness.augmented import augmented
+from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.implications import implications, never_testable
+from lacunet.missingness.recover.answers import recover
+from lacunet.missingness.verdict import Verdict
+from lacunet.model.network import Network
+from lacunet.model.nodes import SELECTION, Mechanism
+from manifest_laws import assert_two_models_look_the_same, random_graph, random_model
+
+NETWORK = Network(
+    {"Age": ["young", "old"], "Ill": ["no", "yes"], "Test": ["0", "1", "2"]},
+    {"Ill": ["Age"], "Test": ["Ill"]},
+)
+BY_AGE = MissingnessGraph.parse("Age -> R[*]; Ill -> R[Test]", NETWORK)
+
+
+def test_selection_is_part_of_the_text_and_comes_back() -> None:
+    assert str(BY_AGE) == "Ill -> R[Test]\nAge -> R[*]"
+    assert BY_AGE.selection == ("Age",)
+    assert BY_AGE.partially_observed == ("Test",)
+    assert MissingnessGraph.parse(str(BY_AGE), NETWORK) == BY_AGE
+    assert MissingnessGraph.from_networkx(BY_AGE.to_networkx(), NETWORK) == BY_AGE
+    assert BY_AGE.hiding(["Ill"]).selection == ("Age",)
+    assert str(MissingnessGraph.parse("R[*]; R[Test]", NETWORK)) == "R[Test]\nR[*]"
+    assert "Rows are a selection: Age decides which are recorded" in BY_AGE.why()
+    assert MissingnessGraph.parse("Ill -> R[Test]", NETWORK) != BY_AGE
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("R[*] -> R[Test]", "says nothing"),
+        ("R[*] -> Age", "cannot cause a variable"),
+        ("R[Age] -> R[*]; R[*] -> R[Age]", "says nothing"),
+    ],
+)
+def test_selection_causes_nothing(text: str, match: str) -> None:
+    with pytest.raises(MissingnessGraphError, match=match):
+        MissingnessGraph.parse(text, NETWORK)
+
+
+def test_what_does_not_depend_on_selection_given_its_conditions_is_recovered() -> None:
+    assert BY_AGE.recover(["Ill"], ["Age"]).estimand == "P(Ill | Age) = P(Ill | Age, R[*]=1)"
+    assert BY_AGE.recover(["Test"], ["Ill"]).status == "recoverable"
+    for target, given in ((["Ill"], []), (["Age"], ["Ill"])):
+        verdict = BY_AGE.recover(target, given)
+        assert verdict.status == "not recoverable"
+        assert verdict.generic is False
+        assert_two_models_look_the_same(verdict)
+
+
+def test_the_law_of_what_decides_on_selection_recovers_the_rest() -> None:
+    model = random_model(BY_AGE, np.random.default_rng(0))
+    age = model.truth(["Age"])
+    for target, given in ((["Ill"], []), (["Age"], ["Ill"]), (["Test"], [])):
+        verdict = BY_AGE.recover(target, given, population=["Age"])
+        assert "P(Age) (population)" in verdict.estimand
+        rows = model.manifest()
+        for law in (
+            {"Age": age},
+            {("Age",): age},
+            {"Age": dict(zip(["young", "old"], age, strict=True))},
+        ):
+            found = verdict.estimate(rows, population=law)
+            np.testing.assert_allclose(found, model.truth(target, given), rtol=0, atol=1e-12)
+        census = {"Age": ["young"] * 3 + ["old"]}
+        by_rows = verdict.estimate(rows, population=census)
+        by_numbers = verdict.estimate(rows, population={"Age": [0.75, 0.25]})
+        np.testing.assert_allclose(by_rows, by_numbers)
+
+
+def test_a_law_that_is_needed_must_be_given_and_fit() -> None:
+    verdict = BY_AGE.recover(["Ill"], population=["Age"])
+    rows = random_model(BY_AGE, np.random.default_rng(0)).manifest()
+    with pytest.raises(MissingnessGraphError, match="needs the law of 'Age'"):
+        verdict.estimate(rows)
+    with pytest.raises(MissingnessGraphError, match="shape"):
+        verdict.estimate(rows, population={"Age": [0.2, 0.3, 0.5]})
+    with pytest.raises(MissingnessGraphError, match="do not show all"):
+        verdict.estimate(rows, population={"Age": ["young", None]})
+    with pytest.raises(MissingnessGraphError, match="'Agge'"):
+        BY_AGE.recover(["Ill"], population=["Agge"])
+
+
+def assert_sound(graph: MissingnessGraph, verdict: Verdict, rng: np.random.Generator) -> None:
+    if verdict.is_recoverable:
+        model = random_model(graph, rng)
+        laws = {scope: model.truth(scope) for scope in verdict.population}
+        found = verdict.estimate(model.manifest(), population=laws or None)
+        truth = model.truth(verdict.target, verdict.given, verdict.do)
+        np.testing.assert_allclose(found, truth, rtol=0, atol=1e-8)
+    elif verdict.status == "not recoverable" and not verdict.population:
+        assert_two_models_look_the_same(verdict)
+
+
+def verdicts(graphs: int, seed: int, hidden_share: float = 0.08) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for at in range(graphs):
+        rng = np.random.default_rng([seed, at])
+        graph = random_graph(rng, 3, hidden_share, selects=True)
+        if len(graph.hidden) > 4:
+            continue
+        names = [str(name) for name in rng.permutation(graph.network.variables)]
+        do = names[2:] if at % 2 else []
+        for population in ([], names[:1]):
+            verdict = recover(graph, names[:1], names[1:2], do, population=population)
+            assert_sound(graph, verdict, rng)
+            counts[verdict.status] += 1
+        by_cause = graph.selection or ()
+        verdict = recover(graph, names[:1], population=[str(name) for name in by_cause])
+        assert_sound(graph, verdict, rng)
+        counts[verdict.status] += 1
+    return counts
+
+
+def test_verdicts_under_selection_are_sound() -> None:
+    counts = verdicts(20, 0)
+    assert min(counts["recoverable"], counts["not recoverable"]) >= 5
+
+
+@pytest.mark.slow
+def test_verdicts_under_selection_are_sound_in_many_graphs() -> None:
+    counts = verdicts(400, 1)
+    assert counts["undecided"] < 0.1 * counts.total(), counts
+
+
+def test_implications_hold_among_the_rows_that_were_recorded() -> None:
+    # Age and Test decide on selection: among recorded rows they depend on each other.
+    network = Network({n: ["0", "1"] for n in "ABC"}, {"C": ["A"]})
+    free = MissingnessGraph.parse("A -> R[C]", network)
+    chosen = MissingnessGraph.parse("A -> R[C]; A, B -> R[*]", network)
+    assert any({i.one, i.two} == {"B", Mechanism("C")} and not i.given for i in implications(free))
+    (found,) = [i for i in implications(chosen) if {i.one, i.two} == {"B", Mechanism("C")}]
+    assert found.given == ("A",)
+    assert SELECTION in found.shown
+    assert str(found).endswith("R[*]=1")
+    assert never_testable(chosen)[0].startswith("R[*] depends on nothing else")
+
+
+def test_the_full_law_of_selected_rows_is_not_that_of_all() -> None:
+    verdict = BY_AGE.recover_full_law()
+    assert verdict.status == "not recoverable"
+    assert "selection" in verdict.why
+    by_chance = MissingnessGraph.parse("Ill -> R[Test]; R[*]", NETWORK)
+    assert by_chance.recover_full_law().status == "recoverable"
+
+
+def test_em_refuses_selection() -> None:
+    rows = random_model(BY_AGE, np.random.default_rng(0)).manifest()
+    with pytest.raises(LacunetError, match=r"R\[\*\]"):
+        augmented(BY_AGE, rows)
+
+
+def test_the_identified_set_under_selection_holds_the_truth() -> None:
+    model = random_model(BY_AGE, np.random.default_rng(2))
+    found = BY_AGE.recover(["Ill"]).identified_set(model.manifest())
+    truth = model.truth(["Ill"])
+    assert (found.low - 1e-7 <= truth).all()
+    assert (truth <= found.high + 1e-7).all()
+    # Whatever the share of the young, P(Ill) lies between the two conditionals.
+    given_age = np.sort(model.truth(["Ill"], ["Age"])[:, 1])
+    np.testing.assert_allclose([found.low[1], found.high[1]], given_age, atol=1e-6)
+
+
+def test_selection_is_simulated_and_undone() -> None:
+    import lacunet as lc
+
+    network = NETWORK.with_tables(
+        {
+            "Age": np.array([0.5, 0.5]),
+            "Ill": np.array([[0.9, 0.1], [0.4, 0.6]]),
+            "Test": np.array([[0.8, 0.1, 0.1], [0.1, 0.2, 0.7]]),
+        }
+    )
+    graph = MissingnessGraph.parse("Age -> R[*]; Ill -> R[Test]", network)
+    mechanisms = lc.MissingByGraph(graph, {"*": [0.1, 0.7], "Test": [0.2, 0.4]})
+    drawn = lc.simulate(network, 20_000, mechanisms, rng=1)
+    assert drawn.table.rows == pytest.approx(12_000, abs=5 * np.sqrt(20_000 * 0.24))
+    assert drawn.complete.rows == 20_000
+    table = drawn.table
+    ill = float((table.columns["Ill"] == 1).mean())
+    assert ill == pytest.approx(0.75 * 0.1 + 0.25 * 0.6, abs=0.02)  # of those recorded
+    verdict = graph.recover(["Ill"], population=["Age"])
+    found = verdict.estimate(table, population={"Age": [0.5, 0.5]})
+    assert found[1] == pytest.approx(0.35, abs=0.02)  # of all: four standard errors are 0.018
+
+
+def test_rows_of_a_frame_are_selected_with_all_their_columns() -> None:
+    import pandas as pd
+
+    import lacunet as lc
+
+    graph = MissingnessGraph.parse("Age -> R[*]", NETWORK)
+    frame = pd.DataFrame(
+        {"Age": ["young", "old"] * 20, "Ill": ["no"] * 40, "Test": ["0"] * 40, "id": range(40)}
+    )
+    kept = lc.hide(frame, NETWORK, lc.MissingByGraph(graph, {"*": [0.0, 1.0]}), rng=0)
+    assert kept["Age"].tolist() == ["young"] * 20
+    assert kept["id"].tolist() == list(range(0, 40, 2))
+
+
+def test_drawn_selection_is_kept_as_json(tmp_path: Path) -> None:
+    import json
+
+    import lacunet as lc
+    from lacunet.missingness.mechanisms import parameters
+    from lacunet.simulation.by_graph import read_missingness
+
+    drawn = lc.MissingByGraph(BY_AGE).draw(NETWORK, np.random.default_rng(0))
+    (tmp_path / "m.json").write_text(json.dumps(parameters(drawn)))
+    again = read_missingness(tmp_path / "m.json", NETWORK)
+    np.testing.assert_allclose(again.mechanisms["*"].missing, drawn.mechanisms["*"].missing)
+    assert again.graph == BY_AGE
