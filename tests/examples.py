@@ -7,8 +7,13 @@ from itertools import product
 import numpy as np
 
 from lacunet.data.table import EncodedTable
+from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
+
+# Patients of a screening test; verified are mostly those with symptoms and a positive test.
+SCREENING = example("screening")
+NOT_VERIFIED = {"Disease": [[0.95, 0.2], [0.5, 0.05]]}  # given Symptoms, Test
 
 RAIN = Network(
     {"Rain": ["no", "yes"], "Sprinkler": ["off", "on"], "Wet": ["no", "yes"]},

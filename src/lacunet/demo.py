@@ -10,41 +10,18 @@ The demonstration as a short text.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from lacunet.building.network import Network
 from lacunet.data.examples import example_data
-from lacunet.data.table import EncodedTable
 from lacunet.estimate.learn import learn
+from lacunet.estimate.result import Result
+from lacunet.formats.catalogue import example
 from lacunet.inference.query import query
-from lacunet.missingness.graph import MissingnessGraph
-from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.simulate import simulate
 from lacunet.wording import text_table
 
-ROWS = 50_000
-SEED = 1
-METHODS = ("listwise", "factored-mar")
-
-SCREENING = Network(
-    {
-        "Age": ["under 50", "50 and over"],
-        "Disease": ["no", "yes"],
-        "Symptoms": ["no", "yes"],
-        "Test": ["negative", "positive"],
-    },
-    {"Disease": ["Age"], "Symptoms": ["Disease"], "Test": ["Disease"]},
-    {
-        "Age": [0.6, 0.4],
-        "Disease": [[0.95, 0.05], [0.8, 0.2]],
-        "Symptoms": [[0.9, 0.1], [0.4, 0.6]],
-        "Test": [[0.9, 0.1], [0.25, 0.75]],
-    },
-)
-NOT_VERIFIED = {"Disease": [[0.95, 0.2], [0.5, 0.05]]}  # given Symptoms, Test
-
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # What people ask for: in words, then the variable, then the cell of its CPT.
 ASKED = (
@@ -56,26 +33,38 @@ ASKED = (
 
 
 @dataclass(frozen=True)
-class Demonstration:
-    """The data, what each method learned, and the answers beside the truth."""
+class Comparison:
+    """One probability: the truth, what the complete rows say, and what all rows say."""
 
-    table: EncodedTable
-    learned: dict[str, Network]
-    answers: tuple[tuple[Any, ...], ...]  # in words, the truth, what each method says
+    what: str
+    truth: float
+    complete_rows: float
+    learned: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """The data, what was learned from all rows, and the answers beside the truth."""
+
+    truth: Network
+    patients: pa.Table
+    result: Result
+    answers: tuple[Comparison, ...]
     obesity: dict[str, float]
 
 
 def demonstrate() -> Demonstration:
-    """Draw patients, hide the disease of those not verified, and learn from the rest."""
-    graph = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
-    missing = MissingByGraph(graph, NOT_VERIFIED)
-    table = simulate(SCREENING, ROWS, missing, np.random.default_rng(SEED)).table
-    learned = {method: learn(SCREENING, table, method).network for method in METHODS}
-    answers = tuple(
-        (words, *(float(one.cpt(variable).table[cell]) for one in (SCREENING, *learned.values())))
-        for words, variable, cell in ASKED
-    )
-    return Demonstration(table, learned, answers, obesity())
+    """Learn from patients of whom few were verified: by the complete rows, and by all rows."""
+    truth, patients = example("screening"), example_data("screening")
+    complete_rows = learn(truth, patients, "listwise")
+    result = learn(truth, patients, intervals=True)
+    answers = []
+    for what, variable, cell in ASKED:
+        values = [float(one.cpt(variable).table[cell]) for one in (truth, complete_rows, result)]
+        low, high = result.interval(variable)[cell].tolist()
+        answers.append(Comparison(what, *values, (low, high)))
+    return Demonstration(truth, patients, result, tuple(answers), obesity())
 
 
 def obesity() -> dict[str, float]:
@@ -83,32 +72,36 @@ def obesity() -> dict[str, float]:
     children = example_data("muscatine")
     network = Network.from_data(children, "Sex, Age -> Obese1 -> Obese2 -> Obese3")
     return {
-        method: float(
-            query(learn(network, children, method, prior=1, weight="Count").network, "Obese3")[1]
-        )
-        for method in ("listwise", "factored-mar", "em")
+        method: float(query(learn(network, children, method, counts="Count"), "Obese3")[1])
+        for method in ("listwise", "auto")
     }
 
 
 def demonstration_as_text(shown: Demonstration) -> str:
-    """The answers of each method beside the truth."""
-    table, obese = shown.table, shown.obesity
-    missing = table.missing_of["Disease"]
-    rows = [[words, *(f"{value:.3f}" for value in values)] for words, *values in shown.answers]
+    """The answers beside the truth."""
+    patients, obese = shown.patients, shown.obesity
+    verified = patients.num_rows - patients["Disease"].null_count
+    rows = [
+        [
+            answer.what,
+            *(f"{value:.3f}" for value in (answer.truth, answer.complete_rows, answer.learned)),
+            "{:.3f} to {:.3f}".format(*answer.interval),
+        ]
+        for answer in shown.answers
+    ]
     return "\n".join(
         [
-            f"{table.rows:,} patients were tested; whether they have the disease was verified",
-            f"for {table.rows - missing:,} of them, mostly for those with a positive test.",
+            f"{patients.num_rows:,} patients were tested; whether they have the disease was",
+            f"verified for {verified:,} of them, mostly for those with a positive test.",
             "",
-            text_table(["probability", "truth", "complete rows", "lacunet"], rows),
+            text_table(["probability", "truth", "complete rows", "lacunet", "95% interval"], rows),
             "",
             "The complete rows are mostly patients with symptoms and a positive test, so every",
-            "answer from them is off: verification bias. lacunet used all rows, by factored",
-            "deletion for data missing at random.",
+            "answer from them is off: verification bias. lacunet used all rows, by its default",
+            "method.",
             "",
             "A real table: 4,856 children were weighed in three surveys (Muscatine), and most of",
-            "them missed one or two. Obese at the third survey, by the rows without a gap "
-            f"{obese['listwise']:.3f},",
-            f"by factored-mar {obese['factored-mar']:.3f}, by em {obese['em']:.3f}.",
+            f"them missed one or two. Obese at the third survey: {obese['auto']:.3f}; by the",
+            f"complete rows, {obese['listwise']:.3f}.",
         ]
     )

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from examples import NOT_VERIFIED, SCREENING
 from lacunet.cli import main
 from lacunet.data.write import write_table
-from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from examples import NOT_VERIFIED, SCREENING
 from lacunet.cli import main
 from lacunet.cli.queries import split_query
 from lacunet.data.write import write_table
-from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulation.by_graph import MissingByGraph

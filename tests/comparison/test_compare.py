@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from standins import SOURCE
 
+from examples import NOT_VERIFIED, SCREENING
 from lacunet.comparison.compare import Comparison, case_of, compare
-from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page

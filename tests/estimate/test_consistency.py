@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from examples import NOT_VERIFIED, SCREENING
 from lacunet.data.table import EncodedTable
-from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.estimate.registry import METHODS
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulation.by_graph import MissingByGraph

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from examples import NOT_VERIFIED, SCREENING
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
-from lacunet.demo import NOT_VERIFIED, SCREENING
 from lacunet.estimate.explain import explain
 from lacunet.estimate.method import MethodError
 from lacunet.report.learned.text import result_as_text

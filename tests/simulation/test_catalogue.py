@@ -73,7 +73,7 @@ def test_a_name_that_is_not_bundled_gets_suggestions() -> None:
         example("alarn")
     with pytest.raises(UnknownNetworkError, match="did you mean 'child'"):
         example("CHILD")
-    with pytest.raises(UnknownNetworkError, match=r"networks are cancer, .*, barley"):
+    with pytest.raises(UnknownNetworkError, match=r"networks are screening, .*, barley"):
         example("xyzzy")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from pathlib import Path
 
 from lacunet.cli.options import add, add_json, note
@@ -25,8 +26,8 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the demonstration, print it, and write what it learned."""
-    from lacunet.data.write import write_table
-    from lacunet.demo import METHODS, SCREENING, demonstrate, demonstration_as_text
+    from lacunet.data.write import write_arrow
+    from lacunet.demo import demonstrate, demonstration_as_text
     from lacunet.formats.files import write_network
 
     shown = demonstrate()
@@ -36,15 +37,17 @@ def run(options: Namespace) -> int:
     except OSError as error:
         problem = f"{options.output}: the folder cannot be made: {error.strerror}."
         raise OutputError(problem, "name another.") from None
-    write_network(SCREENING, folder / "truth.bif")
-    write_table(shown.table, SCREENING, folder / "data.csv")
-    write_network(shown.learned[METHODS[-1]], folder / "learned.bif")
+    write_network(shown.truth, folder / "truth.bif")
+    write_arrow(shown.patients, folder / "data.csv")
+    write_network(shown.result.network, folder / "learned.bif")
     if options.json:
-        answers = [
-            dict(zip(("what", "truth", *METHODS), answer, strict=True)) for answer in shown.answers
-        ]
-        told = {"rows": shown.table.rows, "answers": answers, "obesity": shown.obesity}
-        print(json.dumps(told))
+        report = {
+            "rows": shown.patients.num_rows,
+            "method": shown.result.method,
+            "answers": [asdict(answer) for answer in shown.answers],
+            "obesity": shown.obesity,
+        }
+        print(json.dumps(report))
     else:
         print(demonstration_as_text(shown))
     note(f"the learned network is in {folder / 'learned.bif'}, the data in {folder / 'data.csv'}")

@@ -1,4 +1,4 @@
-"""Real incomplete tables that come with the package; where they are from is in NOTICE."""
+"""Incomplete tables that come with the package; where they are from is in NOTICE."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lacunet.data.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAMES = ("muscatine", "nhanes")
+NAMES = ("muscatine", "nhanes", "screening")
 
 
 def example_data(name: str) -> pa.Table:
@@ -21,7 +21,9 @@ def example_data(name: str) -> pa.Table:
     name
         ``"nhanes"``: 8,366 persons and 20 answers of the US health survey of 2017-2018, with
         questions that were skipped and refused. ``"muscatine"``: whether 4,856 children were
-        obese in three surveys, as counts in the column ``Count``.
+        obese in three surveys, as counts in the column ``Count``. ``"screening"``: 50,000
+        simulated patients with age, symptoms and test result; whether they have the disease was
+        verified for some. They are drawn from ``lacunet.example("screening")``.
 
     Examples
     --------
