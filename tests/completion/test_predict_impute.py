@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import lacunet as lc
 from examples import RAIN
 from lacunet.completion.posteriors import completion_shares
+from lacunet.completion.predict import GIVEN
 from lacunet.completion.rows import most_probable
 from lacunet.data.errors import DataError
 from lacunet.data.table import EncodedTable
@@ -337,6 +338,21 @@ def test_files_become_arrow_tables(tmp_path: Path) -> None:
         "Sprinkler": ["on", "off"],
     }
     assert lc.predict(RAIN, str(path), "Rain").num_rows == 2
+
+
+def test_predictions_of_files_are_those_of_the_frame(tmp_path: Path) -> None:
+    """Read in pieces, one file after the other; a path is never taken for rows."""
+    frame = KINDS["polars"]
+    expected = as_lists(lc.predict(RAIN, frame, ["Rain", "Wet"], give=GIVEN[:3]))
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path in paths:
+        frame.write_parquet(path)
+    sources = [paths[0], paths, frame.lazy()]
+    for source, copies in zip(sources, (1, 2, 1), strict=True):
+        found = as_lists(lc.predict(RAIN, source, ["Rain", "Wet"], give=GIVEN[:3]))
+        assert list(found) == list(expected)
+        for name, cells in expected.items():
+            assert found[name] == pytest.approx(cells * copies)
 
 
 def test_a_latent_variable_becomes_a_column() -> None:

@@ -22,7 +22,7 @@ from lacunet.data import frames, source
 from lacunet.data.batches import Door
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.given import Data
-from lacunet.data.read import Growing, read_table
+from lacunet.data.read import Growing, read_table, tables_of
 from lacunet.data.reading import plan_reading
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
@@ -326,3 +326,20 @@ def test_an_encoded_table_takes_rows_with_their_numbers() -> None:
     assert isinstance(taken, EncodedTable)
     assert taken.row_numbers is not None
     assert taken.row_numbers.tolist() == [3, 4]
+
+
+def test_rows_come_in_pieces_that_are_the_table(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.parquet" for name in "abc"]
+    for path in paths:
+        pyarrow.parquet.write_table(pa.table({**ROWS, "B": ["0", "1", None, "1"]}), path)
+    pieces = list(tables_of(paths, PAIR))
+    whole = read_table(paths, PAIR)
+    assert len(pieces) == len(paths)
+    for name in PAIR.variables:
+        codes = np.concatenate([piece.columns[name] for piece in pieces])
+        np.testing.assert_array_equal(codes, whole.columns[name])
+
+
+def test_no_rows_are_no_pieces() -> None:
+    with pytest.raises(DataError, match="has no rows"):
+        list(tables_of({"A": [], "B": []}, PAIR))

@@ -40,6 +40,20 @@ class Posteriors:
     log_probability: FloatArray
     unsupported_of: Mapping[str, FloatArray]
 
+    @classmethod
+    def joined(cls, parts: Sequence[Posteriors]) -> Posteriors:
+        """Those of all rows, one part after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            {v: np.concatenate([one.of_target[v] for one in parts]) for v in parts[0].of_target},
+            np.concatenate([one.log_probability for one in parts]),
+            {
+                v: np.concatenate([one.unsupported_of[v] for one in parts])
+                for v in parts[0].unsupported_of
+            },
+        )
+
     def with_logs(self, log_probability: FloatArray) -> Posteriors:
         """The same with other log-probabilities."""
         return replace(self, log_probability=log_probability)

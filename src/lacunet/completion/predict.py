@@ -8,16 +8,17 @@ from math import isnan
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.completion.assumptions import say_assumptions
 from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
 from lacunet.completion.shares import object_to_shares
-from lacunet.data.given import data_given
-from lacunet.data.read import read_table
+from lacunet.data.given import Data, data_given
+from lacunet.data.read import tables_of
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import few_rows, held_data, made_like
+from lacunet.data.whole import few_rows, made_like
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.answer import Answer
@@ -97,26 +98,53 @@ def predict(
     if wrong := [answer for answer in answers if answer not in GIVEN]:
         raise LacunetError(f"give={wrong[0]!r} is not known.", f"choose among {', '.join(GIVEN)}.")
     shares = _wants_shares(network, answers, unsupported)
-    given = held_data(data_given(data, missing=missing))
-    frame, found = given.source, None
-    if not (given.said.keys() > {"source"} or given_targets or "log-probability" in answers):
-        found = _one_by_one(learned, network, frame, names, shares, memory)
-    if found is None:
-        columns = source_from(given).columns
-        latent = (*given.latent, *(v for v in names if v not in (*columns, *given.latent)))
-        table = read_table(replace(given, latent=latent), network)
-        if {*table.partially_observed} - {*latent}:
-            say_assumptions(learned, network, draws=False)
-        whole, rows = rows_with_mechanisms(network, table, set(latent))
-        asked = rows if given_targets else _without(rows, names)
-        found = row_posteriors(whole, asked, names, memory, shares=shares)
-        if "log-probability" in answers and asked is not rows:
-            found = found.with_logs(row_posteriors(network, table, (), memory).log_probability)
-    _warn_of_impossible(found, names)
+    given = data_given(data, missing=missing)
+    asked = _Asked(network, names, given_targets, "log-probability" in answers, shares, memory)
+    found = None
+    if not (given.said.keys() > {"source"} or given_targets or asked.logs):
+        found = _one_by_one(asked, given.source)
+    posteriors, misses_any = found or _in_pieces(asked, given)
+    if misses_any:
+        say_assumptions(learned, network, draws=False)
+    _warn_of_impossible(posteriors, names)
     if unsupported != "ignore":
-        for name, own in found.unsupported_of.items():
+        for name, own in posteriors.unsupported_of.items():
             object_to_shares(own, f"the predictions of {name!r}", unsupported)
-    return made_like(frame, _columns(network, found, answers))
+    return made_like(given.source, _columns(network, posteriors, answers))
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is to be predicted, and what is to be found with it."""
+
+    network: Network
+    names: tuple[str, ...]
+    given_targets: bool
+    logs: bool
+    shares: bool
+    memory: float | None
+
+
+def _in_pieces(asked: _Asked, data: Data) -> tuple[Posteriors, bool]:
+    """The posteriors of all rows, some at a time, and whether rows miss anything."""
+    names, columns = asked.names, source_from(data).columns
+    latent = (*data.latent, *(v for v in names if v not in (*columns, *data.latent)))
+    found, misses_any = [], False
+    for table in tables_of(replace(data, latent=latent), asked.network):
+        misses_any |= bool({*table.partially_observed} - {*latent})
+        found.append(_of_table(asked, table, set(latent)))
+    return Posteriors.joined(found), misses_any
+
+
+def _of_table(asked: _Asked, table: EncodedTable, latent: set[str]) -> Posteriors:
+    """The posteriors of some rows."""
+    network, names = asked.network, asked.names
+    whole, rows = rows_with_mechanisms(network, table, latent)
+    shown = rows if asked.given_targets else _without(rows, names)
+    found = row_posteriors(whole, shown, names, asked.memory, shares=asked.shares)
+    if not asked.logs or shown is rows:
+        return found
+    return found.with_logs(row_posteriors(network, table, (), asked.memory).log_probability)
 
 
 def _names(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
@@ -160,24 +188,17 @@ def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:
         )
 
 
-def _one_by_one(
-    learned: AnyNetwork,
-    network: Network,
-    frame: Any,
-    names: Sequence[str],
-    shares: bool,
-    memory: float | None,
-) -> Posteriors | None:
-    """The posteriors of a few rows, each asked as a query; None where that is not the way.
+def _one_by_one(asked: _Asked, frame: Any) -> tuple[Posteriors, bool] | None:
+    """The same for a few rows, each asked as a query; None where that is not the way.
 
     Only for rows whose cells are states as they are written, or missing: the rest is for those
     who read data.
     """
+    network, names, shares, memory = asked.network, asked.names, asked.shares, asked.memory
     rows = few_rows(frame, FEW)
     if rows is None or not _are_plain(network, rows, names):
         return None
-    if any(type(value) is not str for row in rows for value in row.values()):
-        say_assumptions(learned, network, draws=False)
+    misses_any = any(type(value) is not str for row in rows for value in row.values())
     whole = with_nodes(network)
     of_target = {name: np.empty((len(rows), network.cardinality(name))) for name in names}
     unsupported_of = {name: np.zeros(len(rows)) for name in names if shares}
@@ -195,7 +216,7 @@ def _one_by_one(
             if shares and not np.isnan(answer[0]):
                 share = unsupported_share(posed(whole, [(name,)], seen, memory))
                 unsupported_of[name][at] = share or 0.0
-    return Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
+    return Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of), misses_any
 
 
 def _are_plain(
@@ -215,7 +236,7 @@ def _are_plain(
 
 def _columns(
     network: Network, found: Posteriors, answers: Sequence[Given]
-) -> Mapping[str, list[Any]]:
+) -> Mapping[str, NDArray[Any]]:
     columns: list[tuple[str, str, Any]] = []  # the name, one in quotes that no other has, cells
     for name, rows in found.of_target.items():
         if "probabilities" in answers:
@@ -234,7 +255,7 @@ def _columns(
     if "log-probability" in answers:
         columns.append(("log-probability", "log-probability of the row", found.log_probability))
     are_distinct = len({name for name, _, _ in columns}) == len(columns)
-    return {name if are_distinct else quoted: cells.tolist() for name, quoted, cells in columns}
+    return {name if are_distinct else quoted: cells for name, quoted, cells in columns}
 
 
 @dataclass(frozen=True, eq=False)

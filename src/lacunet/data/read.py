@@ -8,7 +8,7 @@ than a few pieces, so memory is bounded by the codes themselves.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,6 +65,27 @@ def read_table(given: Any, network: Network, progress: Progress = silent) -> Enc
     for batch in door.batches(progress):
         collected.append(batch)
     return replace(collected.table, notes=told_notes(reading, Told.of(door)))
+
+
+def tables_of(given: Any, network: Network) -> Iterator[EncodedTable]:
+    """The rows of the data some at a time, for what looks at each row by itself.
+
+    Weights are not looked at.
+
+    Raises
+    ------
+    DataError
+        There are no rows.
+    """
+    data = data_given(given)
+    if isinstance(data.source, EncodedTable):
+        yield read_table(data, network)
+        return
+    reading = plan_reading(data, network)
+    door = Door(reading)
+    for batch in door.batches():
+        yield EncodedTable.of(reading.cardinality_of, batch.columns)
+    told_notes(reading, Told.of(door))
 
 
 def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable:

@@ -47,7 +47,7 @@ def _library(frame: Any) -> str:
 
 
 def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
-    """The rows of a frame as dicts, if there are at most so many."""
+    """The rows of a frame in memory as dicts, if there are at most so many."""
     if isinstance(frame, Mapping):
         columns = [column for column in frame.values() if isinstance(column, list | tuple)]
         if len(columns) < len(frame) or not columns or len(columns[0]) > most:
@@ -55,7 +55,9 @@ def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
         if any(len(column) != len(columns[0]) for column in columns):
             return None
         return [dict(zip(frame, row, strict=True)) for row in zip(*columns, strict=True)]
-    if len(frame) > most or len(set(_names(frame))) < len(_names(frame)):
+    kinds = [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")]
+    is_held = (_library(frame), type(frame).__name__) in kinds
+    if not is_held or len(frame) > most or len(set(_names(frame))) < len(_names(frame)):
         return None
     if _library(frame) == "pandas":
         cells = frame.to_numpy(dtype=object).tolist()
@@ -227,10 +229,13 @@ def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:
     return frame.column(name).take(rows)
 
 
-def made_like(frame: Any, columns: Mapping[str, Sequence[Any]]) -> Any:
-    """A new frame of the same kind, with these columns; pandas keeps the index."""
+def made_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
+    """A new frame of the same kind, with these columns; pandas keeps the index.
+
+    What is neither a dict nor a frame of pandas or Polars gives an Arrow table.
+    """
     if isinstance(frame, Mapping):
-        return dict(columns)
+        return {name: column.tolist() for name, column in columns.items()}
     library = _library(frame)
     if library == "pandas":
         import pandas as pd
@@ -239,7 +244,12 @@ def made_like(frame: Any, columns: Mapping[str, Sequence[Any]]) -> Any:
     if library == "polars":
         import polars as pl
 
-        return pl.DataFrame(dict(columns))
+        return pl.DataFrame({name: _listed(column) for name, column in columns.items()})
     import pyarrow as pa
 
     return pa.table(dict(columns))
+
+
+def _listed(column: NDArray[Any]) -> Any:
+    """A column as Polars takes it: texts as a list."""
+    return column.tolist() if column.dtype == object else column
