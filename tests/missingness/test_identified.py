@@ -258,3 +258,20 @@ def test_intervals_of_sets_cover_the_parameter() -> None:
         covered.append((interval[..., 0] <= truth) & (truth <= interval[..., 1]))
     # 720 cells in 120 samples of two rows each: a standard error of about 0.013 at 0.95.
     assert np.mean(covered) > 0.95 - 2 * 0.013
+
+
+def test_a_point_that_the_states_identify_has_the_error_of_maximum_likelihood() -> None:
+    import lacunet as lc
+
+    graph = graph_of(["X->Y", "Y->T"], "Y -> R[Y]", "XYT")
+    law = random_model(graph, np.random.default_rng(4)).manifest()
+    drawn = np.random.default_rng(5).multinomial(5000, law.weights / law.total)  # type: ignore[operator]
+    seen = drawn > 0
+    columns = {name: column[seen] for name, column in law.columns.items()}
+    rows = EncodedTable.of(law.cardinality_of, columns, drawn[seen].astype(float))
+    found = graph.recover(["Y"], ["X"]).identified_set(rows)
+    assert found.width < 1e-6
+    result = lc.learn(graph.network, rows, lc.EM(missingness=graph), prior=1, intervals=True)
+    errors = result.standard_error("Y")
+    np.testing.assert_allclose(found.low_error, errors, rtol=0.05)
+    np.testing.assert_allclose(found.high_error, errors, rtol=0.05)

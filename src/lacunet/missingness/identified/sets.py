@@ -250,14 +250,14 @@ class _Follower:
         for _ in range(PROGRAMS):
             aim = sign * self._slope(now, cell)
             step, multipliers = self._program(now, aim, trusted)
+            slope = sign * multipliers
             promised = float(aim @ step)
             if promised < 1e-12 or trusted < FINEST:
                 break
             trial = _restored(self.model, np.clip(now + step, 0.0, 1.0), self.law)
             gained = -1.0 if trial is None else sign * (self._value(trial, cell) - value)
             if trial is not None and gained > 0.1 * promised:
-                now, slope = trial, sign * multipliers
-                value = self._value(now, cell)
+                now, value = trial, self._value(trial, cell)
                 trusted = min(2 * trusted, 1.0) if gained > 0.7 * promised else trusted
             else:
                 trusted = min(trusted, float(np.abs(step).max())) / 4
