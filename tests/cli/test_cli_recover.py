@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ def test_every_family_gets_a_verdict_and_an_estimand(
     assert "P(Disease | Age): NOT RECOVERABLE" in out
     assert "P(Symptoms | Disease): RECOVERABLE" in out
     assert "P(Symptoms | Disease) = P(Symptoms | Disease, R[Disease]=1)" in out
-    assert "2 of 4 are recoverable" in out
+    assert "2 of 4 can be recovered" in out
 
 
 def test_a_query_is_estimated_from_data(files: dict[str, str], capsys: Captured) -> None:
@@ -185,6 +186,85 @@ def test_the_effort_may_be_chosen_but_not_be_negative(
 ) -> None:
     command = ["recover", files["net.bif"], files["mar.txt"], "--effort"]
     assert main([*command, "2"]) == 0
-    assert "4 of 4 are recoverable" in capsys.readouterr().out
+    assert "all 4 can be recovered" in capsys.readouterr().out
     assert main([*command, "-1"]) == 1
     assert "effort is -1.0, not a positive number" in capsys.readouterr().err
+
+
+def test_a_query_and_implications_are_both_answered(
+    files: dict[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    page = tmp_path / "page.html"
+    command = ["recover", files["net.bif"], files["mar.txt"], "--query", "Disease", "--report"]
+    command += [str(page), "--implications"]
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert "P(Disease): RECOVERABLE" in text
+    assert "Age ⊥ R[Disease] | Symptoms, Test" in text
+    assert "What the graph implies about data" in page.read_text()
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["queries"][0]["target"] == ["Disease"]
+    assert len(found["implications"]) == 1
+
+
+def test_states_in_a_query_choose_the_cells_that_are_shown(
+    files: dict[str, str], capsys: Captured
+) -> None:
+    command = ["recover", files["net.bif"], files["mar.txt"], "--data", files["rows.csv"]]
+    disease, age = SCREENING.states("Disease"), SCREENING.states("Age")
+    assert main([*command, "--query", f"Disease={disease[1]} | Age={age[0]}", "--intervals"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (at,) = [k for k, line in enumerate(lines) if line.split()[:2] == ["Age", "Disease"]]
+    assert lines[at].split() == ["Age", "Disease", "P", "interval"]
+    words = re.split(r"\s{2,}", lines[at + 1].strip())
+    assert words[:2] == [age[0], disease[1]]
+    value, interval = words[2], words[3].split()
+    low, high = (float(end.strip("[],")) for end in interval)
+    assert low < float(value) < high
+    assert "rows used" in lines[at + 2]
+    assert main([*command, "--query", "Disease | Age=nobody"]) == 1
+    assert "'nobody'" in capsys.readouterr().err
+
+
+def test_intervals_without_data_are_refused(files: dict[str, str], capsys: Captured) -> None:
+    assert main(["recover", files["net.bif"], files["mar.txt"], "--intervals"]) == 1
+    assert "intervals come from data" in capsys.readouterr().err
+
+
+def test_what_cannot_be_recovered_comes_first_and_has_its_set(
+    files: dict[str, str], capsys: Captured
+) -> None:
+    command = ["recover", files["net.bif"], files["mnar.txt"], "--data", files["rows.csv"]]
+    assert main([*command, "--query", "Symptoms|Disease", "--query", "Disease"]) == 0
+    out = capsys.readouterr().out
+    assert "\n1 of 2 can be recovered\n" in out
+    assert out.index("P(Disease): NOT RECOVERABLE") < out.index("P(Symptoms | Disease): REC")
+    assert main([*command, "--query", "Disease", "--intervals", "--json"]) == 0
+    (query,) = json.loads(capsys.readouterr().out)["queries"]
+    low, high = np.array(query["set"]["low"]), np.array(query["set"]["high"])
+    assert (low <= high).all()
+    ends = np.array(query["set"]["interval"])
+    assert (ends[:, 0] < low).all()
+    assert (high < ends[:, 1]).all()
+
+
+def test_rows_of_everyone_undo_a_selection(tmp_path: Path, capsys: Captured) -> None:
+    network, rows = tmp_path / "net.json", tmp_path / "rows.csv"
+    write_network(SCREENING, str(network))
+    young, old = SCREENING.states("Age")
+    graph = tmp_path / "selected.txt"
+    graph.write_text("Age -> R[*]")
+    mechanisms = MissingByGraph(MissingnessGraph.read(graph, SCREENING), {"*": [0.1, 0.8]})
+    drawn = simulate(SCREENING, 4000, mechanisms, np.random.default_rng(1))
+    write_table(drawn.table, SCREENING, str(rows))
+    everyone = tmp_path / "census.csv"
+    everyone.write_text("\n".join(["Age", *[young] * 3, old]))
+    command = ["recover", str(network), str(graph), "--data", str(rows), "--query", "Age"]
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["queries"][0]["status"] == "not recoverable"
+    assert main([*command, "--json", "--population", str(everyone), "--intervals"]) == 0
+    (query,) = json.loads(capsys.readouterr().out)["queries"]
+    np.testing.assert_allclose(query["estimate"]["table"], [0.75, 0.25], atol=1e-12)
+    with pytest.raises(SystemExit, match="2"):
+        main(["recover", str(network), str(graph), "--population", str(everyone)])

@@ -22,6 +22,7 @@ from lacunet.report.compared import comparison_page
 from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.learned.page import page
 from lacunet.report.recovered.page import page as recovered_page
+from lacunet.report.recovered.reported import reported
 from lacunet.report.recovered.text import verdicts_as_data
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
@@ -99,10 +100,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("kinds")
     network, table = hostile()
     graph = lc.MissingnessGraph.parse("R[B]", network)
-    verdicts = list(graph.recover_families().values())
-    reported = (graph, verdicts, [None] * len(verdicts))
+    answers = [reported(verdict) for verdict in graph.recover_families().values()]
     texts = {
-        "recovered": recovered_page(*reported, verdicts_as_data(*reported), SOURCE),
+        "recovered": recovered_page(graph, answers, verdicts_as_data(graph, answers), SOURCE),
         "diagnosed": diagnosed_page(
             lc.diagnose(network, table), missing_summary(table, []), SOURCE
         ),

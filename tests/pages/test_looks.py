@@ -19,6 +19,7 @@ from lacunet.pages.kit import write_page
 from lacunet.report.learned.page import page
 from lacunet.report.network import Side, pair_page
 from lacunet.report.recovered.page import page as recovered_page
+from lacunet.report.recovered.reported import reported
 from lacunet.report.recovered.text import verdicts_as_data
 
 pytestmark = needs_browser
@@ -121,11 +122,10 @@ def drawings(alarm: Path) -> dict[str, Path]:
     """Pages whose cards are of different sizes: with bars, with two bars, without, mechanisms."""
     network = lc.example("alarm")
     graph = lc.MissingnessGraph.parse("HR -> R[CVP]; R[CVP] -> R[PCWP]; R[TPR]", network)
-    verdicts = list(graph.recover_families().values())
-    reported = (graph, verdicts, [None] * len(verdicts))
+    answers = [reported(verdict) for verdict in graph.recover_families().values()]
     texts = {
         "two": pair_page(Side("a", network), Side("b", network)),
-        "graph": recovered_page(*reported, verdicts_as_data(*reported), SOURCE),
+        "graph": recovered_page(graph, answers, verdicts_as_data(graph, answers), SOURCE),
     }
     for name, text in texts.items():
         write_page(alarm.with_name(f"{name}.html"), text)

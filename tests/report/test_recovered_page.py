@@ -10,14 +10,16 @@ import lacunet as lc
 from lacunet.data.read import read_table
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
+from lacunet.report.recovered.models import two_models
 from lacunet.report.recovered.page import page
-from lacunet.report.recovered.text import estimated, two_models, verdicts_as_data
+from lacunet.report.recovered.reported import reported
+from lacunet.report.recovered.text import verdicts_as_data
 
 
 def made(graph: lc.MissingnessGraph, verdicts: list[Verdict], rows: Any = None) -> str:
     table = None if rows is None else read_table(rows, graph.network)
-    reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
-    return page(*reported, verdicts_as_data(*reported), SOURCE)
+    answers = [reported(verdict, table) for verdict in verdicts]
+    return page(graph, answers, verdicts_as_data(graph, answers), SOURCE)
 
 
 def test_every_verdict_is_shown_with_its_formula_or_its_reason() -> None:
@@ -56,6 +58,6 @@ def test_a_proof_by_two_models_is_shown() -> None:
     graph = lc.MissingnessGraph.parse("X -> R[Y]; Y -> R[X]; R[X] -> R[Y]", network)
     verdict = graph.recover(["X", "Y"])
     assert verdict.witness is not None
-    cells = two_models(verdict.witness)
+    cells = two_models(verdict.witness, network)
     text = made(graph, [verdict])
     assert all(f"<td>{value}</td>" in text for row in cells for value in row[1:])

@@ -284,8 +284,22 @@ def add_learning_arguments(command: ArgumentParser) -> None:
     """Say what goes with every method: the prior, what may be used, whether to give intervals."""
     add_prior(command)
     add_size_arguments(command)
+    add_intervals(command)
+
+
+def add_intervals(command: Any) -> None:
+    """Let intervals be asked for, and their level."""
     intervals = "add an interval for every probability, at this level (0.95 if none is given)"
     add(command, "--intervals LEVEL", intervals, nargs="?", type=level, const=0.95)
+
+
+def add_population(command: Any) -> None:
+    """Take rows of everyone, where the data are a selection."""
+    text = (
+        "rows of everyone, not a selection, that show what decides whether a row was recorded "
+        "(R[*] in the graph)"
+    )
+    add(command, "--population FILE", text)
 
 
 def add_memory(command: Any) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.options import (
     DATA_HELP,
     add,
     add_data_arguments,
+    add_intervals,
     add_json,
     add_network_or_edges,
+    add_population,
     add_query_arguments,
     has_data,
     network_of,
@@ -18,7 +22,14 @@ from lacunet.cli.options import (
     noted_table,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
-from lacunet.cli.queries import split_query
+from lacunet.cli.queries import names_and_states, population_of, split_query
+from lacunet.errors import LacunetError
+
+if TYPE_CHECKING:
+    from lacunet.data.table import EncodedTable
+    from lacunet.missingness.graph import MissingnessGraph
+    from lacunet.pages.disclosure import Disclosure
+    from lacunet.report.recovered.reported import Reported
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
 EXAMPLE = """example:
@@ -27,8 +38,11 @@ EXAMPLE = """example:
   lacunet recover net.bif mechanisms.txt --implications --data rows.csv
 
 A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
-"X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random.
-A query is "X,Y|Z" or "P(X,Y|Z)"; "Y | do(X), Z" asks for the effect of an intervention.
+"X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random;
+"Age -> R[*]" says that Age decides whether a row was recorded at all.
+A query is "X,Y|Z" or "P(X,Y|Z=z)"; "Y | do(X), Z" asks for the effect of an intervention.
+With --data, what is recoverable is estimated; for a query that is not, the lowest and highest
+values that fit the data are given.
 """
 
 READ = ("network", "graph", "data")  # the files that the result rests on
@@ -48,6 +62,8 @@ def add_arguments(command: ArgumentParser) -> None:
     files = add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"
     add(command, "--implications", implied, action="store_true")
+    add_intervals(command)
+    add_population(command)
     effort = "search effort: 2 searches twice as long as the default"
     add(command, "--effort E", effort, type=float, default=1.0)
     add_json(command, "print the verdicts as JSON")
@@ -59,12 +75,9 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.missingness.graph import graph_of
-    from lacunet.missingness.implications import check_implications, implications, never_testable
-    from lacunet.missingness.verdict import Estimation
-    from lacunet.pages.disclosure import Disclosure, told_estimation
-    from lacunet.report.recovered.page import implications_page, page
+    from lacunet.pages.disclosure import Disclosure
+    from lacunet.report.recovered.page import implications_page, implications_section, page
     from lacunet.report.recovered.text import (
-        estimated,
         implications_as_data,
         implications_as_text,
         verdicts_as_data,
@@ -78,32 +91,67 @@ def run(options: Namespace) -> int:
         table = noted_table(options, graph.network)
         for text in graph.check_data(table):
             note(text)
+    elif options.intervals is not None:
+        raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     told = Disclosure(options.min_count, 0 if table is None else table.rows)
-    if options.implications:
-        found = (
-            implications(graph),
-            None if table is None else check_implications(graph, table),
-            never_testable(graph),
-        )
-        data = implications_as_data(*found)
+    source = page_source(options, READ)
+    implied = _implied(graph, table) if options.implications else None
+    more = {} if implied is None else implications_as_data(*implied)
+    shown = {**more, "tested": None} if more and told.is_limited else more
+    if implied is not None and not options.query:
         if options.report:
-            shown = {**data, "tested": None} if told.is_limited else data
-            source = page_source(options, READ)
-            keep_page(options.report, implications_page(graph, *found, shown, source, told))
-        print(json.dumps(data) if options.json else implications_as_text(*found))
+            keep_page(options.report, implications_page(graph, *implied, shown, source, told))
+        print(json.dumps(more) if options.json else implications_as_text(*implied))
         return 0
-    typed = [split_query(text) for text in options.query or ()]
-    queries = [graph.recover(*query, effort=options.effort) for query in typed]
-    verdicts = queries or list(graph.recover_families(options.effort).values())
-    reported = (graph, verdicts, [estimated(verdict, table) for verdict in verdicts])
-    data = verdicts_as_data(*reported)
+    answers = _answered(graph, table, options)
+    data = {**verdicts_as_data(graph, answers), **more}
     if options.report:
-        estimates = [
-            told_estimation(one, table, told) if table and isinstance(one, Estimation) else one
-            for one in reported[-1]
-        ]
-        shown = verdicts_as_data(graph, verdicts, estimates) if told.is_limited else data
-        source = page_source(options, READ)
-        keep_page(options.report, page(graph, verdicts, estimates, shown, source, told))
-    print(json.dumps(data) if options.json else verdicts_as_text(*reported))
+        limited = [_told(one, table, told) for one in answers]
+        plain = {**verdicts_as_data(graph, limited), **shown} if told.is_limited else data
+        also = [] if implied is None else [implications_section(*implied, told)]
+        keep_page(options.report, page(graph, limited, plain, source, told, also))
+    if options.json:
+        print(json.dumps(data))
+    else:
+        parts = [verdicts_as_text(graph, answers)]
+        parts += [] if implied is None else [implications_as_text(*implied)]
+        print("\n\n".join(parts))
     return 0
+
+
+def _implied(graph: MissingnessGraph, table: EncodedTable | None) -> tuple[Any, Any, Any]:
+    """What the graph implies, what the data say of it, and what none ever could."""
+    from lacunet.missingness.implications import check_implications, implications, never_testable
+
+    tested = None if table is None else check_implications(graph, table)
+    return implications(graph), tested, never_testable(graph)
+
+
+def _answered(
+    graph: MissingnessGraph, table: EncodedTable | None, options: Namespace
+) -> list[Reported]:
+    """The verdicts on the queries typed, or on every family, with what the data say."""
+    from lacunet.report.recovered.reported import reported
+
+    known, population = population_of(graph, options)
+    if not options.query:
+        verdicts = graph.recover_families(options.effort).values()
+        return [reported(verdict, table, level=options.intervals) for verdict in verdicts]
+    answers = []
+    for text in options.query:
+        typed = [names_and_states(part, graph.network) for part in split_query(text)]
+        verdict = graph.recover(*(own for own, _ in typed), population=known, effort=options.effort)
+        states = {name: state for _, own in typed for name, state in own.items()}
+        given = {"states": states, "level": options.intervals, "population": population}
+        answers.append(reported(verdict, table, with_set=True, **given))
+    return answers
+
+
+def _told(answer: Reported, table: EncodedTable | None, told: Disclosure) -> Reported:
+    """An answer as a page may tell it."""
+    from lacunet.pages.disclosure import told_estimation
+
+    if not told.is_limited or table is None:
+        return answer
+    found = answer.found and told_estimation(answer.found, table, told)
+    return replace(answer, found=found, interval=None, bounds=None)

@@ -27,7 +27,10 @@ RULES = (
     (re.compile(r"^! .*$", re.MULTILINE), YELLOW),
     (re.compile(r"^lacunet: note:", re.MULTILINE), DIM),
     (re.compile(r"^lacunet:(?! note:)", re.MULTILINE), RED),
-    (re.compile(r"(?<=: )RECOVERABLE$|^\d+ of \d+ are recoverable$", re.MULTILINE), GREEN),
+    (
+        re.compile(r"(?<=: )RECOVERABLE$|^(?:all \d+|\d+ of \d+) can be recovered$", re.MULTILINE),
+        GREEN,
+    ),
     (re.compile(r"(?<=: )NOT RECOVERABLE$|\bREFUTED$", re.MULTILINE), RED),
     (re.compile(r"(?<=: )UNDECIDED$", re.MULTILINE), YELLOW),
 )

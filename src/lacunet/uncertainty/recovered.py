@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import NoRowsError
 from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Scope
+from lacunet.model.table import Table
 from lacunet.statistics.folds import FOLD, GROUPS, divided, folds_of
 from lacunet.statistics.rows import distinct_rows
 from lacunet.uncertainty.spread import Spread
@@ -49,8 +51,24 @@ class Recovered:
         return self.spread.interval(level)
 
 
-def recovered(verdict: Verdict, table: EncodedTable, groups: int = GROUPS) -> Recovered:
+Laws = Mapping[Scope, Table]
+
+
+def estimated(verdict: Verdict, table: EncodedTable, population: Laws | None = None) -> Estimation:
+    """Estimate a query from rows."""
+    return estimate(verdict, distinct_rows(table, columns_needed(verdict)), population)
+
+
+def recovered(
+    verdict: Verdict,
+    table: EncodedTable,
+    groups: int = GROUPS,
+    *,
+    population: Laws | None = None,
+) -> Recovered:
     """Estimate a query, and again without each group of rows, by the estimand chosen first.
+
+    What is known of the ``population`` is taken as exact.
 
     Raises
     ------
@@ -61,12 +79,12 @@ def recovered(verdict: Verdict, table: EncodedTable, groups: int = GROUPS) -> Re
     assert folds is not None
     table = table.scaled()
     rows = distinct_rows(divided(verdict.graph.network, table, folds), (*columns, FOLD))
-    found = estimate(verdict, rows.sampled(folds.samples[0]))
+    found = estimate(verdict, rows.sampled(folds.samples[0]), population)
     chosen = replace(verdict, term=found.term, find_terms=None)
     replicates = []
     for multiples in folds.samples[folds.replicates :]:
         try:
-            again = estimate(chosen, rows.sampled(multiples)).table.reshape(-1)
+            again = estimate(chosen, rows.sampled(multiples), population).table.reshape(-1)
         except NoRowsError:
             again = np.full(found.table.size, np.nan)
         replicates.append(again)

@@ -8,19 +8,20 @@ from typing import Any
 
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
-from lacunet.missingness.verdict import Estimation, Verdict
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
 from lacunet.pages.live import DRAWING_SCRIPTS, drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
+from lacunet.report.recovered.models import other_states, two_models
+from lacunet.report.recovered.reported import Reported
 from lacunet.report.recovered.text import (
+    GENERIC,
     LEVEL,
     SHOWN_CELLS,
     TEST_HEADER,
-    estimate_rows,
+    cells_of,
     rests_on,
     tested_rows,
-    two_models,
 )
 from lacunet.wording import counted
 
@@ -29,32 +30,32 @@ FEW = 8  # queries: of more, each is folded
 
 def page(
     graph: MissingnessGraph,
-    verdicts: Sequence[Verdict],
-    estimates: Sequence[Estimation | str | None],
+    answers: Sequence[Reported],
     data: Mapping[str, Any],
     source: Provenance,
     told: Disclosure = EVERYTHING,
+    also: Sequence[str] = (),
 ) -> str:
     """The verdicts on a graph, as one HTML text.
 
     Parameters
     ----------
-    verdicts
-        The answers to the queries, in the order in which they are shown.
-    estimates
-        For each of them what the data say, or why they say nothing; None without data.
+    answers
+        The verdicts in the order in which they are shown, with what the data say of each.
     data
         The same, plain; the page carries it.
     source
         What made the verdicts.
     told
-        What may be told; ``estimates`` and ``data`` are told by it already.
+        What may be told; ``answers`` and ``data`` are told by it already.
+    also
+        More sections, such as `implications_section`.
     """
-    found = Counter(verdict.status for verdict in verdicts)
-    answers = [Tile(status, f"{number:,}", "queries") for status, number in found.most_common()]
-    title = f"{counted(len(verdicts), 'query', 'queries')} to a missingness graph"
-    groups = _groups(graph, verdicts, estimates, told)
-    return _page(graph, title, answers, groups, data, told.without_hashes(source))
+    found = Counter(answer.verdict.status for answer in answers)
+    tiles = [Tile(status, f"{number:,}", "queries") for status, number in found.most_common()]
+    title = f"{counted(len(answers), 'query', 'queries')} to a missingness graph"
+    sections = [*_groups(graph, answers, told), *also]
+    return _page(graph, title, tiles, sections, data, told.without_hashes(source))
 
 
 def implications_page(
@@ -70,6 +71,18 @@ def implications_page(
     refuted = [one for one in tested or () if one.adjusted < LEVEL]
     facts = [Tile("testable implications", f"{len(listed):,}")]
     facts += [] if tested is None else [Tile("refuted", f"{len(refuted):,}", "at 5%, after Holm")]
+    title = "What a missingness graph implies"
+    sections = [implications_section(listed, tested, silent, told)]
+    return _page(graph, title, facts, sections, data, told.without_hashes(source))
+
+
+def implications_section(
+    listed: Sequence[Implication],
+    tested: Sequence[TestedImplication] | None,
+    silent: Sequence[str],
+    told: Disclosure = EVERYTHING,
+) -> str:
+    """What a graph implies, as a section of a page."""
     rows = [[str(one)] for one in listed] if tested is None else tested_rows(tested)
     header = ["implication"] if tested is None else TEST_HEADER
     if tested is not None and told.is_limited:  # statistics could give counts away
@@ -79,9 +92,7 @@ def implications_page(
     if silent:
         items = "".join(f"<li>{named(text)}</li>" for text in silent)
         parts.append(f"<h3>Never testable by any data</h3><ul>{items}</ul>")
-    title = "What a missingness graph implies"
-    sections = [section("implications", "What the graph implies about data", *parts)]
-    return _page(graph, title, facts, sections, data, told.without_hashes(source))
+    return section("implications", "What the graph implies about data", *parts)
 
 
 def _page(
@@ -123,55 +134,49 @@ def _page(
     return report_page("recovered", title, about, parts, drawn, source, DRAWING_SCRIPTS, words=why)
 
 
-def _groups(
-    graph: MissingnessGraph,
-    verdicts: Sequence[Verdict],
-    estimates: Sequence[Estimation | str | None],
-    told: Disclosure,
-) -> list[str]:
+def _groups(graph: MissingnessGraph, answers: Sequence[Reported], told: Disclosure) -> list[str]:
     """A section for each verdict, what cannot be recovered first; in it the queries, folded."""
     found: dict[str, list[str]] = {}
-    for verdict, estimate in zip(verdicts, estimates, strict=True):
-        is_open = len(verdicts) <= FEW or not verdict.is_recoverable
-        text = _verdict(graph, verdict, estimate, is_open, told)
-        found.setdefault(verdict.status, []).append(text)
+    for answer in answers:
+        is_open = len(answers) <= FEW or not answer.verdict.is_recoverable
+        text = _verdict(graph, answer, is_open, told)
+        found.setdefault(answer.verdict.status, []).append(text)
     order = sorted(found, key=lambda status: (status == "recoverable", status))
     return [
         section(
             status.replace(" ", "-"),
-            f"{status.capitalize()}: {len(found[status]):,} of {len(verdicts):,}",
+            f"{status.capitalize()}: {len(found[status]):,} of {len(answers):,}",
             f'<div class="queries">{"".join(found[status])}</div>',
         )
         for status in order
     ]
 
 
-def _verdict(
-    graph: MissingnessGraph,
-    verdict: Verdict,
-    found: Estimation | str | None,
-    is_open: bool,
-    told: Disclosure,
-) -> str:
-    chosen = found if isinstance(found, Estimation) else verdict
+def _verdict(graph: MissingnessGraph, answer: Reported, is_open: bool, told: Disclosure) -> str:
+    verdict, found = answer.verdict, answer.found
     parts = [paragraph(verdict.why)] if verdict.why else []
     if verdict.is_recoverable:
-        parts.append(f'<div class="formula" tabindex="0">{chosen.mathml}</div>')
+        parts.append(f'<div class="formula" tabindex="0">{(found or verdict).mathml}</div>')
+    if answer.is_generic:
+        parts.append(paragraph(GENERIC))
     if verdict.witness is not None:
-        rows = two_models(verdict.witness)
+        rows = two_models(verdict.witness, graph.network)
         words = "Two models that give the same data and different answers"
+        states = other_states(verdict.witness, graph.network)
+        more = paragraph(f"{states[0].upper()}{states[1:]}.", "soft") if states else ""
         parts.append(
             f"<details><summary>{words}</summary>"
-            f"{table(['', 'model 1', 'model 2'], rows)}</details>"
+            f"{table(['', 'model 1', 'model 2'], rows)}{more}</details>"
         )
-    if isinstance(found, str):
-        parts.append(paragraph(found))
-    elif found is not None:
-        header = [*found.given, *found.target, "P"]
-        rows = estimate_rows(graph, found)
-        parts.append(table(header, rows[:SHOWN_CELLS], len(header) - 1))
-        more = len(rows) - SHOWN_CELLS
-        parts += [paragraph(f"and {more:,} more cells, in what can be saved")] if more > 0 else []
+    if answer.refusal:
+        parts.append(paragraph(answer.refusal))
+    header, rows = cells_of(graph, answer)
+    if rows:
+        parts.append(table(header, rows[:SHOWN_CELLS], len(verdict.asked.names)))
+        more_cells = len(rows) - SHOWN_CELLS
+        if more_cells > 0:
+            parts.append(paragraph(f"and {more_cells:,} more cells, in what can be saved"))
+    if found is not None:
         words = (
             f"Probabilities in steps of {told.min_count} rows; unseen or withheld below."
             if told.is_limited

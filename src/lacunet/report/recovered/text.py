@@ -2,70 +2,105 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
-from lacunet.missingness.errors import NoRowsError, TooLargeEstimandError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.refute.witness import Witness
-from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
-from lacunet.statistics.rows import distinct_rows
+from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
+from lacunet.report.recovered.models import other_states, two_models
+from lacunet.report.recovered.reported import POINT, Reported
 from lacunet.wording import finite, text_table
 
 SHOWN_CELLS = 64
+SHOWN_ENTRIES = 12
 LEVEL = 0.05
 TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
+TWO_MODELS = "Two models that give the same data and different answers:"
+GENERIC = (
+    "With the numbers of states of this network it is identified all the same, near almost every "
+    "model: EM on the graph estimates it (lacunet learn --method em --missingness GRAPH)."
+)
 
-Estimate = Estimation | str | None
 Rows = list[list[str]]
 
 
-def estimated(verdict: Verdict, table: EncodedTable | None) -> Estimate:
-    """The estimate, or why there is none; None without data and for what is not recoverable."""
-    if table is None or verdict.term is None:
-        return None
-    try:
-        return estimate(verdict, distinct_rows(table, columns_needed(verdict)))
-    except (NoRowsError, TooLargeEstimandError) as error:
-        return error.message
-
-
-def verdicts_as_text(
-    graph: MissingnessGraph, verdicts: Sequence[Verdict], estimates: Sequence[Estimate]
-) -> str:
-    """The graph and its category, then each query with its verdict, estimand and estimate."""
+def verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> str:
+    """The graph and its category, then the verdicts, what cannot be recovered first."""
     lines = [*str(graph).splitlines(), *(f"{name} is latent" for name in graph.latent)]
     lines += ["", graph.why()]
-    for verdict, found in zip(verdicts, estimates, strict=True):
-        too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
-        lines += ["", f"{verdict.query}: {verdict.status.upper()}{too_large}", f"  {verdict.why}"]
-        chosen = found if isinstance(found, Estimation) else verdict
-        lines += [f"  {line}" for line in chosen.estimand.splitlines()]
-        if verdict.witness is not None:
-            lines += _table(["", "model 1", "model 2"], two_models(verdict.witness), "rows")
-        if isinstance(found, str):
-            lines += [f"  ! {found}"]
-        elif found is not None:
-            lines += _table([*found.given, *found.target, "P"], estimate_rows(graph, found))
-            lines += [f"  {rests_on(found)}", *(f"  ! {warning}" for warning in found.warnings)]
-    count = sum(verdict.term is not None for verdict in verdicts)
-    lines += ["", f"{count} of {len(verdicts)} are recoverable"]
+    if len(answers) > 1:
+        lines += ["", summary([one.verdict for one in answers])]
+    plain = [one for one in answers if _is_plain(one)]
+    for answer in grouped(answers):
+        if answer not in plain or len(plain) == 1:
+            lines += ["", *_answer_lines(graph, answer)]
+    if len(plain) > 1:
+        queries = "; ".join(one.verdict.query for one in plain)
+        lines += ["", f"always observed, so that the shares of rows estimate them: {queries}"]
     return "\n".join(lines)
 
 
+def grouped(answers: Sequence[Reported]) -> list[Reported]:
+    """What cannot be recovered first, then what is undecided; within these as asked."""
+    order = (NOT_RECOVERABLE, UNDECIDED, RECOVERABLE)
+    return sorted(answers, key=lambda one: order.index(one.verdict.status))
+
+
+def _is_plain(answer: Reported) -> bool:
+    """Whether the verdict goes without saying: nothing that it speaks of is ever missing."""
+    verdict, graph = answer.verdict, answer.verdict.graph
+    hides = {*graph.causes, *graph.latent}.intersection(verdict.asked.variables)
+    says_more = answer.found is not None or verdict.do or graph.selection is not None
+    return verdict.term is not None and not hides and not says_more
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """How many of several queries can be recovered."""
+    count = Counter(verdict.status for verdict in verdicts)
+    total, known = len(verdicts), count[RECOVERABLE]
+    start = f"{known} of {total}"
+    if known in (0, total):
+        start = f"all {total}" if known else f"none of the {total}"
+    undecided = count[UNDECIDED]
+    more = "" if not undecided else f", {undecided} {'is' if undecided == 1 else 'are'} undecided"
+    return f"{start} can be recovered{more}"
+
+
+def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
+    verdict, found = answer.verdict, answer.found
+    too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
+    lines = [f"{verdict.query}: {verdict.status.upper()}{too_large}", f"  {verdict.why}"]
+    lines += [f"  {line}" for line in (found or verdict).estimand.splitlines()]
+    if verdict.witness is not None:
+        rows = two_models(verdict.witness, graph.network)
+        lines += [f"  {TWO_MODELS}", *_table(["", "model 1", "model 2"], rows, SHOWN_ENTRIES)]
+        states = other_states(verdict.witness, graph.network)
+        lines += [f"  ({states})"] if states else []
+    if answer.is_generic:
+        lines.append(f"  {GENERIC}")
+    if answer.refusal:
+        lines.append(f"  ! {answer.refusal}")
+    header, rows = cells_of(graph, answer)
+    if rows:
+        lines += _table(header, rows, SHOWN_CELLS, left=len(verdict.asked.names))
+    if found is not None:
+        lines += [f"  {rests_on(found)}", *(f"  ! {warning}" for warning in found.warnings)]
+    return lines
+
+
 def _table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], things: str = "cells"
+    header: Sequence[str], rows: Sequence[Sequence[str]], most: int, left: int = 1
 ) -> list[str]:
-    left = 1 if things == "rows" else len(header) - 1
-    lines = text_table(header, rows[:SHOWN_CELLS], left=left).splitlines()
-    if len(rows) > SHOWN_CELLS:
-        lines.append(f"and {len(rows) - SHOWN_CELLS:,} more {things} (--json has all)")
-    return [f"  {line}" for line in lines]
+    lines = text_table(header, rows[:most], left=left).splitlines()
+    if len(rows) > most:
+        lines.append(f"and {len(rows) - most:,} more (--json has all)")
+    return [f"  {line}".rstrip() for line in lines]
 
 
 def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
@@ -82,32 +117,38 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
     }
 
 
-def verdicts_as_data(
-    graph: MissingnessGraph, verdicts: Sequence[Verdict], estimates: Sequence[Estimate]
-) -> dict[str, Any]:
+def verdicts_as_data(graph: MissingnessGraph, answers: Sequence[Reported]) -> dict[str, Any]:
     """The same in plain lists and dictionaries; a cell that the data never show is None."""
     return {
         "graph": str(graph),
         "latent": list(graph.latent),
         "category": graph.category(),
         "why": graph.why(),
-        "queries": [*map(_verdict_as_data, verdicts, estimates)],
+        "queries": [*map(_answer_as_data, answers)],
     }
 
 
-def _verdict_as_data(verdict: Verdict, found: Estimate) -> dict[str, Any]:
-    chosen = found if isinstance(found, Estimation) else verdict
+def _answer_as_data(answer: Reported) -> dict[str, Any]:
+    verdict, found, bounds = answer.verdict, answer.found, answer.bounds
+    interval = None if answer.interval is None else finite(answer.interval.tolist())
+    chosen = found or verdict
     return {
         "target": list(verdict.target),
         "given": list(verdict.given),
+        "do": list(verdict.do),
+        "states": dict(answer.states),
         "status": verdict.status,
+        "generic": verdict.generic,
         "why": verdict.why,
         "is_computable": verdict.is_computable,
         "estimand": chosen.estimand,
         "latex": chosen.latex,
         "witness": _witness_as_data(verdict.witness),
-        "estimate": _estimate_as_data(found) if isinstance(found, Estimation) else None,
-        "not_estimated": found if isinstance(found, str) else None,
+        "estimate": None if found is None else {**_estimate_as_data(found), "interval": interval},
+        "set": None
+        if bounds is None
+        else {"low": bounds.low.tolist(), "high": bounds.high.tolist(), "interval": interval},
+        "not_estimated": answer.refusal or None,
     }
 
 
@@ -160,27 +201,38 @@ def implications_as_data(
     }
 
 
-def two_models(witness: Witness) -> Rows:
-    """The CPTs of both models: an entry, what it is in the one and in the other."""
-    rows = []
-    for node, cpt in witness.one.items():
-        names = [*map(str, witness.submodel.parents(node)), str(node)]
-        for cell in np.ndindex(*cpt.shape):
-            states = ", ".join(f"{n}={k}" for n, k in zip(names[:-1], cell, strict=False))
-            given = f" | {states}" if states else ""
-            values = [f"{one[node][cell]:.6f}" for one in (witness.one, witness.two)]
-            rows.append([f"P({node}={cell[-1]}{given})", *values])
-    return rows
-
-
-def estimate_rows(graph: MissingnessGraph, found: Estimation) -> Rows:
-    """The states of each cell, then its probability."""
-    scope = (*found.given, *found.target)
-    states = [graph.network.states(name) for name in scope]
-    return [
-        [*cell, "unseen" if np.isnan(value) else f"{value:.4f}"]
-        for cell, value in zip(product(*states), found.table.ravel().tolist(), strict=True)
+def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows]:
+    """A header and a row for each cell: its states, its probability or set, its interval."""
+    names = answer.verdict.asked.names
+    if answer.found is not None:
+        columns = [answer.found.table]
+        header = ["P"]
+    elif answer.bounds is not None and answer.bounds.width <= POINT:
+        columns, header = [answer.bounds.low], ["P"]
+    elif answer.bounds is not None:
+        columns, header = [answer.bounds.low, answer.bounds.high], ["lowest", "highest"]
+    else:
+        return [], []
+    cells = np.stack(columns, axis=-1)
+    written = [
+        [*states, *("unseen" if np.isnan(value) else f"{value:.4f}" for value in cells[cell])]
+        for states, cell in _cells(graph, answer)
     ]
+    if answer.interval is not None:
+        header.append("interval")
+        ends = [answer.interval[cell] for _, cell in _cells(graph, answer)]
+        for row, (low, high) in zip(written, ends, strict=True):
+            row.append("" if np.isnan([low, high]).any() else f"[{low:.4f}, {high:.4f}]")
+    return [*names, *header], written
+
+
+def _cells(
+    graph: MissingnessGraph, answer: Reported
+) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """The states of each cell that was asked for, and its index."""
+    states = [graph.network.states(name) for name in answer.verdict.asked.names]
+    pairs = zip(product(*states), np.ndindex(*map(len, states)), strict=True)
+    return [(names, cell) for names, cell in pairs if answer.is_shown(names)]
 
 
 def rests_on(found: Estimation) -> str:

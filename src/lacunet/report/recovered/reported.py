@@ -1,0 +1,84 @@
+"""A verdict together with what the data say: the estimate, its intervals, or the identified set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lacunet.data.table import EncodedTable
+from lacunet.missingness.errors import NoRowsError, TooLargeEstimandError
+from lacunet.missingness.identified.sets import IdentifiedSet
+from lacunet.missingness.verdict import Estimation, Verdict, population_laws
+from lacunet.model.network import FloatArray
+from lacunet.uncertainty.recovered import estimated, recovered
+
+POINT = 1e-6  # a set that is not wider is a point
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A verdict and what the data say of it.
+
+    ``found`` is the estimate of what is recoverable, with ``interval`` if that was asked for;
+    ``bounds`` the identified set of what is not; ``refusal`` says why there is neither. ``states``
+    are those that the query named: cells with other states are not shown.
+    """
+
+    verdict: Verdict
+    states: Mapping[str, str] = field(default_factory=dict)
+    found: Estimation | None = None
+    interval: FloatArray | None = None
+    bounds: IdentifiedSet | None = None
+    refusal: str = ""
+
+    @property
+    def is_generic(self) -> bool:
+        """Whether the states at hand identify what is not recoverable for all numbers of states."""
+        return self.verdict.term is None and self.verdict.generic is True
+
+    def is_shown(self, states: Sequence[str]) -> bool:
+        """Whether a cell of the query, by its states, was asked for."""
+        names = self.verdict.asked.names
+        return all(
+            self.states.get(name, state) == state for name, state in zip(names, states, strict=True)
+        )
+
+
+def reported(
+    verdict: Verdict,
+    table: EncodedTable | None = None,
+    *,
+    states: Mapping[str, str] | None = None,
+    level: float | None = None,
+    with_set: bool = False,
+    population: object = None,
+) -> Reported:
+    """A verdict, and what the data say of it if there are any.
+
+    Parameters
+    ----------
+    level
+        Of the intervals; None for none.
+    with_set
+        Whether to follow the identified set of what is not recoverable, which takes seconds.
+    population
+        The law of what decides on selection, as `Verdict.estimate` takes it.
+    """
+    plain = Reported(verdict, states or {})
+    if table is None or (verdict.term is None and not with_set):
+        return plain
+    try:
+        if verdict.term is None:
+            bounds = verdict.identified_set(table)
+            return Reported(verdict, plain.states, bounds=bounds, interval=_around(bounds, level))
+        laws = population_laws(verdict.graph.network, verdict, population)
+        if level is None:
+            return Reported(verdict, plain.states, estimated(verdict, table, laws))
+        both = recovered(verdict, table, population=laws)
+        return Reported(verdict, plain.states, both.found, both.interval(level))
+    except (NoRowsError, TooLargeEstimandError) as error:
+        return Reported(verdict, plain.states, refusal=error.message)
+
+
+def _around(bounds: IdentifiedSet, level: float | None) -> FloatArray | None:
+    return None if level is None else bounds.interval(level)
