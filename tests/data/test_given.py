@@ -187,24 +187,37 @@ def test_labels_of_several_tables_are_joined_by_their_names() -> None:
     assert whole.replicates.ravel().tolist() == [1, 1, 0, 0]
 
 
-def test_a_design_is_kept_on_the_disk_whatever_labels_each_batch_has() -> None:
-    def table(strata: list[str], weights: list[float]) -> EncodedTable:
-        rows = {"A": ["no"] * len(strata), "B": ["1"] * len(strata), "s": strata, "r": weights}
-        replicates = lc.ReplicateWeights(["r"], factors=[0.5])
-        data = Data(rows, strata="s", counts="r", replicate_weights=replicates)
-        return read_table(data, PAIR)
-
-    parts = [table(["b", "a"], [1.0, 2.0]), table(["c", "a", "b"], [3.0, 4.0, 5.5])]
+def written_and_read(parts: list[EncodedTable]) -> EncodedTable:
     with scratch_folder() as folder, CodeWriter(folder / "rows", PAIR.cardinality_of) as writer:
         for part in parts:
             writer.append(part)
         (whole,) = writer.finished().tables(100)
+    return whole
+
+
+def test_strata_are_kept_on_the_disk_whatever_labels_each_batch_has() -> None:
+    def table(strata: list[str], counts: list[float]) -> EncodedTable:
+        rows = {"A": ["no"] * len(strata), "B": ["1"] * len(strata), "s": strata, "r": counts}
+        return read_table(Data(rows, strata="s", counts="r"), PAIR)
+
+    parts = [table(["b", "a"], [1.0, 2.0]), table(["c", "a", "b"], [3.0, 4.0, 5.5])]
+    whole = written_and_read(parts)
     assert whole.design is not None
     assert whole.copies is not None
     assert spelled_out(whole.design.strata) == ["b", "a", "c", "a", "b"]
+    np.testing.assert_array_equal(whole.copies.rows, [1, 2, 3, 4, 5.5])
+
+
+def test_replicate_weights_are_kept_on_the_disk() -> None:
+    def table(weights: list[float]) -> EncodedTable:
+        rows = {"A": ["no"] * len(weights), "B": ["1"] * len(weights), "r": weights}
+        replicates = lc.ReplicateWeights(["r"], factors=[0.5])
+        return read_table(Data(rows, weight="r", replicate_weights=replicates), PAIR)
+
+    whole = written_and_read([table([1.0, 2.0]), table([3.0, 4.0, 5.5])])
+    assert whole.design is not None
     np.testing.assert_array_equal(whole.design.replicates, [[1], [2], [3], [4], [5.5]])
     np.testing.assert_array_equal(whole.design.factors, [0.5])
-    np.testing.assert_array_equal(whole.copies.rows, [1, 2, 3, 4, 5.5])
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

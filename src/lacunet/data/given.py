@@ -204,6 +204,16 @@ class Data:
                 "replicate_weights= does not say their kind.",
                 "give lacunet.ReplicateWeights([...], kind='jackknife'), or 'brr', or 'fay'.",
             )
+        if self.replicate_weights is not None and self.weight is None:
+            raise WeightError(
+                "replicate_weights= are given without the weights that they are replicates of.",
+                "name these too: weight=.",
+            )
+        if self.replicate_weights is not None and self.is_clustered:
+            raise WeightError(
+                "replicate_weights= and strata= or cluster= are given: they say the same twice.",
+                "give one of the two.",
+            )
 
     def _check_source(self) -> None:
         if isinstance(self.source, Data):
@@ -249,6 +259,11 @@ class Data:
     def is_weighted(self) -> bool:
         """Whether rows may differ in weight."""
         return self.weight is not None or self.counts is not None
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether strata or clusters are told."""
+        return self.strata is not None or self.cluster is not None
 
     @property
     def beside(self) -> dict[str, str]:

@@ -220,6 +220,16 @@ class EncodedTable:
             copies = Copies(copies.rows, copies.squares * factor**2)
         return replace(self, weights=self.weights * factor, copies=copies)
 
+    def replicated(self, at: int) -> EncodedTable:
+        """The rows with the weights of a replicate, by its number, and without those of none."""
+        assert self.design is not None
+        assert self.design.replicates is not None
+        weights, copies = np.ascontiguousarray(self.design.replicates[:, at]), None
+        if self.copies is not None:
+            rows = self.copies.rows
+            weights, copies = weights * rows, Copies(rows, weights**2 * rows)
+        return replace(self, weights=weights, copies=copies).take(weights > 0)
+
     @property
     def row_weights(self) -> FloatArray:
         """The weight of each row."""

@@ -135,12 +135,14 @@ def sensitivity(
     if any(np.isnan(delta) for delta in deltas):
         raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
     asked = tuple(sorted({0.0, *map(float, deltas)}))
-    budget, folds = memory_budget(memory), folds_of(None, groups, 0)
-    assert folds is not None
+    budget = memory_budget(memory)
     setting = Setting(prior, memory=budget, progress=progress)
     with observations(data_given(data, weight=weight), network, budget, progress=progress) as rows:
-        question = _checked(network, rows.look(), target, state, evidence, mechanism, tilted_state)
-        grouped = _grouped(network, rows.look(), mechanism, given)
+        look = rows.look()
+        folds = folds_of(None, groups, 0, look.units)
+        assert folds is not None
+        question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
+        grouped = _grouped(network, look, mechanism, given)
         statistics = _counted(network, rows, question, grouped, folds, setting, method == "em")
         start = _start(network, rows, setting) if method == "em" else None
     tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
@@ -155,12 +157,13 @@ def sensitivity(
             "ask about states that occur in the data.",
         )
     replicates = []
-    for done in range(groups):
-        progress("jackknife", done, groups)
+    parts = len(folds.scales)
+    for done in range(parts):
+        progress("jackknife", done, parts)
         part = tilted(statistics.sample(folds.replicates + done))
         replicates.append([part.answer(delta) for delta in asked])
-    progress("jackknife", groups, groups)
-    intervals = _intervals(answers, np.array(replicates))
+    progress("jackknife", parts, parts)
+    intervals = _intervals(answers, np.array(replicates), folds)
     tips = partial(tipping_point, whole, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
@@ -271,11 +274,12 @@ def _grouped(network: Network, look: Look, mechanism: str, given: Sequence[str] 
     return tuple(name for name in network.variables if name in given)
 
 
-def _intervals(answers: FloatArray, replicates: FloatArray) -> FloatArray:
+def _intervals(answers: FloatArray, replicates: FloatArray, folds: Folds) -> FloatArray:
     """Low and high for every tilt, by the jackknife; parts that have no answer are left out."""
-    replicates = replicates[np.isfinite(replicates).all(axis=1)]
-    apart = np.square(replicates - replicates.mean(axis=0)).sum(axis=0)
-    variance = apart * (len(replicates) - 1) / len(replicates)
+    has_answer = np.isfinite(replicates).all(axis=1)
+    replicates, scales = replicates[has_answer], folds.scales[has_answer]
+    centre = replicates.mean(axis=0) if folds.left_out is None else answers
+    variance = scales @ np.square(replicates - centre)
     both = np.stack([answers, 1 - answers], axis=-1)
     spread = Spread.of_variance(both, both, np.repeat(variance[:, None], 2, axis=1))
     return spread.interval()[:, 0]

@@ -95,7 +95,8 @@ def count(
     ) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
-            return replace(found, parts=(_families_part(found, data, part),))
+            notes = (*found.notes, *_not_kept(data))
+            return replace(found, notes=notes, parts=(_families_part(found, data, part),))
         told = Told()
         parts = _distinct(network, source, budget, told)
         whole = next(parts)
@@ -115,11 +116,21 @@ def count(
             missing_of=table.missing_of,
             counts={},
             distinct={network.variables: whole},
-            notes=source.notes(told),
+            notes=(*source.notes(told), *_not_kept(data)),
             network=network,
             method=method,
             parts=(counted if name else unnamed_part(table.stand_for),),
         )
+
+
+def _not_kept(data: Any) -> tuple[str, ...]:
+    """What statistics forget of the data."""
+    if not isinstance(data, Data) or not (data.is_clustered or data.replicate_weights):
+        return ()
+    return (
+        "statistics keep no strata, clusters and replicate weights: intervals learned from them "
+        "take rows as independent",
+    )
 
 
 def _families_part(found: Statistics, data: Any, part: str | None) -> Part:
@@ -152,12 +163,13 @@ def count_into(
         if not is_rows:
             found = _of_families(network, source, method, progress)
             block = (families_part(found, name_of(data, part), is_named=part is not None),)
-            return write_families([(found, block)], method, path), found.notes
+            notes = (*found.notes, *_not_kept(data))
+            return write_families([(found, block)], method, path), notes
         told = Told()
         rows = _distinct(network, source, budget, told)
         counted = Source(rows, name=name_of(data, part), is_named=part is not None)
         header = write_rows([counted], network, method, path)
-        return header, source.notes(told)
+        return header, (*source.notes(told), *_not_kept(data))
 
 
 def merge_into(

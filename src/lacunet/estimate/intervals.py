@@ -6,11 +6,13 @@
 | influence of rows | direct-mar, informed-direct | sums over groups; folds for answers |
 | rate matrix | em, auto, if EM has converged with few enough parameters | a step per parameter |
 | delete-a-group jackknife | every other | a fit for each of thirty folds |
+| delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
+| replicate weights | surveys that come with them | a count and a fit for each replicate |
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -22,10 +24,12 @@ from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.em.uncertain import em_curvature, em_uncertainty
 from lacunet.estimate.method import (
+    CLUSTERS,
     COUNTS,
     INFLUENCE,
     JACKKNIFE,
     RATE_MATRIX,
+    REPLICATE_WEIGHTS,
     Learned,
     Plan,
     Setting,
@@ -90,6 +94,8 @@ class Uncertainty:
 
 def recipe_of(plan: Plan, memory: float) -> str:
     """The recipe of a plan, if the method converges and memory holds what it takes."""
+    if plan.units is not None and plan.units.is_replicated:
+        return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
     problems = next(own.needs.problems for own in plan.stages if own.needs.problems is not None)
@@ -118,8 +124,12 @@ def _has_converged(learned: Learned, prior: float) -> bool:
 def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
     """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
     if recipe != RATE_MATRIX:
-        costs = {COUNTS: "nothing", INFLUENCE: "a few fits", JACKKNIFE: f"{GROUPS} fits"}
-        return f"intervals by {recipe} will take {costs[recipe]} more"
+        folds = plan.needs(recipe).folds
+        fits = 0 if folds is None else len(folds.scales)
+        costs = {COUNTS: "nothing", INFLUENCE: "a few fits"}
+        if plan.units is not None and plan.units.factors is not None:
+            costs[recipe] = f"{len(plan.units.factors)} countings and fits"
+        return f"intervals by {recipe} will take {costs.get(recipe, f'{fits} fits')} more"
     problems = next(own.needs.problems for own in plan.stages if own.needs.problems is not None)
     steps = 2 * _free(problems.network)  # there and back for each
     time = "" if step is None else f", {steps * step.seconds:,.2g} s"
@@ -136,7 +146,12 @@ def _free(network: Network) -> int:
 
 
 def uncertainty_of(
-    plan: Plan, recipe: str, statistics: Statistics, learned: Learned, setting: Setting
+    plan: Plan,
+    recipe: str,
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+    replicate: Callable[[int], Statistics],
 ) -> Uncertainty:
     """How sure the CPTs are, by a recipe.
 
@@ -146,15 +161,20 @@ def uncertainty_of(
         What the plan and the recipe need.
     learned
         What the plan gave.
+    replicate
+        Counts what the plan needs with the weights of a replicate.
     """
-    found = RECIPES[recipe](plan, statistics, learned, setting)
+    if recipe == REPLICATE_WEIGHTS:
+        found = _by_replicate_weights(plan, statistics, learned, setting, replicate)
+    else:
+        found = RECIPES[recipe](plan, statistics, learned, setting)
     if recipe == RATE_MATRIX:
         return found
     whole = statistics.sample(0)
     spread_of = dict(found.spread_of)
     for name in plan.network.variables:
         family = plan.network.family(name)
-        if not set(family) & set(plan.partially):
+        if recipe not in (CLUSTERS, REPLICATE_WEIGHTS) and not set(family) & set(plan.partially):
             spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
         spread_of[name] = spread_of[name].supported_by(learned.families[name].support)
     return replace(found, spread_of=spread_of)
@@ -200,7 +220,9 @@ def _by_influence(
             cells = np.maximum(np.tensordot(sample, moves, axes=1), 0.0) + share * fallen_of[name]
             tables[name], _ = posterior_mode(cells, 1.0, setting.prior)
         networks.append(network.with_tables(tables))
-    replicates = _replicates(network, networks, folds, whole.total, setting)
+    replicates = Replicates(
+        network, tuple(networks), folds.scales, folds.degrees, whole.total, setting.prior
+    )
     return Uncertainty(network, spread_of, INFLUENCE, replicates, whole.total)
 
 
@@ -216,18 +238,52 @@ def _fallen(family: Scope, whole: Statistics) -> FloatArray | float:
 def _by_jackknife(
     plan: Plan, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Uncertainty:
-    folds, whole = statistics.folds, statistics.sample(0)
+    folds = statistics.folds
     assert folds is not None
+    samples = (statistics.sample(folds.replicates + at) for at in range(len(folds.scales)))
+    total = statistics.sample(0).total
+    replicates = _refitted(plan, samples, folds.scales, folds.degrees, learned, setting, total)
+    recipe = JACKKNIFE if folds.left_out is None else CLUSTERS
+    return Uncertainty(replicates.network, replicates.spreads(), recipe, replicates, total)
+
+
+def _by_replicate_weights(
+    plan: Plan,
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+    replicate: Callable[[int], Statistics],
+) -> Uncertainty:
+    units = plan.units
+    assert units is not None
+    assert units.factors is not None
+    samples = (replicate(at).sample(0) for at in range(len(units.factors)))
+    total, degrees = statistics.sample(0).total, units.degrees()
+    replicates = _refitted(plan, samples, units.factors, degrees, learned, setting, total)
+    spread_of = replicates.spreads()
+    return Uncertainty(replicates.network, spread_of, REPLICATE_WEIGHTS, replicates, total)
+
+
+def _refitted(
+    plan: Plan,
+    samples: Iterable[Statistics],
+    scales: FloatArray,
+    degrees: float,
+    learned: Learned,
+    setting: Setting,
+    total: float,
+) -> Replicates:
+    """The network learned from each sample of the rows."""
     quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
-    network = learned.network or plan.network.with_tables(learned.tables)
     networks = []
-    for at in range(len(folds.scales)):
-        setting.progress("intervals", at, len(folds.scales), "fits")
-        again = run(plan, statistics.sample(folds.replicates + at), quietly)
+    for at, sample in enumerate(samples):
+        setting.progress("intervals", at, len(scales), "fits")
+        again = run(plan, sample, quietly)
         networks.append(again.network or plan.network.with_tables(again.tables))
-    setting.progress("intervals", len(folds.scales), len(folds.scales), "fits")
-    replicates = _replicates(network, networks, folds, whole.total, setting)
-    return Uncertainty(network, replicates.spreads(), JACKKNIFE, replicates, whole.total)
+    setting.progress("intervals", len(scales), len(scales), "fits")
+    network = learned.network or plan.network.with_tables(learned.tables)
+    by_design = plan.units is not None and plan.units.is_replicated
+    return Replicates(network, tuple(networks), scales, degrees, total, setting.prior, by_design)
 
 
 def _by_rate_matrix(
@@ -246,16 +302,10 @@ def _replicate_samples(folds: Folds) -> FloatArray:
     return folds.samples[folds.replicates :]
 
 
-def _replicates(
-    network: Network, networks: Sequence[Network], folds: Folds, total: float, setting: Setting
-) -> Replicates:
-    degrees = float(len(networks) - 1)
-    return Replicates(network, tuple(networks), folds.scales, degrees, total, setting.prior)
-
-
 RECIPES: dict[str, Callable[[Plan, Statistics, Learned, Setting], Uncertainty]] = {
     COUNTS: _by_counts,
     INFLUENCE: _by_influence,
     RATE_MATRIX: _by_rate_matrix,
     JACKKNIFE: _by_jackknife,
+    CLUSTERS: _by_jackknife,
 }

@@ -155,13 +155,27 @@ def carry_out(plan: Plan, rows: AnyRows, setting: Setting, intervals: bool = Fal
         chosen = recipe_after(plan, recipe, learned, setting.prior)
         if chosen != recipe:
             statistics = counted(plan, chosen, rows, setting, seed)
-        return _with_intervals(result, uncertainty_of(plan, chosen, statistics, learned, setting))
+        uncertainty = uncertainty_of(
+            plan,
+            chosen,
+            statistics,
+            learned,
+            setting,
+            lambda at: counted(plan, None, rows, replace(setting, progress=silent), seed, at),
+        )
+        doubts = () if plan.units is None else plan.units.doubts
+        return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
 
 
 def counted(
-    plan: Plan, recipe: str | None, rows: AnyRows, setting: Setting, seed: int
+    plan: Plan,
+    recipe: str | None,
+    rows: AnyRows,
+    setting: Setting,
+    seed: int,
+    replicate: int | None = None,
 ) -> Statistics:
     """What a plan needs, with weights that add up to what the rows are worth."""
     how = Gathering(
@@ -170,6 +184,7 @@ def counted(
         setting.deadline,
         setting.memory / 4,
         scale=plan.scale,
+        replicate=replicate,
     )
     return rows.gather(how, setting.progress)
 

@@ -27,6 +27,7 @@ from lacunet.statistics.counts import Counts
 from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Needs, Statistics
 from lacunet.statistics.look import Look
+from lacunet.statistics.units import Units
 
 Prior = float | FloatArray  # concentration of the Dirichlet prior: of all cells, or of each
 
@@ -78,6 +79,8 @@ COUNTS = "counts"
 INFLUENCE = "influence of rows"
 RATE_MATRIX = "rate matrix of EM"
 JACKKNIFE = "delete-a-group jackknife"
+CLUSTERS = "delete-a-cluster jackknife"
+REPLICATE_WEIGHTS = "replicate weights"
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Plan:
     a graph tells, ``intention`` in words what the stages do together. ``heldout`` is the share of
     the rows that is held out. ``recipe`` says how intervals are made, ``recipe_otherwise`` how if
     the method did not converge. ``scale`` makes the rows' weights add up to what they are worth.
-    ``graph`` is the missingness graph, where one was given.
+    ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
     """
 
     method: str
@@ -124,6 +127,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     scale: float = 1.0
     graph: MissingnessGraph | None = None
+    units: Units | None = None
 
     @property
     def families(self) -> dict[str, FamilyPlan]:
@@ -134,7 +138,8 @@ class Plan:
     def needs(self, recipe: str | None = None, seed: int = 0) -> Needs:
         """What is asked of the data; with intervals by a recipe, if one is named."""
         groups = GROUPS if recipe in (INFLUENCE, JACKKNIFE) else 0
-        folds = folds_of(self.heldout, groups, seed)
+        units = self.units if recipe == CLUSTERS else None
+        folds = folds_of(self.heldout, groups, seed, units)
         asked = [stage.needs for stage in self.stages]
         groupings = [
             replace(
@@ -313,7 +318,7 @@ class Method(Protocol):
 
 def planned(method: Method, network: Network, look: Look) -> Plan:
     """All that a method will do with data that look so."""
-    return replace(method.plan(network, look), scale=look.scale)
+    return replace(method.plan(network, look), scale=look.scale, units=look.units)
 
 
 def option(

@@ -14,7 +14,8 @@ any order. So it is not rows that are divided but the *units* of each distinct r
 of its copies: their number where all weigh the same, fewer where weights differ, and the same
 whatever the scale of the weights. Each unit falls into a fold by itself, by a hash of the row's
 states, the number of the unit and the seed; what is left, less than one, falls as a whole.
-Another row, or another order of rows, changes nothing.
+Another row, or another order of rows, changes nothing. In a survey with clusters, the folds are
+the clusters (`lacunet.statistics.units`), and only what is held out is drawn within them.
 
 Two rows are taken as one if their 64-bit hashes agree.
 """
@@ -32,6 +33,7 @@ from lacunet.data.table import Codes, Copies, EncodedTable, code_type
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.problems.ragged import hash64, ranges, runs
+from lacunet.statistics.units import LeftOut, Units
 
 FOLD = "\x00fold"  # the name of the column; no variable has it
 GROUPS = 30  # of a jackknife
@@ -49,7 +51,9 @@ class Folds:
     ``shares`` are those of the folds, in all one. ``samples`` has a line for each sample: how
     much each fold counts in it. The first sample is of all rows; ``learning`` is the number of
     the one without what is held out, if anything is; from ``replicates`` on come the replicates,
-    whose squared distances from all rows' estimate, times ``scales``, add up to the variance.
+    whose squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
+    freedom. With ``left_out``, the folds are those of each cluster of a survey, and the shares
+    are those within each.
     """
 
     shares: tuple[float, ...]
@@ -58,11 +62,13 @@ class Folds:
     learning: int | None = None
     replicates: int = 1
     scales: FloatArray = field(default_factory=lambda: np.zeros(0))
+    degrees: float = np.inf
+    left_out: LeftOut | None = None
 
     @property
     def number(self) -> int:
         """How many folds there are."""
-        return len(self.shares)
+        return int(self.samples.shape[1])
 
     @cached_property
     def aside(self) -> FloatArray:
@@ -71,7 +77,9 @@ class Folds:
         return np.stack([learning, self.samples[0] - learning])
 
 
-def folds_of(heldout: float | None, groups: int, seed: int) -> Folds | None:
+def folds_of(
+    heldout: float | None, groups: int, seed: int, units: Units | None = None
+) -> Folds | None:
     r"""The folds for rows held out, for a jackknife, or for both.
 
     Leaving out each of :math:`G` groups in turn, the variance is :math:`(G - 1) / G` times the
@@ -83,24 +91,32 @@ def folds_of(heldout: float | None, groups: int, seed: int) -> Folds | None:
         The share of the rows that is held out, None if none is.
     groups
         The number of groups that are left out in turn, 0 without a jackknife.
+    units
+        The clusters of a survey, which are left out in their place.
     """
-    if heldout is None and not groups:
+    left_out = units.left_out() if units is not None and units.clusters else None
+    if heldout is None and not groups and left_out is None:
         return None
     parts = [1.0] if heldout is None else [1 - heldout, heldout]
-    each = max(groups, 1)
-    group, part = np.divmod(np.arange(each * len(parts)), len(parts))
-    lines = [np.ones(len(group))]
+    multiples, scales = np.ones((0, 1)), np.zeros(0)
+    if left_out is not None:
+        multiples, scales = left_out.multiples, left_out.scales
+    elif groups:
+        multiples, scales = 1.0 - np.eye(groups), np.full(groups, (groups - 1) / groups)
+    number = multiples.shape[1]
+    whole = [np.ones(number * len(parts))]
     if heldout is not None:
-        lines.append((part == 0).astype(np.float64))
-    if groups:
-        lines += [(group != gone).astype(np.float64) for gone in range(groups)]
+        whole.append(np.tile([1.0, 0.0], number))
+    each = number if left_out is None else 1
     return Folds(
-        shares=tuple(parts[one] / each for one in part),
+        shares=tuple(share / each for share in parts * each),
         seed=seed,
-        samples=np.stack(lines),
+        samples=np.concatenate([whole, np.repeat(multiples, len(parts), axis=1)]),
         learning=None if heldout is None else 1,
-        replicates=1 if heldout is None else 2,
-        scales=np.full(groups, (groups - 1) / groups) if groups else np.zeros(0),
+        replicates=len(whole),
+        scales=scales,
+        degrees=len(scales) - 1.0 if left_out is None else left_out.degrees,
+        left_out=left_out,
     )
 
 
@@ -126,13 +142,18 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     >>> bool((divided(coin, once, fifth).weights == found.weights).all())
     True
     """
-    hashes, first, group = np.unique(
-        row_hashes(network, table), return_index=True, return_inverse=True
-    )
+    hashes, numbers = row_hashes(network, table), None
+    if folds.left_out is not None:
+        assert table.design is not None
+        numbers = folds.left_out.numbers(table.design)
+        hashes = hash64(hashes + hash64(numbers, 2), 2)
+    hashes, first, group = np.unique(hashes, return_index=True, return_inverse=True)
     weights, rows, squares = _sums(table, group, len(hashes))
     units = weights**2 / squares
     row, fold, inside = fallen(hashes, units, folds)
     member = first[row]
+    if numbers is not None:
+        fold = fold + len(folds.shares) * numbers[member]
     columns: dict[str, Codes] = {name: own[member] for name, own in table.columns.items()}
     columns[FOLD] = fold.astype(code_type(folds.number))  # type: ignore[assignment]
     share = inside / units[row]
@@ -196,9 +217,9 @@ def fallen(hashes: Hashes, units: FloatArray, folds: Folds) -> tuple[Index, Inde
     falls = np.searchsorted(ends, chance, "right")
     pieces.append((rest, falls, (units - whole)[rest]))
     row, fold, inside = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
-    keys, place = np.unique(row * folds.number + fold, return_inverse=True)
+    keys, place = np.unique(row * len(folds.shares) + fold, return_inverse=True)
     inside = np.bincount(place, inside, minlength=len(keys)).astype(np.float64)
-    row, fold = np.divmod(keys, folds.number)
+    row, fold = np.divmod(keys, len(folds.shares))
     is_there = inside > 0
     return row[is_there], fold[is_there], inside[is_there]
 

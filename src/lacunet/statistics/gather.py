@@ -45,6 +45,7 @@ from lacunet.statistics.influence import Influence, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.saved.parts import Part
+from lacunet.statistics.units import Units
 from lacunet.wording import counted
 
 GRACE = 0.1  # seconds after the deadline for what a closed form needs
@@ -156,7 +157,7 @@ class Statistics:
 
     Where rows are divided into ``folds``, the fold is one more variable of all counts, and
     ``reduced`` has one value for each sample; `sample` gives the statistics of one of them.
-    ``tally`` adds up all rows, fold by fold.
+    ``tally`` adds up all rows, fold by fold. ``units`` are those of a survey, if it is one.
 
     ``stopped_by`` says why problems were not compiled, where they should have been; ``reduced``
     lacks the families whose groups there was no time for. ``grouped`` waits to be reduced, once
@@ -175,6 +176,7 @@ class Statistics:
     problems: Problems | None = None
     distinct: Mapping[Scope, Rows] = field(default_factory=dict)
     folds: Folds | None = None
+    units: Units | None = None
     stopped_by: str = ""
     grouped: Mapping[Scope, GroupedCounts | FoldedGroups] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -221,6 +223,7 @@ class Statistics:
             distinct=_added(self.distinct, other.distinct),
             problems=_both(self.problems, other.problems),
             folds=self.folds,
+            units=_both(self.units, other.units),
             stopped_by=self.stopped_by or other.stopped_by,
             grouped=_in_both(self.grouped, other.grouped),
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
@@ -290,7 +293,8 @@ class Gathering:
     Problems that cannot be compiled before the ``deadline`` are left, and so are groups that half
     of the time was not enough for; all else is counted whatever the time. ``memory`` are the bytes
     that compiling problems may take beside its result. ``shared`` are the families whose groups
-    of rows may be split between parts. All weights are multiplied by ``scale``.
+    of rows may be split between parts. All weights are multiplied by ``scale``; they are those of
+    a ``replicate``, by its number, where the rows have replicate weights and one is asked for.
     """
 
     needs: Needs
@@ -299,6 +303,7 @@ class Gathering:
     memory: float = inf
     shared: frozenset[Scope] = frozenset()
     scale: float = 1.0
+    replicate: int | None = None
 
 
 def gather(
@@ -313,8 +318,11 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
 
     Where rows are divided into folds, no two parts may have equal rows.
     """
-    needs, network = how.needs, how.network
-    notes, missing_of, table = table.notes, table.missing_of, table.scaled(how.scale)
+    needs, network, design = how.needs, how.network, table.design
+    notes, missing_of = table.notes, table.missing_of
+    if how.replicate is not None:
+        table = table.replicated(how.replicate)
+    table = table.scaled(how.scale)
     fold: Scope = ()
     if needs.folds is not None:
         fold, table = (FOLD,), divided(network, table, needs.folds)
@@ -330,6 +338,7 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         influence=moved,
         distinct={columns: distinct_rows(table, columns + fold) for columns in needs.rows},
         folds=needs.folds,
+        units=None if design is None else Units.of(design),
         grouped=grouped,
         notes=notes,
     )

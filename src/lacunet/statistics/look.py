@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
+from lacunet.statistics.units import Units
 
 
 @dataclass(frozen=True)
@@ -17,13 +18,15 @@ class Look:
     ``partially`` are the variables that some row does not show; None without data: then all
     may have missing values. ``rows`` is the number of rows, as far as it is known. ``some_rows``
     gives at least so many rows, if there are, to learn from them what decides on being missing.
-    ``scale`` makes their weights add up to the weighted sample size.
+    ``scale`` makes their weights add up to the weighted sample size. ``units`` are those of a
+    survey, if it is one.
     """
 
     partially: Scope | None = None
     rows: int | None = None
     some_rows: Callable[[int], EncodedTable] | None = None
     scale: float = 1.0
+    units: Units | None = None
 
     def hidden(self, network: Network) -> Scope:
         """The variables that have missing values, or may have."""

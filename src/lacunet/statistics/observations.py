@@ -49,6 +49,7 @@ from lacunet.statistics.saved.header import (
 from lacunet.statistics.saved.read import SavedRows, entries_in, read_statistics
 from lacunet.statistics.spark import OnSpark, on_spark
 from lacunet.statistics.streamed import Streamed
+from lacunet.statistics.units import Units
 
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
 
@@ -97,7 +98,8 @@ class Held:
     def look(self) -> Look:
         """All that there is to know."""
         table = self.table
-        return Look(self.partially_observed, table.stand_for, lambda _: table, table.scale)
+        units = None if table.design is None else Units.of(table.design)
+        return Look(self.partially_observed, table.stand_for, lambda _: table, table.scale, units)
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files."""
@@ -194,7 +196,7 @@ def _opened(
             travels=told is not None or all(part.is_file for part in reading.source.parts),
             jobs=jobs,
             on_disk=0 if told is None else rows * each,
-            is_weighted=reading.data.is_weighted,
+            is_designed=reading.data.is_weighted or reading.data.is_clustered,
         )
 
     if is_large and not any(part.is_once for part in reading.source.parts):
@@ -242,7 +244,7 @@ def _of_saved(
         folder,
         notes=lambda _: notes,
         jobs=jobs,
-        is_weighted=True,
+        is_designed=True,
     )
 
 

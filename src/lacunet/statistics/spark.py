@@ -98,7 +98,7 @@ class OnSpark:
             partially = tuple(name for name in names if name not in promised)
         tally = self.counts.tally
         scale = self.counts.total / max(float(tally.squares.sum()), 1e-300)
-        return Look(partially, self.counts.rows, self._refused, scale)
+        return Look(partially, self.counts.rows, self._refused, scale, self.counts.units)
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files of ours."""
@@ -123,12 +123,16 @@ class OnSpark:
         """Count what is needed, by one job for each pass over the rows."""
         notes = self.notes(self.told)
         needs = how.needs
-        if needs == Needs(needs.families) and self.counts.counts.keys() >= set(needs.families):
+        is_counted = self.counts.counts.keys() >= set(needs.families)
+        if needs == Needs(needs.families) and is_counted and how.replicate is None:
             return replace(self.counts if how.scale == 1 else self.counts.scaled(), notes=notes)
         found: list[Statistics] = []
         for own in passes(needs, how.network, self.memory / GROUPS_SHARE):
             progress("counting on Spark", len(found), len(found) + 1)
-            task = _task(self.reading, own, how.network, self.memory, how.deadline.left, how.scale)
+            task = replace(
+                _task(self.reading, own, how.network, self.memory, how.deadline.left, how.scale),
+                replicate=how.replicate,
+            )
             statistics, _ = _collected(self._rows(task), task)
             assert statistics is not None  # there were rows before
             found.append(with_reduced(statistics, task.how))
@@ -194,6 +198,7 @@ class Task:
     most: int
     left: float
     scale: float = 1.0
+    replicate: int | None = None
 
     @property
     def coded(self) -> str:
@@ -218,7 +223,9 @@ class Task:
         """What is asked of the rows, from now on."""
         needs, shared = self.asked.needs, self.asked.shared
         deadline = Deadline.within(self.left)
-        return Gathering(needs, self.network, deadline, self.memory / 4, shared, self.scale)
+        return Gathering(
+            needs, self.network, deadline, self.memory / 4, shared, self.scale, self.replicate
+        )
 
     def unread(self, batches: Batches) -> Unread:
         """The rows of this task, at the door."""

@@ -56,7 +56,8 @@ class Streamed:
 
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
     ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
-    what the user should know of how they were read; ``travels`` if other processes can read them.
+    what the user should know of how they were read; ``travels`` if other processes can read them;
+    ``is_designed`` if rows have weights, clusters or strata.
     """
 
     network: Network
@@ -70,7 +71,7 @@ class Streamed:
     travels: bool = True
     jobs: int = 1
     on_disk: int = 0
-    is_weighted: bool = False
+    is_designed: bool = False
 
     table: ClassVar[None] = None  # of all rows: there is none
 
@@ -111,11 +112,12 @@ class Streamed:
 
     def look(self) -> Look:
         """What is known of the rows before they are counted."""
-        scale = 1.0
-        if self.is_weighted:  # their sum, and that of their squares, are found by reading them
-            tally = self.gather(Gathering(Needs(()), self.network)).tally
-            scale = float(tally.weights.sum()) / max(float(tally.squares.sum()), 1e-300)
-        return Look(self.partially_observed, self.rows, self.some_rows, scale)
+        if not self.is_designed:
+            return Look(self.partially_observed, self.rows, self.some_rows)
+        # What weights add up to, and which clusters there are, is found by reading them.
+        found = self.gather(Gathering(Needs(()), self.network))
+        scale = found.total / max(float(found.tally.squares.sum()), 1e-300)
+        return Look(self.partially_observed, self.rows, self.some_rows, scale, found.units)
 
     def some_rows(self, most: int) -> EncodedTable:
         """Every k-th row; at least ``most`` rows, if there are so many."""

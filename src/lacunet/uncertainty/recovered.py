@@ -12,8 +12,9 @@ from lacunet.missingness.errors import NoRowsError
 from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.table import Table
-from lacunet.statistics.folds import FOLD, GROUPS, divided, folds_of
+from lacunet.statistics.folds import FOLD, GROUPS, Folds, divided, folds_of
 from lacunet.statistics.rows import distinct_rows
+from lacunet.statistics.units import Units
 from lacunet.uncertainty.spread import Spread
 
 
@@ -21,18 +22,22 @@ from lacunet.uncertainty.spread import Spread
 class Recovered:
     """An estimate of a query, and the same from the rows without each of many groups.
 
-    ``replicates`` has one row for each group, the cells of the query as columns.
+    ``replicates`` has one row for each group, the cells of the query as columns. ``folds`` says
+    how the groups were made.
     """
 
     found: Estimation
     replicates: FloatArray
+    folds: Folds
 
     @property
     def covariance(self) -> FloatArray:
         """How the cells of the estimate vary together: the jackknife's covariance."""
-        groups = len(self.replicates)
-        apart = self.replicates - self.replicates.mean(axis=0)
-        return np.asarray((groups - 1) / groups * apart.T @ apart)
+        centre = self.replicates.mean(axis=0)
+        if self.folds.left_out is not None:
+            centre = np.nan_to_num(self.found.table.reshape(-1))
+        apart = self.replicates - centre
+        return np.asarray(apart.T @ (self.folds.scales[:, None] * apart))
 
     @property
     def spread(self) -> Spread:
@@ -43,7 +48,7 @@ class Recovered:
         whole = Spread.of_variance(known, known, np.diag(self.covariance), rows)
         sizes = np.where(np.isnan(flat), 0.0, np.minimum(whole.sizes, rows))
         shape = self.found.table.shape
-        degrees = len(self.replicates) - 1.0
+        degrees = self.folds.degrees
         return Spread(known.reshape(shape), known.reshape(shape), sizes.reshape(shape), degrees)
 
     def interval(self, level: float = 0.95) -> FloatArray:
@@ -75,7 +80,8 @@ def recovered(
     NotRecoverableError
         The query is not recoverable, or no row shows what its estimand needs.
     """
-    columns, folds = columns_needed(verdict), folds_of(None, groups, 0)
+    units = None if table.design is None else Units.of(table.design)
+    columns, folds = columns_needed(verdict), folds_of(None, groups, 0, units)
     assert folds is not None
     table = table.scaled()
     rows = distinct_rows(divided(verdict.graph.network, table, folds), (*columns, FOLD))
@@ -89,6 +95,5 @@ def recovered(
             again = np.full(found.table.size, np.nan)
         replicates.append(again)
     whole = np.stack(replicates)
-    return Recovered(
-        found, np.where(np.isnan(whole), np.nan_to_num(found.table.reshape(-1)), whole)
-    )
+    known = np.nan_to_num(found.table.reshape(-1))
+    return Recovered(found, np.where(np.isnan(whole), known, whole), folds)

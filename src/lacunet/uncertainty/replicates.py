@@ -33,7 +33,9 @@ class Replicates:
 
     ``scales`` times the squared distances from the replicates' mean add up to the variance;
     ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``prior`` the
-    concentration that the networks were learned with.
+    concentration that the networks were learned with. ``by_design`` if replicates are those of a
+    survey: distances are then from the estimate of all rows, and strata may tell more than as
+    many independent rows would.
     """
 
     network: Network
@@ -42,11 +44,13 @@ class Replicates:
     degrees: float
     total: float
     prior: float
+    by_design: bool = False
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""
         values = np.stack([of(network) for network in self.networks])
-        apart = np.square(values - values.mean(axis=0))
+        centre = of(self.network) if self.by_design else values.mean(axis=0)
+        apart = np.square(values - centre)
         return np.asarray(np.tensordot(self.scales, apart, axes=1))
 
     def spread(self, variable: str, expected: FloatArray) -> Spread:
@@ -69,7 +73,8 @@ class Replicates:
         rates = np.clip(table * held - (self.prior - 1) / np.maximum(expected, 1e-9), 0, 1)
         rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
         whole = Spread.of_variance(table, rates, variance * held**2, expected)
-        return Spread(table, rates, np.minimum(whole.sizes, expected), self.degrees)
+        sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, expected)
+        return Spread(table, rates, sizes, self.degrees)
 
     def spreads(self) -> Mapping[str, Spread]:
         """The spread of every CPT."""

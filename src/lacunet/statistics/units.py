@@ -1,0 +1,200 @@
+r"""The units that a survey has drawn: clusters within strata, or replicate weights of others.
+
+Leaving out cluster :math:`i` of stratum :math:`h` and taking the :math:`n_h - 1` others of the
+stratum for it (JKn),
+
+.. math::
+    \mathrm{Var}(\theta) = \sum_h \frac{n_h - 1}{n_h} \sum_i (\theta_{(hi)} - \theta)^2
+
+with as many degrees of freedom as there are clusters more than strata. A stratum with one cluster
+says nothing of how clusters vary within it: it is left out whole, and counts once. Where strata
+are told but no clusters, rows count as if drawn from all strata at once: variances are too large
+rather than too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+
+from lacunet.data.table import Design, Labels
+from lacunet.model.network import FloatArray
+from lacunet.statistics.distinct import Index
+from lacunet.wording import counted, listed
+
+MOST_CLUSTERS = 400  # that are left out one by one; of more, groups within strata are
+NO_LABEL = ""
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units in some of the rows; those of two parts add up.
+
+    ``clusters_of`` are the clusters in each stratum, none where each row is one. ``products`` are
+    the sums of products of replicate weights, ``factors`` what their squared distances count in
+    a variance.
+    """
+
+    clusters_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    products: FloatArray | None = None
+    factors: FloatArray | None = None
+
+    @classmethod
+    def of(cls, design: Design) -> Units:
+        """The units that rows are of.
+
+        Examples
+        --------
+        >>> strata = Labels(("east", "west"), np.array([0, 0, 1], np.int32))
+        >>> clusters = Labels(("1", "2"), np.array([0, 1, 0], np.int32))
+        >>> Units.of(Design(strata, clusters)).said
+        '3 clusters in 2 strata'
+        """
+        if design.replicates is not None:
+            return cls({}, design.replicates.T @ design.replicates, design.factors)
+        strata, clusters = design.strata, design.clusters
+        if clusters is None:
+            assert strata is not None
+            return cls(dict.fromkeys(_present(strata), frozenset()))
+        if strata is None:
+            return cls({NO_LABEL: frozenset(_present(clusters))})
+        pairs = np.unique(_pairs(strata, clusters))
+        found: dict[str, set[str]] = {}
+        for stratum, cluster in zip(*np.divmod(pairs, len(clusters.labels)), strict=True):
+            found.setdefault(strata.labels[stratum], set()).add(clusters.labels[cluster])
+        return cls({name: frozenset(own) for name, own in found.items()})
+
+    def __add__(self, other: Units) -> Units:
+        names = {**self.clusters_of, **other.clusters_of}
+        none: frozenset[str] = frozenset()
+        both = {
+            name: self.clusters_of.get(name, none) | other.clusters_of.get(name, none)
+            for name in names
+        }
+        products = self.products
+        if products is not None and other.products is not None:
+            products = products + other.products
+        return Units(both, products, self.factors)
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are; 0 where each row is one."""
+        return sum(map(len, self.clusters_of.values()))
+
+    @property
+    def said(self) -> str:
+        """What there is, in words."""
+        if self.products is not None:
+            return counted(len(self.products), "replicate")
+        strata = counted(len(self.clusters_of), "stratum", "strata")
+        if not self.clusters:
+            return strata
+        clusters = counted(self.clusters, "cluster")
+        return clusters if NO_LABEL in self.clusters_of else f"{clusters} in {strata}"
+
+    @property
+    def is_replicated(self) -> bool:
+        """Whether variances come of clusters, or of replicate weights."""
+        return self.products is not None or self.clusters > 0
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What the user should know of the variances."""
+        if not self.is_replicated:
+            return (
+                "strata are told without clusters: intervals take rows as drawn from all strata "
+                "at once, which makes them too wide rather than too narrow",
+            )
+        lone = sorted(name for name, own in self.clusters_of.items() if len(own) == 1)
+        if not lone:
+            return ()
+        return (
+            f"intervals leave out {listed(lone)} whole: "
+            f"{'a stratum' if len(lone) == 1 else 'strata'} with one cluster each",
+        )
+
+    def degrees(self) -> float:
+        """The degrees of freedom of a variance by replicate weights."""
+        assert self.products is not None
+        return float(max(np.linalg.matrix_rank(self.products, hermitian=True) - 1, 1))
+
+    def left_out(self) -> LeftOut:
+        """What is left out in turn: clusters, or groups of them where they are many."""
+        strata = sorted(self.clusters_of)
+        share = min(1.0, MOST_CLUSTERS / self.clusters)
+        number_of, stratum_of = {}, list[int]()
+        for at, name in enumerate(strata):
+            own = sorted(self.clusters_of[name], key=_mixed)
+            groups = min(len(own), max(2, round(share * len(own))))
+            for place, cluster in enumerate(own):
+                number_of[name, cluster] = len(stratum_of) + place % groups
+            stratum_of += [at] * groups
+        return LeftOut(number_of, np.array(stratum_of))
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What is left out in turn, by number.
+
+    ``number_of`` is the number of each cluster, by its stratum's label and its own;
+    ``stratum_of`` the stratum of each that is left out.
+    """
+
+    number_of: Mapping[tuple[str, str], int]
+    stratum_of: Index
+
+    def numbers(self, design: Design) -> Index:
+        """The number of each row's cluster."""
+        clusters = design.clusters
+        assert clusters is not None
+        none = Labels((NO_LABEL,), np.zeros(len(clusters.codes), np.int32))
+        strata = design.strata or none
+        pairs, place = np.unique(_pairs(strata, clusters), return_inverse=True)
+        numbers = [
+            self.number_of[strata.labels[stratum], clusters.labels[cluster]]
+            for stratum, cluster in zip(*np.divmod(pairs, len(clusters.labels)), strict=True)
+        ]
+        return np.array(numbers, np.intp)[place]
+
+    @property
+    def multiples(self) -> FloatArray:
+        """How much each that is left out in turn counts in each of the samples.
+
+        Examples
+        --------
+        >>> LeftOut({}, np.array([0, 0, 0, 1])).multiples.tolist()[2:]
+        [[1.5, 1.5, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0]]
+        """
+        sizes = np.bincount(self.stratum_of)[self.stratum_of]
+        same = self.stratum_of[:, None] == self.stratum_of
+        others = np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0)
+        found = np.where(same, others[:, None], 1.0)
+        np.fill_diagonal(found, 0.0)
+        return found
+
+    @property
+    def scales(self) -> FloatArray:
+        """What the squared distance of each sample counts in a variance."""
+        sizes = np.bincount(self.stratum_of)[self.stratum_of]
+        return np.where(sizes > 1, (sizes - 1) / sizes, 1.0)
+
+    @property
+    def degrees(self) -> float:
+        """As many as there are more of them than of strata."""
+        return float(max(len(self.stratum_of) - len(np.unique(self.stratum_of)), 1))
+
+
+def _present(labels: Labels) -> list[str]:
+    return [labels.labels[code] for code in np.unique(labels.codes)]
+
+
+def _pairs(strata: Labels, clusters: Labels) -> Index:
+    return strata.codes.astype(np.intp) * len(clusters.labels) + clusters.codes
+
+
+def _mixed(label: str) -> bytes:
+    """Orders labels as if by chance, always the same."""
+    return blake2b(label.encode(), digest_size=8).digest()

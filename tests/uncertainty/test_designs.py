@@ -1,0 +1,164 @@
+"""Intervals of surveys: clusters within strata, and replicate weights, beside R's `survey`.
+
+The reference values are those of R 4.2 with survey 4.1: `svydesign`, `svymean` and `svyby` on
+`survey_rows()`, and `as.svrepdesign(type="JKn", mse=TRUE)`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lacunet as lc
+from lacunet.statistics import observations
+
+NETWORK = lc.Network({"Smokes": ["0", "1"], "Ill": ["0", "1"]}, {"Ill": ["Smokes"]})
+SURVEYED = {"weight": "weight", "strata": "stratum", "cluster": "cluster"}
+
+
+def survey_rows() -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    rows = []
+    for stratum in range(10):
+        for cluster in range(2 + stratum % 3):
+            lift = rng.normal(0, 0.5)
+            for _ in range(int(rng.integers(8, 16))):
+                smokes = int(rng.random() < 0.3)
+                ill = int(rng.random() < 1 / (1 + np.exp(1.2 - 0.8 * smokes - lift)))
+                is_shown = rng.random() < 0.85
+                weight = round(float(rng.lognormal(8, 0.6)), 3)
+                rows.append(
+                    (f"s{stratum}", f"c{cluster}", weight, smokes, ill if is_shown else None)
+                )
+    names = ["stratum", "cluster", "weight", "Smokes", "Ill"]
+    return pd.DataFrame(rows, columns=names).astype({"Ill": "Int64"})
+
+
+def learned(data: object, method: str = "direct-mcar", **options: object) -> lc.Result:
+    return lc.learn(NETWORK, data, method, 1.0, intervals=True, **options)
+
+
+def errors_of(result: lc.Result) -> np.ndarray:
+    return np.array(
+        [result.standard_error("Smokes")[1], *result.standard_error("Ill")[:, 1].tolist()]
+    )
+
+
+# "em" is maximum likelihood: the same frequencies where only the child goes missing
+@pytest.mark.parametrize("method", ["direct-mcar", "em", "auto"])
+def test_clusters_within_strata_are_the_jackknife_of_r(method: str) -> None:
+    result = learned(survey_rows(), method, **SURVEYED)
+    np.testing.assert_allclose(result.network.cpt("Smokes").table[1], 0.31581099, rtol=1e-7)
+    np.testing.assert_allclose(
+        result.network.cpt("Ill").table[:, 1], [0.3088593705, 0.2969237097], rtol=1e-4
+    )
+    np.testing.assert_allclose(
+        errors_of(result), [0.02742898973, 0.04567686333, 0.03438275258], rtol=1e-4
+    )
+    # linearised, as `svymean` does it
+    np.testing.assert_allclose(
+        errors_of(result), [0.02740367211, 0.04516390941, 0.03440726653], rtol=0.03
+    )
+    assert result.uncertainty.spread_of["Ill"].degrees == 19
+    assert result.uncertainty.recipe == "delete-a-cluster jackknife"
+
+
+def test_clusters_without_strata_are_those_of_r() -> None:
+    rows = survey_rows()
+    rows["cluster"] = rows["stratum"] + rows["cluster"]
+    result = learned(rows, weight="weight", cluster="cluster")
+    expected = [0.02596209894, 0.04376744610, 0.04291164315]
+    np.testing.assert_allclose(errors_of(result), expected, rtol=0.03)
+    assert result.uncertainty.spread_of["Ill"].degrees == 28
+
+
+def test_replicate_weights_of_a_jackknife_are_its_clusters() -> None:
+    rows = survey_rows()
+    names, factors = [], []
+    sizes = rows.groupby("stratum")["cluster"].nunique()
+    replicates = {}
+    for (stratum, cluster), _ in rows.groupby(["stratum", "cluster"]):
+        others = sizes[stratum] / (sizes[stratum] - 1)
+        is_own = rows["stratum"] == stratum
+        multiple = np.where(is_own, np.where(rows["cluster"] == cluster, 0.0, others), 1.0)
+        names.append(f"replicate {len(names)}")
+        replicates[names[-1]] = rows["weight"] * multiple
+        factors.append(1 / others)
+    wide = pd.concat([rows, pd.DataFrame(replicates)], axis=1)
+    given = lc.ReplicateWeights(names, factors=factors)
+    for method in ("direct-mcar", "direct-mar", "em"):
+        result = learned(lc.Data(wide, weight="weight", replicate_weights=given), method)
+        clusters = learned(rows, method, **SURVEYED)
+        np.testing.assert_allclose(errors_of(result), errors_of(clusters), rtol=1e-6)
+        np.testing.assert_allclose(
+            lc.query(result, "Ill", interval=True).interval,
+            lc.query(clusters, "Ill", interval=True).interval,
+            rtol=1e-6,
+        )
+        assert result.uncertainty.recipe == "replicate weights"
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em", "auto"])
+def test_neither_scale_nor_order_nor_the_way_of_reading_matters(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = survey_rows()
+    one = learned(rows, method, **SURVEYED)
+    mixed = rows.sample(frac=1, random_state=1)
+    mixed["weight"] *= 1e-4
+    two = learned(mixed, method, **SURVEYED)
+    monkeypatch.setattr(observations, "HELD_SHARE", 1e12)
+    three = learned(rows, method, **SURVEYED)
+    for other in (two, three):
+        np.testing.assert_allclose(
+            other.network.cpt("Ill").table, one.network.cpt("Ill").table, rtol=1e-8
+        )
+        np.testing.assert_allclose(other.interval("Ill"), one.interval("Ill"), rtol=1e-6)
+
+
+def test_strata_alone_change_nothing_and_that_is_said() -> None:
+    rows = survey_rows()
+    result = learned(rows, weight="weight", strata="stratum")
+    alone = learned(rows, weight="weight")
+    np.testing.assert_allclose(errors_of(result), errors_of(alone), rtol=1e-12)
+    assert any("strata are told without clusters" in note for note in result.notes)
+    assert not any("strata" in note for note in alone.notes)
+
+
+def test_a_stratum_with_one_cluster_is_left_out_whole_and_said() -> None:
+    rows = survey_rows()
+    rows.loc[rows["stratum"] == "s0", "cluster"] = "c0"
+    result = learned(rows, **SURVEYED)
+    assert result.uncertainty.spread_of["Ill"].degrees == 18
+    assert any("s0" in note and "one cluster" in note for note in result.notes)
+
+
+def test_explain_says_how_many_fits_the_clusters_take() -> None:
+    said = str(lc.explain(NETWORK, lc.Data(survey_rows(), **SURVEYED), "direct-mcar"))
+    assert "delete-a-cluster jackknife will take 29 fits more" in said
+
+
+def test_replicate_weights_need_the_weights_that_they_are_replicates_of() -> None:
+    given = lc.ReplicateWeights(["weight"], kind="brr")
+    with pytest.raises(lc.LacunetError, match="without the weights"):
+        lc.Data(survey_rows(), replicate_weights=given)
+    with pytest.raises(lc.LacunetError, match="the same twice"):
+        lc.Data(survey_rows(), weight="weight", replicate_weights=given, cluster="cluster")
+
+
+def test_effects_of_graphs_have_intervals_by_clusters() -> None:
+    rows = survey_rows()
+    graph = lc.MissingnessGraph(NETWORK, {"Ill": ["Smokes"]})
+    result = learned(rows, "mgraph", missingness=graph, **SURVEYED)
+    expected = learned(rows, **SURVEYED)
+    np.testing.assert_allclose(errors_of(result), errors_of(expected), rtol=1e-6)
+    assert result.uncertainty.recipe == "delete-a-cluster jackknife"
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "em"])
+def test_statistics_say_that_they_keep_no_design(method: str) -> None:
+    found = lc.count(NETWORK, lc.Data(survey_rows(), **SURVEYED), method)
+    assert any("keep no strata, clusters" in note for note in found.notes)
+    plain = lc.count(NETWORK, lc.Data(survey_rows(), weight="weight"), method)
+    assert not any("clusters" in note for note in plain.notes)
