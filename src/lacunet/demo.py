@@ -61,9 +61,11 @@ def demonstrate() -> Demonstration:
     result = learn(truth, patients, intervals=True)
     answers = []
     for what, variable, cell in ASKED:
-        values = [float(one.cpt(variable).table[cell]) for one in (truth, complete_rows, result)]
+        by_truth, by_complete, by_all = (
+            float(one.cpt(variable).table[cell]) for one in (truth, complete_rows, result)
+        )
         low, high = result.interval(variable)[cell].tolist()
-        answers.append(Comparison(what, *values, (low, high)))
+        answers.append(Comparison(what, by_truth, by_complete, by_all, (low, high)))
     return Demonstration(truth, patients, result, tuple(answers), obesity())
 
 
