@@ -165,7 +165,7 @@ def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference
         raise LacunetError(f"the measure is {measure!r}.", f"it is one of {', '.join(MEASURES)}.")
     found = [
         Estimate(
-            f"{one.outcome}: {one.state} - {one.reference}",
+            f"{one.outcome}: {one.state} vs {one.reference}",
             *getattr(one, measure.replace(" ", "_")),
             group=effect.title,
         )

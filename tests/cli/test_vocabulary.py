@@ -166,6 +166,7 @@ def test_methods_and_states_are_offered_too(
 EDGED = {
     "learn": ["--method", "direct-mcar"],
     "query": ["--query", "Wet", "--method", "direct-mcar"],
+    "effect": ["--query", "Wet|do(Rain)", "--method", "direct-mcar"],
     "explain": [],
     "diagnose": [],
     "sensitivity": ["--query", "Wet=yes", "--mechanism", "Wet"],

@@ -82,7 +82,7 @@ def test_an_effect_prints_as_a_table_and_gives_a_frame() -> None:
     text = str(found)
     assert text.startswith("P(Y | do(X))\ndo(X)")
     assert "odds ratio" in text
-    assert "yes - no" in text
+    assert "yes vs no" in text
     frame = found.to_frame()
     assert list(frame["outcome"]) == ["ill"]
     assert frame["difference_low"][0] < frame["difference"][0] < frame["difference_high"][0]

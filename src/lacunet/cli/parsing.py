@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from lacunet.wording import did_you_mean
 
 GROUPS = {
-    "learn from incomplete data": ("learn", "query", "structure", "explain"),
+    "learn from incomplete data": ("learn", "query", "effect", "structure", "explain"),
     "look at what is missing": ("diagnose", "recover", "sensitivity"),
     "use what was learned": ("predict", "impute", "evaluate", "compare"),
     "make and show networks": ("network", "networks", "show", "convert", "simulate"),

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lacunet.cli.options import names
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
-    from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Network
 
 _DO = re.compile(r"(?:^|,)\s*do\s*\(")
@@ -110,25 +109,6 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
             states |= (own := states_in([part], network))
             found += own
     return found, states
-
-
-def population_of(graph: MissingnessGraph, options: Namespace) -> tuple[list[str], Any]:
-    """The variables whose law in the population is known, and the rows that show it."""
-    if not options.population:
-        return [], None
-    from lacunet.data.given import Data
-    from lacunet.data.reading import source_from
-
-    if not options.query:
-        options.usage_error("--population is for queries: give --query too")
-    columns = source_from(Data(options.population)).columns
-    names = [name for name in graph.network.variables if name in columns]
-    if not names:
-        raise LacunetError(
-            f"{options.population} has no column of the network's variables.",
-            "its rows show, of everyone, what decides whether a row was recorded.",
-        )
-    return names, Data(options.population)
 
 
 def _is_about(part: str, name: str) -> bool:

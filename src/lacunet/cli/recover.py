@@ -22,7 +22,7 @@ from lacunet.cli.options import (
     noted_table,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
-from lacunet.cli.queries import names_and_states, population_of, split_query
+from lacunet.cli.queries import names_and_states, split_query
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -131,13 +131,17 @@ def _answered(
     graph: MissingnessGraph, table: EncodedTable | None, options: Namespace
 ) -> list[Reported]:
     """The verdicts on the queries typed, or on every family, with what the data say."""
+    from lacunet.missingness.verdict import known_variables
     from lacunet.report.recovered.reported import reported
 
-    known, population = population_of(graph, options)
     if not options.query:
+        if options.population:
+            options.usage_error("--population is for queries: give --query too")
         verdicts = graph.recover_families(options.effort).values()
         return [reported(verdict, table, level=options.intervals) for verdict in verdicts]
     answers = []
+    population = options.population
+    known = known_variables(graph.network, population)
     for text in options.query:
         typed = [names_and_states(part, graph.network) for part in split_query(text)]
         verdict = graph.recover(*(own for own, _ in typed), population=known, effort=options.effort)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
+from lacunet.data.reading import source_from
 from lacunet.estimands.notation import LATEX, MATHML
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
@@ -233,6 +234,22 @@ def columns_needed(verdict: Verdict) -> Scope:
 def _needed(term: Term) -> list[Scope]:
     """The laws of the population that an estimand takes."""
     return [part.known for part in nested(term) if isinstance(part, InPopulation)]
+
+
+def known_variables(network: Network, population: Any) -> list[Scope]:
+    """The sets of variables whose law a population gives: those of a mapping, or its columns."""
+    if population is None:
+        return []
+    if isinstance(population, Mapping) and all(map(_is_law, population.values())):
+        return [(key,) if isinstance(key, str) else tuple(key) for key in population]
+    columns = source_from(data_given(population)).columns
+    names = tuple(name for name in network.variables if name in columns)
+    if not names:
+        raise MissingnessGraphError(
+            "the rows of the population have no column of the network's variables.",
+            "they show, of everyone, what decides whether a row was recorded.",
+        )
+    return [names]
 
 
 def population_laws(network: Network, verdict: Verdict, given: object) -> dict[Scope, Table]:

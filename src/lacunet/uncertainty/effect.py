@@ -29,11 +29,12 @@ from lacunet.errors import LacunetError
 from lacunet.formats.files import as_network
 from lacunet.inference.query import query
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.verdict import known_variables, population_laws
 from lacunet.model.labelled import Library, frame_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.uncertainty.delta import Asked
 from lacunet.uncertainty.recovered import recovered
-from lacunet.wording import text_table
+from lacunet.wording import finite, text_table
 
 NOTHING: Mapping[str, object] = {}
 
@@ -68,7 +69,7 @@ class Effect:
 
     ``probabilities`` has P(target | do(cause)), axes states of the cause, states of the target;
     ``interval`` its intervals (then low and high), None for a network alone. `contrasts`
-    compare every state of the cause with ``reference``.
+    compare every state of the cause with ``reference``. ``basis`` says what the numbers rest on.
     """
 
     target: str
@@ -81,6 +82,7 @@ class Effect:
     interval: FloatArray | None = None
     correlations: FloatArray | None = None
     level: float = 0.95
+    basis: tuple[str, ...] = ()
 
     @property
     def contrasts(self) -> tuple[Contrast, ...]:
@@ -143,7 +145,7 @@ class Effect:
             for x, state in enumerate(self.states)
         ]
         contrasts = [
-            [f"{one.state} - {one.reference}", one.outcome, *map(str, one[3:])]
+            [f"{one.state} vs {one.reference}", one.outcome, *map(str, one[3:])]
             for one in self.contrasts
         ]
         return probabilities, contrasts
@@ -161,14 +163,42 @@ class Effect:
                 text_table(header, probabilities, left=1),
                 "",
                 text_table([self.cause, self.target, *MEASURES], contrasts, left=2),
+                "",
+                *self.basis,
             ]
-        )
+        ).rstrip()
 
     def _repr_html_(self) -> str:
         probabilities, contrasts = self.rows()
         header = [f"do({self.cause})", *(f"{self.target}={one}" for one in self.outcomes)]
         tables = (header, probabilities), ([self.cause, self.target, *MEASURES], contrasts)
-        return f"<p>{escape(self.title)}</p>" + "".join(_html(*one) for one in tables)
+        basis = "".join(f"<p>{escape(text)}</p>" for text in self.basis)
+        return f"<p>{escape(self.title)}</p>{''.join(_html(*one) for one in tables)}{basis}"
+
+    def as_data(self) -> dict[str, Any]:
+        """All of it as lists, strings and numbers, ready for JSON; None for no number."""
+        data: dict[str, Any] = finite(
+            {
+                "target": self.target,
+                "do": self.cause,
+                "given": {name: str(state) for name, state in self.given.items()},
+                "outcomes": list(self.outcomes),
+                "states": list(self.states),
+                "reference": self.reference,
+                "probabilities": self.probabilities.tolist(),
+                "intervals": None if self.interval is None else self.interval.tolist(),
+                "level": None if self.interval is None else self.level,
+                "contrasts": [
+                    {
+                        name: part._asdict() if isinstance(part, Measured) else part
+                        for name, part in one._asdict().items()
+                    }
+                    for one in self.contrasts
+                ],
+                "basis": list(self.basis),
+            }
+        )
+        return data
 
 
 MEASURES = ("difference", "ratio", "odds ratio")
@@ -209,6 +239,7 @@ def effect(
     given: Mapping[str, object] = NOTHING,
     *,
     data: Any = None,
+    population: Any = None,
     reference: str | None = None,
     level: float = 0.95,
 ) -> Effect:
@@ -225,6 +256,9 @@ def effect(
         What is known of other variables.
     data
         The rows from which a missingness graph recovers the effect.
+    population
+        Where the graph says that the rows are a selection: rows of everyone that show what decides
+        on it, or its probabilities, as in ``{"Age": [0.7, 0.3]}``. They are taken as exact.
     reference
         The state of ``do`` to compare with; its first if not given.
     level
@@ -248,43 +282,74 @@ def effect(
     no          0.800     0.200
     yes         0.500     0.500
     <BLANKLINE>
-    Drug      Well  difference  ratio  odds ratio
-    yes - no  yes        0.300  2.500       4.000
+    Drug       Well  difference  ratio  odds ratio
+    yes vs no  yes        0.300  2.500       4.000
+    <BLANKLINE>
+    It takes the edges of the network as causes, and assumes no hidden common causes.
     """
     network = source.network if isinstance(source, MissingnessGraph) else as_network(source)
     states = network.states(network.known(do))
     base = states[0] if reference is None else str(reference)
     if base not in states:
         raise LacunetError(f"{do!r} has no state {base!r}.", f"its states are {list(states)}.")
+    outcomes = network.states(network.known(target))
+    if target == do or {target, do} & {*given}:
+        raise LacunetError(
+            f"{target!r}, {do!r} and what is given must be different variables.",
+            'as in effect(result, "Ill", do="Smoke", given={"Age": "old"}).',
+        )
     if isinstance(source, MissingnessGraph):
-        numbers = _by_graph(source, target, do, given, data, level)
+        numbers = _by_graph(source, target, do, given, data, population, level)
     else:
         numbers = _by_network(source, network, target, do, given, level)
-    outcomes = network.states(network.known(target))
-    return Effect(target, do, dict(given), outcomes, states, base, *numbers, level=level)
+    return Effect(
+        target,
+        do,
+        dict(given),
+        outcomes,
+        states,
+        base,
+        probabilities=numbers.probabilities,
+        interval=numbers.interval,
+        correlations=numbers.correlations,
+        level=level,
+        basis=numbers.basis,
+    )
 
 
-Numbers = tuple[FloatArray, FloatArray | None, FloatArray | None]
+class _Numbers(NamedTuple):
+    """P(target | do(cause)), its intervals and correlations, and what they rest on."""
+
+    probabilities: FloatArray
+    interval: FloatArray | None
+    correlations: FloatArray | None
+    basis: tuple[str, ...]
+
+
+AS_CAUSES = "It takes the edges of the network as causes, and assumes no hidden common causes."
 
 
 def _by_network(
     source: Any, network: Network, target: str, do: str, given: Mapping[str, object], level: float
-) -> Numbers:
-    uncertainty = getattr(source, "uncertainty", None)
-    interval = level if uncertainty is not None else False
+) -> _Numbers:
+    has_intervals = getattr(source, "uncertainty", None) is not None
     answers = [
-        query(source, target, given, do={do: state}, interval=interval)
+        query(source, target, given, do={do: state}, interval=level if has_intervals else False)
         for state in network.states(do)
     ]
     probabilities = np.stack([np.asarray(answer) for answer in answers])
-    if uncertainty is None:
-        return probabilities, None, None
+    if not has_intervals:
+        is_learned = hasattr(source, "require_intervals")
+        more = ("No intervals: learn with intervals=True.",) if is_learned else ()
+        return _Numbers(probabilities, None, None, (AS_CAUSES, *more))
+    uncertainty = source.require_intervals()
     asked = [Asked.of(network, (target,), given, {do: state}) for state in network.states(do)]
     together = _Together.of(asked)
     variances = uncertainty.covariance.variances(together).reshape(together.shape)
     sums, gaps = variances  # of p_x + p_w, and of p_x - p_w
     ends = np.stack([np.asarray(answer.interval) for answer in answers])
-    return probabilities, ends, _correlations((sums - gaps) / 4)
+    basis = AS_CAUSES, f"{level:.0%} intervals by {uncertainty.recipe}."
+    return _Numbers(probabilities, ends, _correlations((sums - gaps) / 4), basis)
 
 
 @dataclass(frozen=True)
@@ -332,17 +397,20 @@ def _by_graph(
     do: str,
     given: Mapping[str, object],
     data: Any,
+    population: Any,
     level: float,
-) -> Numbers:
+) -> _Numbers:
     if data is None:
         raise LacunetError(
             "a missingness graph says how an effect is recovered, not what it is.",
             "give the rows: lacunet.effect(graph, ..., data=rows).",
         )
-    verdict = graph.recover([target], list(given), [do])
+    known = known_variables(graph.network, population)
+    verdict = graph.recover([target], list(given), [do], population=known)
     table = read_table(data_given(data), graph.network)
     graph.check_data(table)
-    found = recovered(verdict, table)
+    laws = population_laws(graph.network, verdict, population)
+    found = recovered(verdict, table, population=laws)
     place = tuple(graph.network.state_index(name, str(state)) for name, state in given.items())
     chosen: Any = (slice(None), *place)
     shape = found.found.table.shape
@@ -350,7 +418,14 @@ def _by_graph(
     covariance = found.covariance[np.ix_(cells.reshape(-1), cells.reshape(-1))]
     blocks = covariance.reshape(*cells.shape, *cells.shape)
     correlations = _correlations(np.einsum("xyzy->yxz", blocks))
-    return found.found.table[chosen], found.interval(level)[chosen], correlations
+    basis = (
+        *found.found.estimand.splitlines(),
+        f"{verdict.why[0].upper()}{verdict.why[1:]}.",
+        f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}); {level:.0%} "
+        f"intervals by leaving out each of {len(found.replicates)} groups of rows.",
+        *found.found.warnings,
+    )
+    return _Numbers(found.found.table[chosen], found.interval(level)[chosen], correlations, basis)
 
 
 def _correlations(covariance: FloatArray) -> FloatArray:

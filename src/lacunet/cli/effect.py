@@ -1,0 +1,138 @@
+"""``lacunet effect``: what setting one variable does to another, as people report it."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lacunet.cli.options import (
+    add,
+    add_data_arguments,
+    add_json,
+    add_learning_arguments,
+    add_method_arguments,
+    add_network_or_edges,
+    add_output,
+    add_population,
+    has_data,
+    network_of,
+    note,
+    noted_table,
+)
+from lacunet.cli.queries import split_query, states_in
+from lacunet.errors import LacunetError
+
+if TYPE_CHECKING:
+    from lacunet.model.network import Network
+    from lacunet.uncertainty.effect import Effect
+
+HELP = "estimate the effect of one variable on another: differences, ratios, odds ratios"
+EXAMPLE = """example:
+  lacunet effect net.bif rows.csv --query "Ill | do(Smoke)"
+  lacunet effect net.bif rows.csv --query "Ill | do(Smoke), Age=old" --reference no
+  lacunet effect net.bif rows.csv --query "Ill | do(Smoke)" --missingness mechanisms.txt
+
+The edges of the network are taken as causes. With --missingness GRAPH the effect is recovered by
+the graph's estimand, which allows for hidden common causes (Smoke <-> Ill) and for values that
+are not missing at random; with --method too, the network is learned by it first. Without DATA the
+network's own CPTs answer, without intervals.
+"""
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    add_network_or_edges(command, needs_data=False)
+    asked = "the outcome, the variable that is set, and what is given; may be repeated"
+    add(command, "--query Y|do(X),Z=z", asked, action="append", required=True)
+    add(command, "--reference STATE", "the state of X to compare with (default: its first)")
+    add_population(command)
+    add_json(command)
+    add_output(command, "--forest FILE", "draw the contrasts: .svg, or .pdf and .png (matplotlib)")
+    measure = "what to draw"
+    choices = ["difference", "ratio", "odds ratio"]
+    add(command, "--measure", measure, choices=choices, default="difference")
+    add_learning_arguments(command)
+    add_method_arguments(command)
+    add_data_arguments(command)
+
+
+def run(options: Namespace) -> int:
+    """Print the effects, and draw them if that is asked for."""
+    if options.intervals is not None and not has_data(options):
+        raise LacunetError(
+            "intervals come from data, and none are given.", "name the data after the network."
+        )
+    network = network_of(options)
+    asked = [_parsed(network, text) for text in options.query]
+    effects, code = _effects(network, asked, options)
+    if options.json:
+        print(json.dumps([one.as_data() for one in effects]))
+    else:
+        print("\n\n".join(map(str, effects)))
+    if options.forest:
+        from lacunet.plots import effect_forest
+
+        effect_forest(effects, options.measure).write(options.forest)
+        note(f"the contrasts are drawn in {options.forest}")
+    return code
+
+
+class Asked(NamedTuple):
+    """The outcome, the cause that is set, and what is given."""
+
+    target: str
+    do: str
+    given: dict[str, str]
+
+
+def _parsed(network: Network, text: str) -> Asked:
+    typed = split_query(text)
+    way_out = 'as in "Ill | do(Smoke), Age=old": one outcome, one cause.'
+    for name in (*typed.target, *typed.do):
+        if "=" in name and name not in network.states_of:
+            raise LacunetError(
+                f"the query {text!r} names a state in {name!r}.",
+                "name the variable alone: all its states are compared, with that of --reference.",
+            )
+    if len(typed.target) != 1 or len(typed.do) != 1:
+        raise LacunetError(f"the query {text!r} does not ask for an effect.", way_out)
+    return Asked(
+        network.known(typed.target[0]),
+        network.known(typed.do[0]),
+        states_in(typed.given, network),
+    )
+
+
+def _effects(network: Network, asked: list[Asked], options: Namespace) -> tuple[list[Effect], int]:
+    """The effects from the graph and rows, from what the rows teach, or from the network alone."""
+    from lacunet.uncertainty.effect import effect
+
+    code, source = 0, network
+    level = options.intervals or 0.95
+    more: dict[str, Any] = {"reference": options.reference, "level": level}
+    if has_data(options) and options.missingness and options.method is None:
+        from lacunet.missingness.graph import graph_of
+
+        source = graph_of(options.missingness, network)
+        more |= {"data": noted_table(options, network), "population": options.population}
+        for text in source.check_data(more["data"]):
+            note(text)
+    elif options.population:
+        options.usage_error("--population is for --missingness GRAPH without --method")
+    elif has_data(options):
+        source, code = _learned(network, options, level)
+    return [effect(source, one.target, one.do, one.given, **more) for one in asked], code
+
+
+def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, int]:
+    from lacunet.cli.learn import learned
+    from lacunet.cli.terminal import progress_bar
+
+    options.intervals = level
+    with progress_bar() as progress:
+        result, code = learned(network, options, None, progress)
+    for text in (*result.notes, *result.warnings):
+        note(text)
+    note(f"learned by {result.method}")
+    return result, code
