@@ -108,7 +108,8 @@ def _effects(network: Network, asked: list[Asked], options: Namespace) -> tuple[
     """The effects from the graph and rows, from what the rows teach, or from the network alone."""
     from lacunet.uncertainty.effect import effect
 
-    code, source = 0, network
+    source: Any = network
+    code = 0
     level = options.intervals or 0.95
     more: dict[str, Any] = {"reference": options.reference, "level": level}
     if has_data(options) and options.missingness and options.method is None:
