@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("counting.py", "whole_runs.py", "em.py", "em_optimum.py")
+SCRIPTS = ("startup.py", "counting.py", "whole_runs.py", "em.py", "em_optimum.py")
 
 for script in SCRIPTS:
     subprocess.run([sys.executable, str(Path(__file__).parent / script)], check=True)

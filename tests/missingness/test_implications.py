@@ -11,7 +11,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import check_implications, implications, never_testable
-from lacunet.missingness.independence import independence, pearson_moments
+from lacunet.missingness.independence import independence, independences, pearson_moments
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from manifest_laws import random_graph, random_model
@@ -151,6 +151,28 @@ def test_the_moments_of_pearson_s_statistic_are_those_of_all_permutations() -> N
         mean, variance = pearson_moments(tables[:1])
         np.testing.assert_allclose(mean, statistics.mean(), rtol=1e-12)
         np.testing.assert_allclose(variance, statistics.var(), rtol=1e-9, atol=1e-9)
+
+
+def test_many_tests_at_once_have_the_statistics_and_p_values_of_scipy() -> None:
+    from scipy.stats import chi2_contingency
+
+    rng = np.random.default_rng(3)
+    tables = rng.integers(20, 200, (6, 1, 2, 4)).astype(np.float64)
+    tables[1, :, :, 2] = 0  # a state that does not occur takes no degree of freedom
+    found = independences(tables, rng)
+    for at, table in enumerate(tables[:, 0]):
+        expected = chi2_contingency(table[:, table.any(axis=0)], correction=False)
+        assert found.statistic[at] == pytest.approx(expected.statistic, rel=1e-12)
+        assert found.degrees_of_freedom[at] == expected.dof
+        assert found.p_value[at] == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_tables_are_drawn_only_where_the_adjusted_p_value_may_become_small() -> None:
+    counts = np.array([[[[7.0, 3.0], [2.0, 8.0]]]])  # p is about 0.03
+    alone = independences(counts, np.random.default_rng(0))
+    among_many = independences(counts, np.random.default_rng(0), among=1000)
+    assert (alone.how[0], among_many.how[0]) == ("draws", "gamma")
+    assert 0.01 < among_many.p_value[0] < 0.1
 
 
 def test_the_test_of_sparse_tables_keeps_its_level_where_g2_does_not() -> None:

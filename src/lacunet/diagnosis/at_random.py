@@ -19,17 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.patterns import is_missing
-from lacunet.missingness.independence import holm, independence
+from lacunet.missingness.independence import DRAWS, holm, independences
 from lacunet.model.network import FloatArray, Network, Scope
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
 MOST_STRATA = 5_000
+MOST_CELLS = 2**21  # of tables that are tested at once
 
 
 @dataclass(frozen=True)
@@ -99,12 +102,13 @@ def mcar_tests(
     """Every mechanism against every other variable, smallest p-value first."""
     partially = table.partially_observed
     scale_of = _scales(table)
-    tests = []
-    for cause, counts in mechanism_tables(table).items():
-        for at, missing in enumerate(partially):
-            if cause != missing and _varies(counts[at]):
-                scaled = counts[at] * scale_of[cause]
-                tests.append(_test(network, missing, cause, (), scaled[None], rng))
+    counts_of = mechanism_tables(table)
+    among = len(partially) * (len(table.variables) - 1)
+    tests: list[dict[str, Any]] = []
+    for causes in _of_one_size(table, table.variables):
+        counts = np.stack([counts_of[cause] * scale_of[cause] for cause in causes])
+        own = [(missing, cause) for cause in causes for missing in partially]
+        tests += _tests(network, own, (), counts.reshape(-1, 1, *counts.shape[2:]), rng, among)
     return _adjusted(tests)
 
 
@@ -118,24 +122,41 @@ def mar_tests(
 
     The strata are those of its parents among the fully observed variables.
     """
+    partially = table.partially_observed
     scale_of = _scales(table)
-    tests = []
-    for missing in table.partially_observed:
+    among = len(partially) * (len(partially) - 1)
+    rows_of = {name: np.flatnonzero(table.is_shown((name,))) for name in partially}
+    codes_of = {name: table.columns[name][rows].astype(np.int64) for name, rows in rows_of.items()}
+    weights_of = {
+        name: None if table.weights is None else table.weights[rows]
+        for name, rows in rows_of.items()
+    }
+    tests: list[dict[str, Any]] = []
+    for missing in partially:
         given = parents_of[missing]
         strata, number = _strata(table, given)
-        gone = table.columns[missing] == table.cardinality_of[missing]
-        for cause in table.partially_observed:
-            if cause == missing:
-                continue
-            size = table.cardinality_of[cause]
-            rows = table.columns[cause] != size
-            place = (strata[rows] * 2 + ~gone[rows]) * size + table.columns[cause][rows]
-            weights = None if table.weights is None else table.weights[rows]
-            counts = np.bincount(place, weights, number * 2 * size).astype(np.float64)
-            counts = counts.reshape(number, 2, size) * scale_of[cause]
-            if any(map(_varies, counts)):
-                tests.append(_test(network, missing, cause, given, counts, rng))
+        halves = strata * 2 + (table.columns[missing] != table.cardinality_of[missing])
+        for causes in _of_one_size(table, partially, number * 2):
+            size = table.cardinality_of[causes[0]]
+            counts = np.empty((len(causes), number, 2, size))
+            for at, cause in enumerate(causes):
+                place = halves[rows_of[cause]] * size + codes_of[cause]
+                sums = np.bincount(place, weights_of[cause], number * 2 * size)
+                counts[at] = sums.reshape(number, 2, size) * scale_of[cause]
+            own = [(missing, cause) for cause in causes]
+            tests += _tests(network, own, given, counts, rng, among)
     return _adjusted(tests)
+
+
+def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list[str]]:
+    """The variables by their number of states, so many together as fit a table of some cells."""
+    size_of = table.cardinality_of
+    found = []
+    for size in sorted({size_of[name] for name in names}):
+        alike = [name for name in names if size_of[name] == size]
+        most = max(1, MOST_CELLS // (times * size))
+        found += [alike[start : start + most] for start in range(0, len(alike), most)]
+    return found
 
 
 def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
@@ -143,10 +164,10 @@ def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
     found = []
     unweighted = EncodedTable.of(table.cardinality_of, table.columns)
     for cause, counts in mechanism_tables(unweighted).items():
-        for at, missing in enumerate(table.partially_observed):
-            if cause == missing or table.missing_of[missing] == table.rows:
-                continue
-            for state in np.flatnonzero((counts[at, 1] == 0) & (counts[at, 0] >= FEWEST_ROWS)):
+        never = (counts[:, 1] == 0) & (counts[:, 0] >= FEWEST_ROWS)
+        for at, state in np.argwhere(never).tolist():
+            missing = table.partially_observed[at]
+            if cause != missing and table.missing_of[missing] < table.rows:
                 name, rows = network.states(cause)[state], int(counts[at, 0, state])
                 found.append(NeverShown(missing, cause, name, rows))
     return tuple(sorted(found, key=lambda one: -one.rows))
@@ -166,51 +187,62 @@ def smallest_effect(rows: float, tests: int) -> float:
     return float(min(needed / np.sqrt(max(rows, 1)), 1.0))
 
 
-def _test(
+def _tests(
     network: Network,
-    missing: str,
-    cause: str,
+    pairs: Sequence[tuple[str, str]],
     given: Scope,
     counts: FloatArray,
     rng: np.random.Generator,
-) -> MissingTest:
-    result = independence(counts, rng)
-    states = counts.sum(axis=0)
-    total = states.sum(axis=0)
-    known = total >= min(FEWEST_ROWS, total.max())
-    share = np.divide(states[0], total, out=np.zeros(len(total)), where=total > 0)
-    high = int(np.argmax(np.where(known, share, -1)))
-    low = int(np.argmin(np.where(known, share, 2)))
-    names = network.states(cause)
-    return MissingTest(
-        missing,
-        cause,
-        given,
-        result.p_value,
-        result.p_value,
-        result.effect,
-        names[high],
-        names[low],
-        (float(share[high]), float(share[low])),
-        float(share[high] / share[low]) if share[low] > 0 else float("inf"),
-        result.rows,
-        result.by_draws,
+    among: int,
+) -> list[dict[str, Any]]:
+    """The tests of mechanisms against causes with one number of states, not yet adjusted."""
+    varies = _varies(counts) & np.array([missing != cause for missing, cause in pairs], bool)
+    chosen, counts = np.flatnonzero(varies), counts[varies]
+    result = independences(counts, rng, among)
+    states = counts.sum(axis=1)
+    total = states.sum(axis=1)
+    known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
+    share = np.divide(states[:, 0], total, out=np.zeros_like(total), where=total > 0)
+    high = np.argmax(np.where(known, share, -1), axis=1)
+    low = np.argmin(np.where(known, share, 2), axis=1)
+    tests = []
+    for at, pair in enumerate(chosen.tolist()):
+        missing, cause = pairs[pair]
+        most, least = float(share[at, high[at]]), float(share[at, low[at]])
+        names = network.states(cause)
+        tests.append(
+            {
+                "missing": missing,
+                "cause": cause,
+                "given": given,
+                "p_value": float(result.p_value[at]),
+                "effect": float(result.effect[at]),
+                "highest": names[high[at]],
+                "lowest": names[low[at]],
+                "rates": (most, least),
+                "ratio": most / least if least > 0 else float("inf"),
+                "rows": float(result.rows[at]),
+                "by_draws": result.how[at] == DRAWS,
+            }
+        )
+    return tests
+
+
+def _adjusted(tests: Sequence[dict[str, Any]]) -> tuple[MissingTest, ...]:
+    adjusted = holm(np.array([test["p_value"] for test in tests])).tolist()
+    found = [
+        MissingTest(**test, adjusted=value) for test, value in zip(tests, adjusted, strict=True)
+    ]
+    return tuple(
+        sorted(found, key=lambda test: (test.p_value, -test.effect, test.missing, test.cause))
     )
 
 
-def _adjusted(tests: Sequence[MissingTest]) -> tuple[MissingTest, ...]:
-    from dataclasses import replace
-
-    adjusted = holm(np.array([test.p_value for test in tests]))
-    found = [
-        replace(test, adjusted=float(value)) for test, value in zip(tests, adjusted, strict=True)
-    ]
-    return tuple(sorted(found, key=lambda test: (test.p_value, -test.effect)))
-
-
-def _varies(counts: FloatArray) -> bool:
-    """Whether a table has two rows and two columns at least."""
-    return bool((counts.sum(axis=1) > 0).all() and np.count_nonzero(counts.sum(axis=0)) > 1)
+def _varies(counts: FloatArray) -> NDArray[np.bool_]:
+    """Which tests have a stratum with two rows and two columns at least."""
+    rows = (counts.sum(axis=3) > 0).all(axis=2)
+    columns = (counts.sum(axis=2) > 0).sum(axis=2) > 1
+    return np.asarray((rows & columns).any(axis=1))
 
 
 def _scales(table: EncodedTable) -> dict[str, float]:

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import partial, reduce
 from math import isnan, nan, prod
 from typing import Any
 
@@ -117,62 +117,66 @@ def _choose(
     some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
     shown, weight = is_shown[some], None if (weights == 1).all() else weights[some]
     columns = {node: column[some] for node, column in seen.items()}
+    rows_of = {
+        node: np.flatnonzero(column != NOT_SHOWN)
+        for node, column in columns.items()
+        if (column == NOT_SHOWN).any()
+    }
 
-    has_holes = {node for node, column in columns.items() if (column == NOT_SHOWN).any()}
-
-    def coded(nodes: tuple[Node, ...]) -> Column:
-        """One number for each configuration of the nodes and of being shown."""
-        if not nodes:
-            return shown
-        return others_coded(nodes[:-1]) + 2 * _cells(nodes[:-1], network) * columns[nodes[-1]]
-
-    others_coded = cache(coded)  # a round tries every candidate with the same others
-
-    @cache
-    def score(nodes: tuple[Node, ...], holes: frozenset[Node]) -> float:
-        """The score of parents, on the rows that show some nodes."""
-        codes, part = coded(nodes), weight
-        if holes:
-            rows = np.logical_and.reduce([columns[node] != NOT_SHOWN for node in holes])
-            codes, part = codes[rows], None if part is None else part[rows]
-        return _score(codes, _cells(nodes, network), part, how.per_parameter)
-
-    def gain(node: Node, others: tuple[Node, ...]) -> float:
-        """What a parent adds to others, on the rows that show them all."""
-        nodes = (*others, node)
-        if _cells(nodes, network) > MOST_CELLS:
-            return -np.inf
-        holes = frozenset(has_holes.intersection(nodes))
-        return score(nodes, holes) - score(others, holes) - how.per_parent
+    def gains(nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
+        """What each of the nodes adds to the others, on the rows that show it and them."""
+        groups, pairs = _cells(others, network), []
+        codes = shown + 2 * _codes(others, columns, network, len(shown))[0]
+        for node in nodes:
+            if groups * _size(node, network) <= MOST_CELLS:
+                rows = _rows_of(rows_of, (node, *others))
+                place = (codes + 2 * groups * columns[node])[rows]
+                part = None if weight is None else weight[rows]
+                counts = np.bincount(place, part, 2 * groups * _size(node, network))
+                pairs.append((node, counts.reshape(-1, groups, 2)))
+        with_node = _scores([counts for _, counts in pairs], how.per_parameter)
+        without = _scores([counts.sum(axis=0) for _, counts in pairs], how.per_parameter)
+        raised = (with_node - without - how.per_parent).tolist()
+        found = dict.fromkeys(nodes, -np.inf)
+        return found | {node: gain for (node, _), gain in zip(pairs, raised, strict=True)}
 
     chosen = how.given
     while len(chosen) < MOST_PARENTS + len(how.given):
-        gains = {node: gain(node, chosen) for node in columns if node not in chosen}
-        best = max(gains, key=lambda node: gains[node], default=None)
-        if best is None or gains[best] <= 0:
+        raised = gains([node for node in columns if node not in chosen], chosen)
+        best = max(raised, key=lambda node: raised[node], default=None)
+        if best is None or raised[best] <= 0:
             break
         chosen = (*chosen, best)
         chosen = tuple(
             node
             for node in chosen
             if node in (*how.given, best)
-            or gain(node, tuple(other for other in chosen if other != node)) > 0
+            or gains([node], tuple(other for other in chosen if other != node))[node] > 0
         )
     return chosen
 
 
-def _score(codes: Column, cells: int, weights: FloatArray | None, penalty: float) -> float:
-    r"""The penalised log-likelihood, :math:`\ell - \frac{1}{2} \log N \cdot` (groups seen).
+def _rows_of(rows_of: Mapping[Node, NDArray[np.intp]], nodes: Iterable[Node]) -> Any:
+    """The rows that show the nodes; ``rows_of`` has those of nodes that some rows do not show."""
+    each = [rows_of[node] for node in nodes if node in rows_of]
+    return reduce(partial(np.intersect1d, assume_unique=True), each) if each else slice(None)
 
-    ``codes`` are those of a group and, last, of being shown.
+
+def _scores(tables: Sequence[NDArray[Any]], penalty: float) -> FloatArray:
+    r"""The penalised log-likelihoods, :math:`\ell - \frac{1}{2} \log N \cdot` (groups seen).
+
+    The last axis of each table is that of being shown, the others are those of the groups.
     """
-    counts = np.bincount(codes, weights, 2 * cells).reshape(-1, 2)
-    counts = counts.astype(np.float64)  # without weights they are integers
+    if not tables:
+        return np.zeros(0)
+    counts = np.concatenate([table.reshape(-1, 2) for table in tables]).astype(np.float64)
+    starts = np.cumsum([0, *(table.size // 2 for table in tables[:-1])])
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.ones_like(counts), where=counts > 0)
-    groups = np.count_nonzero(totals)
-    rows = max(totals.sum(), 1.0)
-    return float((counts * np.log(shares)).sum() - penalty * 0.5 * np.log(rows) * groups)
+    terms = (counts * np.log(shares)).sum(axis=1)
+    groups = np.add.reduceat(totals[:, 0] > 0, starts, dtype=np.int64)
+    rows = np.maximum(np.add.reduceat(totals[:, 0], starts), 1.0)
+    return np.asarray(np.add.reduceat(terms, starts) - penalty * 0.5 * np.log(rows) * groups)
 
 
 def _rates(

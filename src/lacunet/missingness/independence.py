@@ -7,8 +7,10 @@ Dawson 1954), and it is compared with the gamma distribution of this mean and va
 comes out small, and the counts are whole numbers, it is compared with tables drawn under
 independence: given both margins, each row of a stratum is a draw without replacement from what the
 rows before it left (the hypergeometric law), which is what permuting one variable within the
-strata would give, without the rows. Where few of the draws are as far, the gamma distribution
-stays: otherwise no p-value could be small enough among thousands of tests.
+strata would give, without the rows. Where none of the draws is as far, the gamma distribution
+stays: otherwise no p-value could be small enough among thousands of tests. Small means small after
+the adjustment for the number of tests: a p-value of 0.01 among a thousand comes to nothing, drawn
+or not.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray
 
@@ -24,6 +27,7 @@ FEW_ROWS = 300  # the distribution of tables of fewer rows is not that of large 
 FIRST_DRAWS, ALL_DRAWS = 400, 40_000
 MOST_DRAWN_CELLS = 2e7
 NOT_LARGE = 0.2
+MAY_COUNT = 1.0  # a p-value times the number of tests: above, no draws would make it count
 ENOUGH_ABOVE = 40  # draws above the statistic, after which more would change nothing
 CHI2, GAMMA, DRAWS = "chi2", "gamma", "draws"
 
@@ -51,6 +55,20 @@ class TestResult:
         return self.how == DRAWS
 
 
+@dataclass(frozen=True)
+class TestResults:
+    """What several tables say, one entry for each: as `TestResult`."""
+
+    __test__ = False
+
+    statistic: FloatArray
+    degrees_of_freedom: NDArray[np.int64]
+    p_value: FloatArray
+    effect: FloatArray
+    rows: FloatArray
+    how: tuple[str, ...]
+
+
 def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
     """Test whether two variables are independent within strata.
 
@@ -70,55 +88,88 @@ def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
     >>> round(result.effect, 2), result.p_value < 1e-12
     (0.58, True)
     """
+    found = independences(counts[None], rng)
+    return TestResult(
+        float(found.statistic[0]),
+        int(found.degrees_of_freedom[0]),
+        float(found.p_value[0]),
+        float(found.effect[0]),
+        float(found.rows[0]),
+        found.how[0],
+    )
+
+
+def independences(
+    counts: FloatArray, rng: np.random.Generator, among: int | None = None
+) -> TestResults:
+    """Test independence within strata for many pairs of variables at once.
+
+    Parameters
+    ----------
+    counts
+        Axes tests, strata, one, two.
+    rng
+        For the tables drawn under independence.
+    among
+        The number of tests that the p-values will be adjusted for, those given here if None. Tables
+        are drawn only where the adjusted p-value might become small.
+    """
     from scipy.special import gammaincc
 
+    among = len(counts) if among is None else among
     statistic, freedom, least = pearson(counts)
-    total = float(counts.sum())
-    states = [int(counts.any(axis=axes).sum()) for axes in ((0, 2), (0, 1))]
-    scale = total * (min(states) - 1)
-    effect = min(float(np.sqrt(statistic / scale)), 1.0) if scale > 0 else 0.0
-    if freedom == 0:
-        return TestResult(statistic, 0, 1.0, effect, total, CHI2)
-    if least >= SMALL and total >= FEW_ROWS:
-        p_value, how = float(gammaincc(freedom / 2, statistic / 2)), CHI2
-    else:
-        p_value, how = _by_moments(counts, statistic), GAMMA
-        if p_value < NOT_LARGE and (counts == np.floor(counts)).all():
-            p_value, how = _by_draws(counts.astype(np.int64), statistic, p_value, rng), DRAWS
-    return TestResult(statistic, freedom, p_value, effect, total, how)
+    total = counts.sum(axis=(1, 2, 3))
+    states = [counts.any(axis=axes).sum(axis=1) for axes in ((1, 3), (1, 2))]
+    scale = total * (np.minimum(*states) - 1)
+    share = np.divide(statistic, scale, out=np.zeros_like(statistic), where=scale > 0)
+    effect = np.minimum(np.sqrt(share), 1.0)
+    is_large = (least >= SMALL) & (total >= FEW_ROWS)
+    p_value = np.ones(len(counts))
+    large, small = (np.flatnonzero((freedom > 0) & kind) for kind in (is_large, ~is_large))
+    p_value[large] = gammaincc(freedom[large] / 2, statistic[large] / 2)
+    p_value[small] = _by_moments(counts[small], statistic[small])
+    how = np.full(len(counts), CHI2, dtype=object)
+    how[small] = GAMMA
+    for at in small[p_value[small] < min(NOT_LARGE, MAY_COUNT / max(among, 1))]:
+        if (counts[at] == np.floor(counts[at])).all():
+            table = counts[at].astype(np.int64)
+            p_value[at] = _by_draws(table, float(statistic[at]), float(p_value[at]), rng)
+            how[at] = DRAWS
+    return TestResults(statistic, freedom, p_value, effect, total, tuple(how))
 
 
-def pearson(counts: FloatArray) -> tuple[float, int, float]:
+def pearson(counts: FloatArray) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
     """Pearson's statistic over strata, its degrees of freedom, the smallest expected count.
 
-    Empty rows and columns of a stratum take no degrees of freedom.
+    Of several tests: axes tests, strata, one, two. Empty rows and columns of a stratum take no
+    degrees of freedom.
     """
-    expected = expected_counts(counts)
-    apart = np.square(counts - expected)
-    statistic = np.divide(apart, expected, out=np.zeros_like(counts), where=expected > 0).sum()
-    rows, columns = (np.maximum((counts.sum(axis=axis) > 0).sum(axis=1) - 1, 0) for axis in (2, 1))
-    tells = (rows * columns > 0)[:, None, None] & (expected > 0)
-    least = float(expected[tells].min(initial=np.inf))
-    return float(statistic), int((rows * columns).sum()), least
-
-
-def expected_counts(counts: FloatArray) -> FloatArray:
-    """The counts that the margins of each stratum, the first axis, give under independence."""
-    right, below = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
-    total = counts.sum(axis=(1, 2), keepdims=True)
+    right, below = counts.sum(axis=3, keepdims=True), counts.sum(axis=2, keepdims=True)
+    total = right.sum(axis=2, keepdims=True)
     expected = np.zeros_like(counts)
     np.divide(right * below, total, out=expected, where=total > 0)
-    return expected
+    apart = np.square(counts - expected)
+    np.divide(apart, expected, out=apart, where=expected > 0)  # elsewhere it is zero
+    rows = np.maximum((right[..., 0] > 0).sum(axis=2) - 1, 0)
+    columns = np.maximum((below[:, :, 0] > 0).sum(axis=2) - 1, 0)
+    tells = (rows * columns > 0)[..., None, None] & (expected > 0)
+    least = np.where(tells, expected, np.inf).min(axis=(1, 2, 3), initial=np.inf)
+    return apart.sum(axis=(1, 2, 3)), (rows * columns).sum(axis=1), least
 
 
-def _by_moments(counts: FloatArray, statistic: float) -> float:
+def _by_moments(counts: FloatArray, statistic: FloatArray) -> FloatArray:
     """The tail of the gamma distribution with the statistic's own mean and variance."""
     from scipy.special import gammaincc
 
-    mean, variance = (float(moment.sum()) for moment in pearson_moments(counts))
-    if variance <= 1e-12 * mean:  # every table with these margins gives this statistic
-        return 1.0
-    return float(gammaincc(mean**2 / variance, statistic * mean / variance))
+    strata = counts.reshape(-1, *counts.shape[2:])
+    mean, variance = (
+        moment.reshape(counts.shape[:2]).sum(axis=1) for moment in pearson_moments(strata)
+    )
+    varies = variance > 1e-12 * mean  # elsewhere all tables with these margins give this statistic
+    mean, variance = mean[varies], variance[varies]
+    found = np.ones(len(counts))
+    found[varies] = gammaincc(mean**2 / variance, statistic[varies] * mean / variance)
+    return found
 
 
 def _by_draws(
