@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from lacunet.wording import did_you_mean
 
 GROUPS = {
-    "learn from incomplete data": ("learn", "query", "effect", "structure", "explain"),
+    "learn from incomplete data": ("learn", "query", "effect", "structure", "explain", "studio"),
     "look at what is missing": ("diagnose", "recover", "sensitivity"),
     "use what was learned": ("predict", "impute", "evaluate", "compare"),
     "make and show networks": ("network", "networks", "show", "convert", "simulate"),
@@ -23,7 +23,7 @@ GROUPS = {
     "more": ("demo", "completions", "experiment"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-IMMEDIATE = ("networks", "convert", "show", "experiment", "demo", "completions")
+IMMEDIATE = ("networks", "convert", "show", "experiment", "demo", "completions", "studio")
 
 HOW_TO_HIDE = ("none", "mcar", "mar", "informed")
 

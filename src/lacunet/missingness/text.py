@@ -36,15 +36,20 @@ _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 @dataclass(frozen=True)
 class Statement:
-    """One edge, or a bare mechanism: the nodes left and right of the arrow."""
+    """One edge, or a bare node: the nodes left and right of the arrow."""
 
     left: tuple[Node, ...]
     arrow: str
     right: tuple[Node, ...]
 
 
-def parse_statements(text: str, source: str = "missingness graph") -> Iterator[Statement]:
+def parse_statements(
+    text: str, source: str = "missingness graph", *, lone_variables: bool = False
+) -> Iterator[Statement]:
     """Read the statements of a text, one after the other.
+
+    Variables without an arrow are refused unless ``lone_variables``: they say nothing of how
+    values go missing.
 
     Raises
     ------
@@ -66,7 +71,7 @@ def parse_statements(text: str, source: str = "missingness graph") -> Iterator[S
         if token.kind != "end":
             statement.append(token)
         elif statement:
-            yield from _statements([*statement, token], written)
+            yield from _statements([*statement, token], written, lone_variables)
             statement = []
 
 
@@ -78,11 +83,11 @@ def _unreadable(text: str, at: int) -> str:
     return "this cannot be read here (a name with such a character goes in quotes)"
 
 
-def _statements(tokens: list[Token], written: Written) -> Iterator[Statement]:
-    """One edge after the other of a chain, or bare mechanisms."""
+def _statements(tokens: list[Token], written: Written, lone_variables: bool) -> Iterator[Statement]:
+    """One edge after the other of a chain, or bare nodes."""
     left, at = _nodes(tokens, 0, written)
     if tokens[at].kind == "end":
-        if not all(isinstance(node, Mechanism) for node in left):
+        if not (lone_variables or all(isinstance(node, Mechanism) for node in left)):
             raise written.wrong("an arrow is missing after this", tokens[at].at - 1)
         yield from (Statement((node,), "", ()) for node in left)
     while tokens[at].kind != "end":

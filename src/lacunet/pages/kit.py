@@ -41,6 +41,9 @@ def document(
     body: Sequence[str],
     data: Any = None,
     scripts: Sequence[str] = (),
+    *,
+    styles: Sequence[str] = (),
+    allowed: Sequence[str] = (),
 ) -> str:
     """The whole page: its parts, the data they were made from, and what runs in it.
 
@@ -54,8 +57,13 @@ def document(
         What the page was made from; carried in the page as JSON.
     scripts
         The names of the assets that run in the page, in order.
+    styles
+        The names of further assets that say how it looks.
+    allowed
+        What the page may do beside running its own scripts: directives of its policy.
     """
-    style = f"{asset('page.css')}\n{page_style(''.join(body))}"
+    sheets = [asset(name) for name in ("page.css", *styles)]
+    style = "\n".join([*sheets, page_style("".join(body))])
     programs = [asset(name) for name in scripts]
     policy = "; ".join(
         [
@@ -65,6 +73,7 @@ def document(
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
+            *allowed,
         ]
     )
     return "\n".join(

@@ -174,6 +174,7 @@ def drawing(
     *,
     other: Network | None = None,
     with_states: bool = False,
+    rooms: Sequence[float] = ROOMS,
 ) -> dict[str, Any]:
     """Where cards and arrows go, for each width that there is a drawing for."""
     place = {name: number for number, name in enumerate(network.variables)}
@@ -199,7 +200,9 @@ def drawing(
     for mechanism in mechanisms["mechanisms"]:
         target = f"r{mechanism['variable']}"
         edges |= {(cause, target): "cause" for cause in mechanism["causes"]}
-    rooms = (max(ROOMS[0], 160 * math.sqrt(len(size_of))),) if is_large else ROOMS
+    narrowest = rooms[-1]
+    if is_large:
+        rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
     layouts = [layered(size_of, list(edges), room) for room in rooms]
     card = {"width": width, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
     return {
@@ -207,7 +210,7 @@ def drawing(
         "drawn": {
             "card": card,
             "most": DRAWN_WHOLE,
-            "narrowest": ROOMS[-1],
+            "narrowest": narrowest,
             "layouts": [
                 _layout_data(layout, size_of, edges, mechanisms, len(place)) for layout in layouts
             ],

@@ -1,0 +1,503 @@
+"use strict";
+// The studio: what the user says is one project, kept by the server after every change; what is
+// shown is drawn from it. The step is the end of the address, so that a reload comes back to it.
+(() => {
+  const { data, make, draw, name, byId, save: download } = page;
+  const STEPS = ["table", "states", "graph", "learn", "ask", "code"];
+  const token = data.token;
+  let project = {}, version = 0, files = [], methods = [], runs = [], job = null;
+  let table = null, sketch = { variables: [], mechanisms: [], edges: [], verdicts: [] };
+  const clear = (element, ...inside) => element.replaceChildren(...inside);
+  const percent = share => (share ? (share < 0.001 ? "<0.1" : (100 * share).toFixed(1)) : "0") + "%";
+  const option = (value, text = value) => make("option", { value }, text);
+
+  // ---- asking the server
+  async function ask(path, body, more = {}) {
+    const answer = await fetch(path, { method: body === undefined ? "GET" : "POST", body: body === undefined ? undefined : JSON.stringify(body),
+      headers: { "X-Studio-Token": token, ...(body === undefined ? {} : { "Content-Type": "application/json" }) }, ...more });
+    const found = await answer.json();
+    if (!answer.ok) throw Object.assign(new Error(found.hint ? `${found.error}\n${found.hint}` : found.error), { status: answer.status });
+    return found;
+  }
+  const say = (id, text) => { byId(id).hidden = !text; byId(id).textContent = text; };
+  const trouble = error => say("trouble", error ? error.message === "Failed to fetch" ? "The studio does not answer: is it still running?" : error.message : "");
+
+  // ---- keeping the project: one save at a time, the latest wins
+  let saving = Promise.resolve(), kept = "", waiting = 0;
+  function change(said, more = {}) {
+    project = { ...project, ...said };
+    clearTimeout(waiting);
+    waiting = setTimeout(() => keep().catch(trouble), 150);
+    describe();
+    if (more.reads) look();
+    if (more.draws) drawGraph();
+  }
+  function keep(more = {}) {
+    clearTimeout(waiting);
+    saving = saving.catch(() => {}).then(async () => {
+      const text = JSON.stringify(project);
+      if (text === kept) return;
+      ({ version } = await ask("/project", { project, version }, more));
+      kept = text;
+      trouble(null);
+    });
+    return saving;
+  }
+
+  // ---- steps
+  const step = () => STEPS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "table";
+  function go() {
+    keepQuestion();
+    for (const key of STEPS) {
+      byId(key).hidden = key !== step();
+      key === step() ? byId(`to-${key}`).setAttribute("aria-current", "step") : byId(`to-${key}`).removeAttribute("aria-current");
+    }
+    if (step() === "graph") drawBoard();
+    if (step() === "ask") showPage();
+    if (step() === "code") showCode();
+    byId(step()).focus({ preventScroll: true });
+  }
+  function describe() {
+    const used = sketch.variables.length, learned = runs.find(run => run.number === project.run);
+    const words = { table: project.data, states: used ? `${used} variables` : "", graph: sketch.category || "",
+      learn: learned ? `run ${learned.number}` : "", ask: "", code: "" };
+    for (const key of STEPS) byId(`to-${key}`).querySelector("span").textContent = words[key];
+  }
+
+  // ---- 1 table
+  async function look() {
+    const asked = JSON.stringify([project.data, project.delimiter, project.encoding, project.decimal, project.missing]);
+    if (!project.data) { table = null; clear(byId("table-facts")); drawColumns(); return; }
+    if (!table) clear(byId("table-facts"), make("p", { class: "soft" }, "reading the table ..."));
+    try {
+      const found = await ask("/look", { project });
+      if (asked !== JSON.stringify([project.data, project.delimiter, project.encoding, project.decimal, project.missing])) return;
+      table = found;
+      const missing = found.columns.reduce((sum, column) => sum + column.missing, 0) / Math.max(1, found.rows * found.columns.length);
+      clear(byId("table-facts"), make("div", { class: "tiles" }, ...[["rows", found.rows.toLocaleString("en")], ["columns", found.columns.length], ["missing", percent(missing)],
+        ["complete columns", found.columns.filter(column => !column.missing).length]].map(([label, value]) => make("div", { class: "tile" }, make("span", {}, label), make("b", {}, String(value))))));
+      trouble(null);
+    } catch (error) {
+      table = null;
+      clear(byId("table-facts"), make("pre", { class: "warning" }, error.message));
+    }
+    clear(byId("column-names"), ...(table?.columns ?? []).map(column => option(column.name)));
+    drawColumns();
+  }
+
+  // ---- 2 states
+  const roleOf = column => ["weight", "counts", "strata", "cluster"].find(role => project[role] === column.name) ?? "variable";
+  const isUsed = column => sketch.variables.some(variable => variable.name === column.name);
+  const howOf = column => project.bins[column.name] !== undefined ? "bins" : project.states[column.name] ? "by hand" : "states";
+  const without = (mapping, key) => Object.fromEntries(Object.entries(mapping).filter(([own]) => own !== key));
+  const listed = text => text.split(",").map(part => part.trim()).filter(Boolean);
+  function setMissing(key, codes) {
+    change({ missing: codes.length ? { ...project.missing, [key]: codes } : without(project.missing, key) }, { reads: true });
+  }
+  function use(columns, isWanted) {
+    const bins = { ...project.bins };
+    for (const column of isWanted ? columns : []) if (column.proposal === "bins" && !bins[column.name] && !project.states[column.name]) bins[column.name] = "4";
+    change({ bins });
+    const keys = new Set(columns.map(column => column.key));
+    const drawing = isWanted ? edit(() => ({ nodes: [...lone(), ...columns.filter(column => !isUsed(column)).map(column => column.key)] }))
+      : edit(() => ({ nodes: lone().filter(key => !keys.has(key)), edges: sketch.edges.filter(edge => ![edge[0], edge[2]].some(key => keys.has(key) || columns.some(column => key === `R[${column.key}]`))),
+        gone: columns.flatMap(column => [column.key, `R[${column.key}]`]) }));
+    drawing.then(drawColumns);
+  }
+  function drawColumns() {
+    const focused = document.activeElement?.id;
+    clear(byId("columns").tBodies[0], ...(table?.columns ?? []).map(columnRow));
+    byId("missing-anywhere").value = (project.missing[""] ?? []).join(", ");
+    if (focused && document.activeElement?.id !== focused) byId(focused)?.focus();
+    describe();
+  }
+  function columnRow(column, at) {
+    const how = howOf(column), id = key => `c${at}-${key}`, label = text => `${text} of ${column.name}`;
+    const check = make("input", { type: "checkbox", id: id("use"), checked: isUsed(column), "aria-label": `use ${column.name}`, disabled: roleOf(column) !== "variable",
+      on: { change: event => use([column], event.target.checked) } });
+    const values = column.values.flatMap(([value, count], k) => [k ? ", " : "", name(value), ` ${count.toLocaleString("en")}`]);
+    const select = make("select", { id: id("how"), "aria-label": label("states"), on: { change: event => {
+      const bins = without(project.bins, column.name), states = without(project.states, column.name);
+      if (event.target.value === "bins") bins[column.name] = "4";
+      if (event.target.value === "by hand") states[column.name] = column.states.length ? column.states : column.values.map(([value]) => value);
+      change({ bins, states }, { draws: true });
+      drawColumns();
+    } } }, option("states", `as found${column.states.length ? ` (${column.states.length})` : ""}`), option("bins", "cut numbers"), option("by hand", "by hand"));
+    select.value = how;
+    const shown = make("small", {});
+    const parts = [select];
+    if (how === "bins") {
+      const input = make("input", { id: id("bins"), size: 10, value: project.bins[column.name], "aria-label": label("cut points"),
+        on: { change: event => { change({ bins: { ...project.bins, [column.name]: event.target.value } }); cut(column, event.target.value, shown); } } });
+      parts.push(" ", input, shown);
+      cut(column, project.bins[column.name], shown);
+    } else if (how === "by hand") {
+      parts.push(make("textarea", { id: id("states"), rows: Math.min(5, project.states[column.name].length + 1), "aria-label": `${label("states")}, one a line`,
+        on: { change: event => change({ states: { ...project.states, [column.name]: event.target.value.split("\n").map(text => text.trim()).filter(Boolean) } }, { draws: true }) } }, project.states[column.name].join("\n")));
+    } else if (column.why) parts.push(make("small", {}, column.why));
+    const codes = project.missing[column.name] ?? [];
+    const missing = [make("input", { id: id("missing"), size: 8, value: codes.join(", "), "aria-label": label("codes for not observed"), on: { change: event => setMissing(column.name, listed(event.target.value)) } })];
+    if (column.codes.length) missing.push(" ", make("button", { type: "button", on: { click: () => setMissing(column.name, [...codes, ...column.codes]) } }, `${column.codes.join(", ")} too?`));
+    if (column.tokens.length) missing.push(make("small", {}, `taken as missing: ${column.tokens.map(([token, count]) => `${token} (${count})`).join(", ")}`));
+    const role = make("select", { id: id("role"), "aria-label": label("role"), on: { change: event => {
+      const before = roleOf(column), said = before === "variable" ? {} : { [before]: "" };
+      if (event.target.value !== "variable") { said[event.target.value] = column.name; if (isUsed(column)) use([column], false); }
+      change(said);
+      drawColumns();
+    } } }, option("variable"), option("weight", "weight of the row"), option("counts", "number of rows"), option("strata", "stratum"), option("cluster"));
+    role.value = roleOf(column);
+    const share = column.missing / Math.max(1, table.rows), bar = make("span", { class: "share" });
+    bar.style.setProperty("--part", `${100 * share}%`);
+    return make("tr", { class: isUsed(column) ? "" : "unused", "data-column": column.name },
+      make("td", { class: "label" }, check), make("td", { class: "label" }, make("b", {}, name(column.name))), make("td", { "data-title": "missing" }, percent(share), bar),
+      make("td", { class: "label", "data-title": "values" }, make("span", { class: "values" }, ...values, column.different > column.values.length ? `, ... (${column.different.toLocaleString("en")} different)` : "")),
+      make("td", { class: "label", "data-title": "states" }, ...parts), make("td", { class: "label", "data-title": "not observed" }, ...missing), make("td", { class: "label", "data-title": "is" }, role));
+  }
+  async function cut(column, bins, shown) {
+    try {
+      shown.textContent = (await ask("/intervals", { project, column: column.name, bins })).labels.join("  ");
+    } catch (error) { shown.textContent = error.message; }
+  }
+
+  // ---- 3 graph: edits change the text, the server reads it and answers with the drawing
+  let from = null, asked = 0;
+  const lone = () => {
+    const joined = new Set(sketch.edges.flatMap(edge => [edge[0], edge[2]]));
+    return [...sketch.variables, ...sketch.mechanisms].map(node => node.key).filter(key => !joined.has(key));
+  };
+  let editing = Promise.resolve();
+  function edit(changed) {  // after the answer to the edit before, which it builds on
+    editing = editing.then(() => carryOut(changed()));
+    return editing;
+  }
+  function carryOut({ nodes = lone(), edges = sketch.edges, gone = [] }) {
+    // A node whose last edge goes stays, unless it is to go itself.
+    const joined = new Set(edges.flatMap(edge => [edge[0], edge[2]])), left = new Set(gone);
+    const stay = [...sketch.variables, ...sketch.mechanisms].map(node => node.key).filter(key => !left.has(key) && sketch.edges.some(edge => edge[0] === key || edge[2] === key));
+    const owners = new Set([...edges.flatMap(edge => [edge[0], edge[2]]), ...nodes].filter(key => key.startsWith("R[")).map(key => key.slice(2, -1)));
+    const keys = [...new Set([...nodes, ...stay])].filter(key => !joined.has(key) && !left.has(key) && !(owners.has(key) && !sketch.variables.some(v => v.key === key)));
+    change({ graph: [...keys, ...edges.map(edge => edge.join(" "))].join("\n") });
+    byId("text").value = project.graph;
+    return drawGraph();
+  }
+  async function drawGraph() {
+    const number = ++asked;
+    try {
+      const found = await ask("/graph", { project });
+      if (number !== asked) return;
+      sketch = found;
+      say("graph-error", "");
+    } catch (error) {
+      if (number === asked) say("graph-error", error.message);
+      return;
+    }
+    if (![...sketch.variables, ...sketch.mechanisms].some(node => node.key === from)) from = null;
+    drawBoard();
+    drawVerdicts();
+    document.documentElement.dataset.drawn = number;
+    byId("columns").querySelectorAll("tr[data-column]").forEach(row => {
+      const isIn = sketch.variables.some(variable => variable.name === row.dataset.column);
+      row.classList.toggle("unused", !isIn);
+      row.querySelector("input[type=checkbox]").checked = isIn;
+    });
+    describe();
+  }
+  const keyOf = text => /^[\p{L}\p{N}_.]+$/u.test(text) ? text : `"${text.replace(/[\\"]/g, "\\$&")}"`;
+  const mechanismOf = key => `R[${key}]`;
+  function pick(key) {
+    if (from === null) from = key;
+    else if (from === key) from = null;
+    else { connect(from, key); from = null; }
+    drawBoard();
+  }
+  function connect(tail, head) {
+    const kind = byId("kind").value;
+    const same = edge => edge[1] === kind && (edge[0] === tail && edge[2] === head || kind === "<->" && edge[0] === head && edge[2] === tail);
+    edit(() => ({ edges: sketch.edges.some(same) ? sketch.edges.filter(edge => !same(edge)) : [...sketch.edges, [tail, kind, head]] }));
+  }
+  function removeNode(key) {
+    const gone = [key, mechanismOf(key)];
+    from = null;
+    edit(() => ({ nodes: lone().filter(own => !gone.includes(own)), edges: sketch.edges.filter(edge => !gone.includes(edge[0]) && !gone.includes(edge[2])), gone }));
+  }
+  const MARKS = { recoverable: ["✓", "yes"], "not recoverable": ["✗", "no"], undecided: ["?", "open"] };
+  function mark(status) {
+    const [sign, kind] = MARKS[status];
+    return make("span", { class: `mark ${kind}`, title: status }, sign);
+  }
+  function drawBoard() {
+    const board = byId("board"), focused = document.activeElement?.dataset?.key, wasToggle = document.activeElement?.classList?.contains("toggle");
+    const title = key => [...sketch.variables, ...sketch.mechanisms.map(own => ({ key: own.key, name: `R[${own.variable}]` }))].find(node => node.key === key)?.name ?? key;
+    byId("hint").textContent = from !== null ? `From ${title(from)}: click where the arrow leads, or click it again to stop. Delete removes it.`
+      : sketch.variables.length ? "Drag from one card to another, or click one and then the other. R says that a variable may be missing; draw arrows to R[X] from what decides whether X is recorded. Click an arrow to remove it." : "";
+    byId("remove").hidden = from === null;
+    byId("remove").textContent = from === null ? "" : `remove ${title(from)}`;
+    clear(byId("edges"), ...sketch.edges.map(edge => make("button", { type: "button", title: "remove", on: { click: () => edit(() => ({ edges: sketch.edges.filter(own => own !== edge) })) } },
+      name(title(edge[0])), edge[1] === "->" ? " → " : " ↔ ", name(title(edge[2])), " ×")));
+    if (!sketch.layouts) {
+      clear(board, make("p", { class: "empty" }, "Choose columns as variables, add one by its name above, or type the graph: X -> Y; X -> R[Y]"));
+      return;
+    }
+    const room = board.clientWidth - 4, layout = sketch.layouts.find(one => one.width <= room) ?? sketch.layouts.at(-1);
+    const svg = draw("svg", { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}` },
+      draw("defs", {}, draw("marker", { id: "head", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse" }, draw("path", { class: "arrow", d: "M0,0L8,4L0,8Z" }))),
+      ...layout.paths.flatMap(edge => {
+        const line = { class: `line ${edge.kind}`, d: edge.path, "marker-end": "url(#head)", ...(edge.kind === "hidden" ? { "marker-start": "url(#head)" } : {}) };
+        const grip = draw("path", { class: "grip", d: edge.path });
+        grip.addEventListener("click", () => {
+          const arrow = edge.kind === "hidden" ? "<->" : "->", ends = edge.kind === "hidden" ? [edge.ends, [...edge.ends].reverse()] : [edge.ends];
+          edit(() => ({ edges: sketch.edges.filter(own => !(own[1] === arrow && ends.some(([tail, head]) => own[0] === tail && own[2] === head))) }));
+        });
+        return [grip, draw("path", line)];
+      }));
+    const partial = new Set(sketch.mechanisms.map(own => own.variable)), verdictOf = new Map(sketch.verdicts.map(verdict => [verdict.variable, verdict]));
+    const nodes = sketch.variables.map(variable => {
+      const verdict = verdictOf.get(variable.name), [x, y] = layout.corners[variable.key];
+      const whole = make("button", { type: "button", class: "whole", "data-key": variable.key, title: verdict ? `${verdict.query}: ${verdict.status}. ${verdict.why}` : variable.name }, name(variable.name));
+      if (verdict) whole.append(" ", mark(verdict.status));
+      const toggle = make("button", { type: "button", class: "toggle", "data-key": variable.key, "aria-pressed": String(partial.has(variable.name)), title: `${variable.name} may be missing`, on: { click: () => {
+        const own = mechanismOf(variable.key);
+        partial.has(variable.name) ? edit(() => ({ nodes: lone().filter(key => key !== own), edges: sketch.edges.filter(edge => edge[0] !== own && edge[2] !== own), gone: [own] })) : edit(() => ({ nodes: [...lone(), own] }));
+      } } }, "R");
+      const node = make("div", { class: `node${partial.has(variable.name) ? " partial" : ""}`, "data-node": variable.key }, whole, toggle);
+      Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${sketch.card.width}px`, height: `${sketch.card.head}px` });
+      return node;
+    });
+    const boxes = sketch.mechanisms.map(own => {
+      const [x, y, width] = layout.boxes[own.key];
+      const node = make("div", { class: "node box", "data-node": own.key }, make("button", { type: "button", class: "whole", "data-key": own.key }, "R[", name(own.variable), "]"));
+      Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: "28px" });
+      return node;
+    });
+    [...nodes, ...boxes].forEach(wireNode);
+    const inside = make("div", { class: "inside" }, svg, ...nodes, ...boxes);
+    Object.assign(inside.style, { width: `${layout.width}px`, height: `${layout.height}px` });
+    clear(board, inside);
+    if (focused) board.querySelector(`${wasToggle ? ".toggle" : ".whole"}[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+  // A click picks a node; a drag pulls an arrow to another one.
+  function wireNode(node) {
+    const key = node.dataset.node, whole = node.querySelector(".whole");
+    node.classList.toggle("from", key === from);
+    let wasDragged = false;
+    whole.addEventListener("click", () => { if (!wasDragged) pick(key); wasDragged = false; });
+    whole.addEventListener("keydown", event => {
+      if (event.key === "Delete") removeNode(key);
+      if (event.key === "Escape" && from !== null) pick(from);
+    });
+    for (const event of ["pointerenter", "focusin"]) node.addEventListener(event, () => nearVerdict(key));
+    whole.addEventListener("pointerdown", event => {
+      if (event.button || event.pointerType === "touch") return;
+      const svg = node.parentElement.querySelector("svg"), frame = svg.getBoundingClientRect();
+      const start = [node.offsetLeft + node.offsetWidth / 2, node.offsetTop + node.offsetHeight / 2];
+      let line = null;
+      const move = at => {
+        const [x, y] = [at.clientX - frame.left, at.clientY - frame.top];
+        if (!line && Math.hypot(at.clientX - event.clientX, at.clientY - event.clientY) < 6) return;
+        line ??= svg.appendChild(draw("line", { class: "pulled", x1: start[0], y1: start[1] }));
+        line.setAttribute("x2", x);
+        line.setAttribute("y2", y);
+      };
+      const end = at => {
+        removeEventListener("pointermove", move);
+        removeEventListener("pointerup", end);
+        line?.remove();
+        const target = document.elementFromPoint(at.clientX, at.clientY)?.closest?.("[data-node]");
+        if (!line) return;
+        wasDragged = target === node;
+        if (target && target !== node) { from = null; connect(key, target.dataset.node); }
+      };
+      addEventListener("pointermove", move);
+      addEventListener("pointerup", end);
+    });
+  }
+  const formula = markup => document.importNode(new DOMParser().parseFromString(markup, "text/html").body.firstChild, true);
+  function drawVerdicts() {
+    if (!sketch.category) {
+      clear(byId("verdicts"), make("p", { class: "soft" }, sketch.variables.length ? "No mechanisms are drawn: press R on a variable that may be missing, and see what can be recovered." : ""));
+      return;
+    }
+    const count = sketch.verdicts.filter(verdict => verdict.status === "recoverable").length;
+    clear(byId("verdicts"), make("p", {}, make("b", { id: "category" }, sketch.category), sketch.why.startsWith(sketch.category) ? sketch.why.slice(sketch.category.length) : `: ${sketch.why}`), ...undrawn(), make("p", { class: "soft" }, `${count} of ${sketch.verdicts.length} CPTs can be recovered.`),
+      ...sketch.verdicts.map(verdict => make("details", { class: "verdict", "data-variable": verdict.variable, "data-status": verdict.status, open: verdict.status !== "recoverable" || sketch.verdicts.length <= 4 },
+        make("summary", {}, mark(verdict.status), " ", name(verdict.query), ` ${verdict.status}`), make("p", { class: "soft" }, verdict.why),
+        ...(verdict.mathml ? [make("div", { class: "formula", tabindex: 0 }, formula(verdict.mathml))] : []))));
+  }
+  // Columns with missing values for which no mechanism is drawn, though there are some.
+  function undrawn() {
+    const partial = new Set(sketch.mechanisms.map(own => own.variable));
+    const left = sketch.variables.filter(variable => !partial.has(variable.name) && table?.columns.find(column => column.name === variable.name)?.missing);
+    if (!left.length) return [];
+    return [make("p", { class: "warning" }, ...left.flatMap((variable, k) => [k ? ", " : "", name(variable.name)]), " have missing values, and the graph does not say why. ",
+      make("button", { type: "button", id: "add-mechanisms", on: { click: () => edit(() => ({ nodes: [...lone(), ...left.map(variable => mechanismOf(variable.key))] })) } }, "add R for them: missing completely at random"))];
+  }
+  function nearVerdict(key) {
+    const variable = sketch.variables.find(own => own.key === key)?.name ?? sketch.mechanisms.find(own => own.key === key)?.variable;
+    byId("verdicts").querySelectorAll(".verdict").forEach(verdict => verdict.classList.toggle("near", verdict.dataset.variable === variable));
+  }
+
+  // ---- 4 learn
+  const KINDS = { learn: "learning", diagnose: "testing what is missing", structure: "searching for arrows", beside: "setting side by side" };
+  async function start(kind, more = {}) {
+    try {
+      await keep();
+      await ask("/run", { kind, version, ...more });
+      trouble(null);
+      watch();
+    } catch (error) { trouble(error); }
+  }
+  async function watch() {
+    for (;;) {
+      try { job = await ask("/job"); } catch (error) { trouble(error); return; }
+      drawJob();
+      if (job?.status !== "running") break;
+      await new Promise(done => setTimeout(done, 300));
+    }
+    if (job) await ended();
+  }
+  async function ended() {
+    ({ runs } = await ask("/state"));
+    if (job.status === "done" && (job.kind === "learn" || job.kind === "beside")) change({ run: job.number, asked: job.kind === "learn" && project.asked || "" });
+    if (job.status === "done" && job.kind === "structure") {
+      const { graph } = await ask("/adopt", { number: job.number, kind: "structure" });
+      const kept = project.graph.split(/[\n;]/).map(line => line.trim()).filter(line => line.includes("R["));
+      change({ graph: [graph, ...kept].join("\n") });
+      byId("text").value = project.graph;
+      drawGraph();
+    }
+    drawRuns();
+    describe();
+  }
+  function drawJob() {
+    const isRunning = job?.status === "running", { stage = "", done = 0, total = null, note = "" } = job?.progress ?? {};
+    byId("cancel").hidden = !isRunning;
+    for (const id of ["learn-now", "diagnose", "structure", "beside"]) byId(id).disabled = isRunning;
+    document.documentElement.dataset.job = job?.status ?? "none";
+    const parts = [];
+    if (isRunning) parts.push(make("p", {}, `${KINDS[job.kind]}: ${stage}${note ? `, ${note}` : ""} (${job.seconds} s)`), total ? make("progress", { value: done, max: total }) : make("progress", {}));
+    else if (job?.status === "failed") parts.push(make("pre", { class: "warning" }, job.message));
+    else if (job?.status === "cancelled") parts.push(make("p", {}, `Cancelled after ${job.seconds} s; nothing was changed.`));
+    else if (job?.status === "done") parts.push(make("p", {}, `Done in ${job.seconds} s.`));
+    clear(byId("job"), ...parts);
+    clear(byId("diagnosed"), ...(["diagnose"].includes(job?.kind) ? parts.map(part => part.cloneNode(true)) : []));
+    if (["structure"].includes(job?.kind) && job.status !== "done") byId("hint").textContent = isRunning ? `${KINDS.structure}: ${stage} (${job.seconds} s)` : job.message || "";
+  }
+  const runFile = (number, file) => `/run/${number}/${file}?token=${encodeURIComponent(token)}`;
+  function drawRuns() {
+    const shown = runs.filter(run => run.kind === "learn" || run.kind === "beside"), chosen = new Set();
+    byId("runs-title").hidden = !shown.length;
+    byId("beside-bar").hidden = runs.filter(run => run.kind === "learn").length < 2;
+    clear(byId("runs"), ...shown.map(run => {
+      const box = make("input", { type: "checkbox", "aria-label": `run ${run.number} side by side`, on: { change: event => { event.target.checked ? chosen.add(run.number) : chosen.delete(run.number); } } });
+      return make("div", { class: `run${run.number === project.run ? " shown" : ""}`, "data-run": run.number }, ...(run.kind === "learn" ? [box] : []), make("b", {}, `run ${run.number}`), make("span", {}, name(run.words)), make("span", { class: "soft" }, `${run.made.slice(0, 16)}, ${run.seconds} s`),
+        make("button", { type: "button", on: { click: () => { change({ run: run.number, asked: "" }); drawRuns(); location.hash = "ask"; } } }, "look and ask"),
+        make("details", {}, make("summary", {}, "commands and notes"), make("pre", {}, [...run.commands, ...run.notes].join("\n"))));
+    }));
+    byId("beside").onclick = () => chosen.size === 2 ? start("beside", { runs: [...chosen].sort((a, b) => a - b) }) : trouble(new Error("Tick two results first."));
+    const last = runs.find(run => run.kind === "diagnose");
+    if (last) byId("diagnosed").append(make("p", {}, make("a", { href: runFile(last.number, "page.html"), target: "_blank", rel: "noopener" }, `what is missing, and what it depends on (run ${last.number})`), " ",
+      make("button", { type: "button", on: { click: async () => { try { const { graph } = await ask("/adopt", { number: last.number, kind: "diagnose" }); change({ graph }); byId("text").value = graph; await drawGraph(); location.hash = "graph"; } catch (error) { trouble(error); } } } }, "take its mechanisms into the graph")));
+  }
+  function drawLearn() {
+    clear(byId("method"), option("", "by the graph, or auto without mechanisms"), ...methods.map(method => option(method)));
+    byId("method").value = project.method;
+    byId("prior").value = project.prior;
+    byId("has-intervals").checked = project.level > 0;
+    byId("level").value = project.level || 0.95;
+    byId("seed").value = project.seed;
+  }
+
+  // ---- 5 ask: the page of the result itself
+  let shownPage = 0;
+  function showPage() {
+    const frame = byId("asked-page"), run = runs.find(own => own.number === project.run);
+    frame.hidden = !run;
+    byId("ask-words").textContent = run ? "" : "There is no result yet: learn first.";
+    if (!run || shownPage === run.number) return;
+    shownPage = run.number;
+    frame.src = runFile(run.number, "page.html") + project.asked;
+  }
+  function keepQuestion() {
+    if (!shownPage || shownPage !== project.run) return;
+    let end = null;
+    try { end = byId("asked-page").contentWindow.location; } catch { return; }
+    if (end.pathname.startsWith(`/run/${shownPage}/`) && end.hash !== project.asked) change({ asked: end.hash });
+  }
+
+  // ---- 6 code
+  async function showCode() {
+    try {
+      await keep();
+      const code = await ask("/export");
+      say("code-error", "");
+      for (const key of ["shell", "python"]) byId(key).textContent = code[key];
+    } catch (error) {
+      for (const key of ["shell", "python"]) byId(key).textContent = "";
+      say("code-error", error.message);
+    }
+    const run = runs.find(own => own.number === project.run);
+    clear(byId("files"), ...(run ? run.files.map(file => make("p", {}, make("a", { href: runFile(run.number, file), download: file }, file))) : [make("p", { class: "soft" }, "no result yet")]));
+  }
+
+  // ---- wiring
+  function wire() {
+    addEventListener("hashchange", go);
+    document.querySelectorAll("[data-go]").forEach(button => button.addEventListener("click", () => { location.hash = button.dataset.go; }));
+    byId("file").addEventListener("change", event => { table = null; change({ data: event.target.value }, { reads: true }); });
+    for (const id of ["delimiter", "encoding", "decimal"]) byId(id).addEventListener("change", event => change({ [id]: event.target.value }, { reads: true }));
+    byId("missing-anywhere").addEventListener("change", event => setMissing("", listed(event.target.value)));
+    byId("use-all").addEventListener("click", () => use((table?.columns ?? []).filter(column => column.proposal !== "leave" && roleOf(column) === "variable"), true));
+    byId("use-none").addEventListener("click", () => use(table?.columns ?? [], false));
+    byId("diagnose").addEventListener("click", () => start("diagnose"));
+    const add = () => {
+      const text = byId("add-name").value.trim();
+      if (!text || sketch.variables.some(variable => variable.name === text)) return;
+      byId("add-name").value = "";
+      edit(() => ({ nodes: [...lone(), keyOf(text)] }));
+    };
+    byId("add").addEventListener("click", add);
+    byId("add-name").addEventListener("keydown", event => { if (event.key === "Enter") add(); });
+    byId("remove").addEventListener("click", () => removeNode(from));
+    byId("structure").addEventListener("click", () => start("structure"));
+    let typing = 0;
+    byId("text").addEventListener("input", event => {
+      change({ graph: event.target.value });
+      clearTimeout(typing);
+      typing = setTimeout(drawGraph, 100);
+    });
+    byId("method").addEventListener("change", event => change({ method: event.target.value }));
+    byId("prior").addEventListener("change", event => change({ prior: Number(event.target.value) || 1 }));
+    byId("seed").addEventListener("change", event => change({ seed: Math.max(0, Math.round(Number(event.target.value) || 0)) }));
+    for (const id of ["has-intervals", "level"]) byId(id).addEventListener("change", () => change({ level: byId("has-intervals").checked ? Number(byId("level").value) || 0.95 : 0 }));
+    byId("learn-now").addEventListener("click", () => start("learn"));
+    byId("cancel").addEventListener("click", () => ask("/cancel", {}).catch(trouble));
+    document.querySelectorAll("[data-copy]").forEach(button => button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(byId(button.dataset.copy).textContent);
+      button.textContent = "copied";
+    }));
+    document.querySelectorAll("[data-keep]").forEach(button => button.addEventListener("click", () => download(button.dataset.file, byId(button.dataset.keep).textContent, "text/plain")));
+    addEventListener("pagehide", () => { keepQuestion(); keep({ keepalive: true }).catch(() => {}); });
+    setInterval(() => { if (step() === "ask") keepQuestion(); }, 500);
+    let across = innerWidth;
+    addEventListener("resize", () => { if (innerWidth !== across && step() === "graph") { across = innerWidth; drawBoard(); } });
+  }
+  async function begin() {
+    ({ project, version, files, methods, runs, job } = await ask("/state").then(state => { byId("folder").textContent = state.folder; return state; }));
+    kept = JSON.stringify(project);
+    clear(byId("file"), option("", "choose a table"), ...files.map(file => option(file)));
+    byId("file").value = project.data;
+    for (const id of ["delimiter", "encoding", "decimal"]) byId(id).value = project[id];
+    byId("text").value = project.graph;
+    drawLearn();
+    wire();
+    await look();
+    await drawGraph();
+    drawJob();
+    drawRuns();
+    drawColumns();
+    go();
+    if (job?.status === "running") watch();
+    document.documentElement.dataset.ready = "yes";
+  }
+  begin().catch(trouble);
+})();

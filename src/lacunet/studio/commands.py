@@ -1,0 +1,207 @@
+"""A project as the commands and the Python that do the same.
+
+The studio runs these very commands. Both texts hold everything that was said on the page.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from math import isinf
+from typing import Any
+from urllib.parse import unquote
+
+from lacunet.building.bins import asked_bins
+from lacunet.errors import LacunetError
+from lacunet.estimate.registry import METHODS, options_of
+from lacunet.studio.project import ANYWHERE, Project
+from lacunet.studio.sketch import Sketch, checked_sketch
+
+Words = list[str]
+BESIDE = ("weight", "counts", "strata", "cluster")
+TEXT = {"delimiter": "", "encoding": "utf-8", "decimal": "."}  # how text files are written
+LINE = 88
+
+
+def reading_words(project: Project) -> Words:
+    """How the table is read, as options."""
+    words: Words = []
+    for column, codes in project.missing.items():
+        listed = ",".join(map(_item, codes))
+        words += ["--missing", *(codes if column == ANYWHERE else [f"{column}={listed}"])]
+    for name in BESIDE:
+        words += [f"--{name}", getattr(project, name)] if getattr(project, name) else []
+    for name, usual in TEXT.items():
+        words += [f"--{name}", getattr(project, name)] if getattr(project, name) != usual else []
+    return words
+
+
+def _item(text: str) -> str:
+    """One of several names that commas separate: in quotes if it holds a comma, bar or quote."""
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',|"') else text
+
+
+def building_words(project: Project, sketch: Sketch) -> Words:
+    """What is said of the states of the variables, as options."""
+    words: Words = []
+    for name, states in project.states.items():
+        if name in sketch.variables:
+            words += ["--states", f"{name}={','.join(map(_item, states))}"]
+    for name, bins in project.bins.items():
+        if name in sketch.variables:
+            words += ["--bins", f"{name}={bins}"]
+    return words
+
+
+def network_words(project: Project, folder: str) -> Words:
+    """The command that makes the network of the table."""
+    sketch = checked_sketch(project.graph)
+    words = ["network", project.data, "--edges", sketch.edges_text]
+    words += building_words(project, sketch)
+    return [*words, *reading_words(project), "-o", f"{folder}/network.json"]
+
+
+def learn_words(project: Project, folder: str) -> Words:
+    """The command that learns the CPTs and draws their page."""
+    words = ["learn", f"{folder}/network.json", project.data, *reading_words(project)]
+    if project.method:
+        words += ["--method", project.method]
+    if graph := missingness_of(project):
+        words += ["--missingness", graph]
+    words += ["--prior", str(project.prior), "--seed", str(project.seed)]
+    if project.level:
+        words += ["--intervals", str(project.level)]
+    return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
+
+
+def diagnose_words(project: Project, folder: str) -> Words:
+    """The command that says what is missing, and on what that depends."""
+    network = f"{folder}/network.json"
+    written = ["--report", f"{folder}/page.html", "--missingness-out", f"{folder}/graph.txt"]
+    return ["diagnose", network, project.data, *reading_words(project), *written]
+
+
+def structure_words(project: Project, folder: str, columns: Sequence[str]) -> Words:
+    """The command that learns arcs among the variables of the graph."""
+    sketch = checked_sketch(project.graph)
+    beside = [getattr(project, name) for name in BESIDE]
+    without = [name for name in columns if name not in sketch.variables and name not in beside]
+    words = ["structure", project.data, *reading_words(project)]
+    if without:
+        words += ["--without", ",".join(map(_item, without))]
+    words += building_words(project, sketch)
+    return [*words, "--seed", str(project.seed), "-o", f"{folder}/network.json"]
+
+
+def missingness_of(project: Project) -> str:
+    """The missingness graph that learning takes: none for methods that know of no mechanisms."""
+    if project.method and project.method not in METHODS:
+        raise LacunetError(
+            f"there is no method {project.method!r}.", f"choose one of {', '.join(METHODS)}."
+        )
+    if project.method and "missingness" not in options_of(project.method):
+        return ""
+    return checked_sketch(project.graph).mechanisms_text
+
+
+def question(project: Project) -> tuple[list[str], dict[str, str]]:
+    """The variables asked about and the evidence, from the end of the page's address.
+
+    Without a chosen variable all that have no evidence are asked about; none without evidence.
+    """
+    evidence, chosen = {}, ""
+    for part in filter(None, project.asked.removeprefix("#").split("&")):
+        name, sign, state = part.partition("=")
+        if sign:
+            evidence[unquote(name)] = unquote(state)
+        else:
+            chosen = unquote(name)
+    if chosen and chosen not in evidence:
+        return [chosen], evidence
+    variables = checked_sketch(project.graph).variables
+    return [name for name in variables if evidence and name not in evidence], evidence
+
+
+def shell_text(project: Project, folder: str) -> str:
+    """The whole work as shell commands."""
+    commands = [network_words(project, folder), learn_words(project, folder)]
+    targets, evidence = question(project)
+    given = ",".join(_item(f"{name}={state}") for name, state in evidence.items())
+    for target in targets:
+        asked = f"{_item(target)}|{given}" if given else _item(target)
+        commands.append(["query", f"{folder}/learned.json", "--query", asked])
+    lines = [f"mkdir -p {shlex.quote(folder)}", *(_command(words) for words in commands)]
+    return "\n".join(lines) + "\n"
+
+
+def _command(words: Words) -> str:
+    """A command on lines that break before options."""
+    lines = [""]
+    for word in ["lacunet", *words]:
+        quoted = shlex.quote(word)
+        if word.startswith("--") and len(lines[-1]) + len(quoted) > LINE / 2:
+            lines.append("   ")
+        lines[-1] += f" {quoted}" if lines[-1] else quoted
+    return " \\\n".join(lines)
+
+
+def python_text(project: Project, folder: str) -> str:
+    """The whole work as Python."""
+    sketch = checked_sketch(project.graph)
+    data: dict[str, Any] = {
+        name: getattr(project, name) for name in BESIDE if getattr(project, name)
+    }
+    data |= {name: getattr(project, name) for name in TEXT if getattr(project, name) != TEXT[name]}
+    if project.missing:
+        data["missing"] = {name or None: list(codes) for name, codes in project.missing.items()}
+    states = {name: list(own) for name, own in project.states.items() if name in sketch.variables}
+    bins = {name: asked_bins(own) for name, own in project.bins.items() if name in sketch.variables}
+    building: dict[str, Any] = {"states": states} if states else {}
+    building |= {"bins": bins} if bins else {}
+    learning: dict[str, Any] = {"method": project.method} if project.method else {}
+    if graph := missingness_of(project):
+        learning["missingness"] = graph
+    learning |= {"prior": project.prior, "rng": project.seed, "intervals": bool(project.level)}
+    lines = [
+        "import lacunet as lc",
+        "",
+        _call("data = lc.Data", [project.data], data),
+        _call("network = lc.Network.from_data", [_Name("data"), sketch.edges_text], building),
+        _call("result = lc.learn", [_Name("network"), _Name("data")], learning),
+        "print(result)",
+        _call("lc.write_network", [_Name("result.network"), f"{folder}/learned.json"], {}),
+    ]
+    targets, evidence = question(project)
+    interval = {"interval": project.level} if project.level else {}
+    for target in targets:
+        given = [evidence] if evidence else []
+        lines.append(f"print({_call('lc.query', [_Name('result'), target, *given], interval)})")
+    return "\n".join(lines) + "\n"
+
+
+class _Name(str):
+    """A name in a program, in place of a string."""
+
+    __slots__ = ()
+
+
+def _call(function: str, values: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """A call, on one line if it fits."""
+    parts = [*map(_literal, values), *(f"{name}={_literal(own)}" for name, own in named.items())]
+    line = f"{function}({', '.join(parts)})"
+    if len(line) <= LINE:
+        return line
+    return f"{function}(\n" + "".join(f"    {part},\n" for part in parts) + ")"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, _Name):
+        return str(value)
+    if isinstance(value, float) and isinf(value):
+        return f'float("{value}")'
+    if isinstance(value, list | tuple):
+        inside = ", ".join(map(_literal, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_literal(k)}: {_literal(v)}' for k, v in value.items())}}}"
+    return repr(value)

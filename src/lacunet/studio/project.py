@@ -1,0 +1,159 @@
+"""A project: everything that the user has said, in one value that a file keeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from lacunet.errors import LacunetError
+from lacunet.output import replacing
+
+ANYWHERE = ""  # stands for all columns where codes are named by column
+
+
+class ProjectError(LacunetError):
+    """What is said does not make a project."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the studio's commands are made of.
+
+    ``data`` is a path below the folder of the studio. ``missing`` has the codes that mean "not
+    observed", by column; those of `ANYWHERE` count in all. ``states`` and ``bins`` are what is
+    said of single columns, ``graph`` is the network with its mechanisms as one text. ``level`` is
+    that of intervals, 0 for none. ``asked`` is the question, as the address of a page carries it;
+    ``run`` is the result that it is asked of.
+    """
+
+    data: str = ""
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    decimal: str = "."
+    weight: str = ""
+    counts: str = ""
+    strata: str = ""
+    cluster: str = ""
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bins: Mapping[str, str] = field(default_factory=dict)
+    graph: str = ""
+    method: str = ""
+    prior: float = 2.0
+    level: float = 0.95
+    seed: int = 0
+    asked: str = ""
+    run: int = 0
+
+    @property
+    def reading(self) -> tuple[object, ...]:
+        """What decides how the table is read: equal for equal columns."""
+        missing = tuple((name, tuple(codes)) for name, codes in self.missing.items())
+        return self.data, self.delimiter, self.encoding, self.decimal, missing
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return float(value)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError
+    return value
+
+
+def _lists(value: Any) -> dict[str, tuple[str, ...]]:
+    found = {_text(name): tuple(map(_text, own)) for name, own in value.items()}
+    return {name: own for name, own in found.items() if own}
+
+
+def _texts(value: Any) -> dict[str, str]:
+    found = {_text(name): _text(own).strip() for name, own in value.items()}
+    return {name: own for name, own in found.items() if own}
+
+
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    **{own.name: _text for own in fields(Project)},
+    "missing": _lists,
+    "states": _lists,
+    "bins": _texts,
+    "prior": _number,
+    "level": _number,
+    "seed": _whole,
+    "run": _whole,
+}
+
+
+def project_from(data: Any) -> Project:
+    """The project that plain data describe; what they do not say is as by default.
+
+    Raises
+    ------
+    ProjectError
+        Something in them is not what it should be.
+
+    Examples
+    --------
+    >>> project_from({"data": "rows.csv", "bins": {"Age": " 5 "}}).bins
+    {'Age': '5'}
+    """
+    if not isinstance(data, Mapping):
+        raise ProjectError("a project is a mapping from names to values.")
+    said: dict[str, Any] = {}
+    for name, value in data.items():
+        if name not in CHECKS:
+            raise ProjectError(f"a project has no {name!r}.")
+        try:
+            said[name] = CHECKS[name](value)
+        except (TypeError, AttributeError):
+            raise ProjectError(f"{name} cannot be {value!r} in a project.") from None
+    return Project(**said)
+
+
+class StaleError(ProjectError):
+    """The project was changed elsewhere meanwhile."""
+
+
+class Store:
+    """The project in its file; every change has a number, so that two tabs do not collide."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.version = 0
+        self._lock = Lock()
+        self.project = self._read()
+
+    def _read(self) -> Project:
+        if not self.path.exists():
+            return Project()
+        try:
+            return project_from(json.loads(self.path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise ProjectError(
+                f"{self.path}: the project cannot be read: {error}", "move the file away."
+            ) from None
+
+    def save(self, project: Project, version: int) -> int:
+        """Keep a project that was made from the one of this version; the number of the new one."""
+        with self._lock:
+            if version != self.version:
+                raise StaleError("the project was changed in another tab.", "reload the page.")
+            if project != self.project:
+                with replacing(self.path) as file:
+                    text = json.dumps(asdict(project), ensure_ascii=False, indent=1)
+                    file.write(f"{text}\n".encode())
+                self.project = project
+                self.version += 1
+            return self.version

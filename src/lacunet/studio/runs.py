@@ -1,0 +1,195 @@
+"""Commands run for the studio: each in a process of its own, that can be watched and ended.
+
+A run has a folder with a number. What it wrote counts once ``run.json`` is there, so a run that
+was cancelled or failed leaves nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from shutil import rmtree
+from threading import Lock, Thread
+from time import monotonic
+from typing import Any
+
+from lacunet.errors import LacunetError
+from lacunet.output import replacing
+
+KEPT_LINES = 40
+PATIENCE = 5.0  # seconds to tidy up in, before a command is killed
+FILES = ("page.html", "learned.json", "network.json", "graph.txt", "output.txt")
+
+
+class BusyError(LacunetError):
+    """Another run has not ended."""
+
+
+@dataclass
+class Job:
+    """The run that is going on, or that ended last; the one object here that changes."""
+
+    number: int
+    kind: str
+    status: str = "running"  # then done, failed or cancelled
+    progress: dict[str, Any] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    began: float = field(default_factory=monotonic)
+    seconds: float = 0.0
+
+    def as_data(self) -> dict[str, Any]:
+        """What the page shows of it."""
+        is_running = self.status == "running"
+        return {
+            "number": self.number,
+            "kind": self.kind,
+            "status": self.status,
+            "progress": self.progress,
+            "message": "\n".join(self.lines),
+            "seconds": round(monotonic() - self.began, 1) if is_running else self.seconds,
+        }
+
+
+class Runs:
+    """The runs of a project, one at a time; ``folder`` is where they are kept, below ``root``."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.root, self.folder = root, folder
+        folder.mkdir(exist_ok=True)
+        self.job: Job | None = None
+        self._process: subprocess.Popen[str] | None = None
+        self._thread: Thread | None = None
+        self._lock = Lock()
+
+    def place(self, number: int) -> Path:
+        """The folder of a run."""
+        return self.folder / str(number)
+
+    def name(self, number: int) -> str:
+        """The same, as commands that are run in the root call it."""
+        return self.place(number).relative_to(self.root).as_posix()
+
+    def next_number(self) -> int:
+        """The number of the next run."""
+        taken = [int(path.name) for path in self.folder.iterdir() if path.name.isdecimal()]
+        return max(taken, default=0) + 1
+
+    def finished(self) -> list[dict[str, Any]]:
+        """What is known of each run that ended well, the latest first."""
+        found = []
+        for path in self.folder.iterdir():
+            with suppress(OSError, ValueError):
+                if path.name.isdecimal():
+                    found.append(json.loads((path / "run.json").read_text(encoding="utf-8")))
+        return sorted(found, key=lambda run: -int(run["number"]))
+
+    def file(self, number: int, name: str) -> Path:
+        """A file that a finished run wrote."""
+        path = self.place(number) / name
+        if name not in FILES or not (self.place(number) / "run.json").is_file():
+            raise LacunetError(f"run {number} has no file {name}.")
+        if not path.is_file():
+            raise LacunetError(f"run {number} wrote no {name}.")
+        return path
+
+    def start(self, number: int, kind: str, commands: Sequence[Sequence[str]], words: str) -> None:
+        """Run some commands, one after the other; ``words`` say what is special about them."""
+        with self._lock:
+            if self.job is not None and self.job.status == "running":
+                raise BusyError(f"{self.job.kind} is still running.", "cancel it, or wait.")
+            self.place(number).mkdir()
+            self.job = Job(number, kind)
+            self._thread = Thread(target=self._run, args=(self.job, commands, words), daemon=True)
+            self._thread.start()
+
+    def cancel(self) -> None:
+        """End the run that is going on; it leaves nothing."""
+        with self._lock:
+            if self.job is None or self.job.status != "running":
+                return
+            self.job.status = "cancelled"
+            process, thread = self._process, self._thread
+        if process is not None and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        if thread is not None:
+            thread.join(PATIENCE)
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the run has ended."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _run(self, job: Job, commands: Sequence[Sequence[str]], words: str) -> None:
+        try:
+            ended = all(self._carried_out(job, command) for command in commands)
+        except OSError as error:
+            job.lines.append(f"the command cannot be run: {error.strerror}")
+            ended = False
+        with self._lock:
+            job.seconds = round(monotonic() - job.began, 1)
+            if job.status == "running" and ended:
+                self._keep(job, commands, words)
+                job.status = "done"
+                return
+            job.status = "failed" if job.status == "running" else job.status
+        rmtree(self.place(job.number), ignore_errors=True)
+
+    def _carried_out(self, job: Job, command: Sequence[str]) -> bool:
+        """Run one command; whether it ended well."""
+        with self._lock:
+            if job.status != "running":
+                return False
+            job.progress = {"stage": f"lacunet {command[0]}", "done": 0, "total": None, "note": ""}
+            how = [] if command[0] == "show" else ["--progress", "json"]
+            with (self.place(job.number) / "output.txt").open("wb") as output:
+                process = self._process = subprocess.Popen(
+                    [sys.executable, "-m", "lacunet", *command, *how],
+                    cwd=self.root,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    encoding="utf-8",
+                    errors="replace",
+                )
+        assert process.stderr is not None
+        with process.stderr as lines:
+            for line in lines:
+                _take(job, line.rstrip())
+        return process.wait() == 0
+
+    def _keep(self, job: Job, commands: Sequence[Sequence[str]], words: str) -> None:
+        about = {
+            "number": job.number,
+            "kind": job.kind,
+            "words": words,
+            "commands": [shlex.join(["lacunet", *command]) for command in commands],
+            "notes": job.lines,
+            "made": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
+            "seconds": job.seconds,
+            "files": [name for name in FILES if (self.place(job.number) / name).is_file()],
+        }
+        with replacing(self.place(job.number) / "run.json") as file:
+            file.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
+
+
+def _take(job: Job, line: str) -> None:
+    """A line of a command: how far it is, or something to be said."""
+    with suppress(ValueError):
+        told = json.loads(line)
+        if isinstance(told, dict) and "stage" in told:
+            job.progress = told
+            return
+    job.lines.append(line.removeprefix("lacunet: ").removeprefix("note: "))
+    del job.lines[:-KEPT_LINES]

@@ -1,0 +1,332 @@
+"""The studio's server: loopback only, and only for the page that it gave the token to.
+
+Every request names the server's own host, comes from no other site, and carries the token: in the
+address for what the browser opens, in a header for what the page asks. Nothing allows other
+origins to read an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from lacunet.data.given import Data
+from lacunet.errors import LacunetError
+from lacunet.estimate.registry import METHODS
+from lacunet.formats.files import read_network
+from lacunet.studio.columns import Table, columns_as_data, cut_labels, read_columns
+from lacunet.studio.commands import (
+    diagnose_words,
+    learn_words,
+    network_words,
+    python_text,
+    shell_text,
+    structure_words,
+)
+from lacunet.studio.folder import PROJECT, Folder
+from lacunet.studio.page import studio_page
+from lacunet.studio.project import Project, StaleError, Store, project_from
+from lacunet.studio.runs import BusyError, Runs
+from lacunet.studio.sketch import checked_sketch, drawn, sketch_of, text_of
+from lacunet.wording import finite
+
+HOST = "127.0.0.1"
+MOST_BYTES = 2**20  # of a request
+HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
+KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN}
+
+
+class RefusedError(LacunetError):
+    """A request that is not answered; ``status`` says why."""
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Studio:
+    """A project, what was looked at for it, and its runs: what the server answers from."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.store = Store(folder.project / "project.json")
+        self.runs = Runs(folder.root, folder.project / "runs")
+        self._tables: dict[tuple[object, ...], Table] = {}
+        self._reading = Lock()
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the page shows when it is opened."""
+        return {
+            "version": self.store.version,
+            "project": asdict(self.store.project),
+            "folder": str(self.folder.root),
+            "files": self.folder.tables(),
+            "methods": list(METHODS),
+            "runs": self.runs.finished(),
+            "job": self.job(),
+        }
+
+    def job(self) -> dict[str, Any] | None:
+        """How far the run is that is going on, or how the last one ended."""
+        return None if self.runs.job is None else self.runs.job.as_data()
+
+    def save(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Keep what was changed on the page."""
+        return {"version": self.store.save(project_from(asked["project"]), asked["version"])}
+
+    def look(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The columns of the table that a project names."""
+        return columns_as_data(self._table(project_from(asked["project"])))
+
+    def intervals(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The intervals that a column of numbers is cut into."""
+        project, name = project_from(asked["project"]), str(asked["column"])
+        return {"labels": list(cut_labels(self._data(project), name, str(asked["bins"])))}
+
+    def graph(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The drawing of a text, and what can be recovered under it."""
+        project = project_from(asked["project"])
+        sketch = sketch_of(project.graph)
+        if not sketch.variables:
+            return {"variables": [], "mechanisms": [], "edges": [], "verdicts": []}
+        table = self._tables.get(self._key(project)) if project.data else None
+
+        def states_of(name: str) -> tuple[str, ...]:
+            if name in project.states:
+                return tuple(project.states[name])
+            return () if table is None or name not in table.seen else table.states(name)
+
+        return drawn(sketch, states_of)
+
+    def run(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Start the commands of some kind of work on the project as it is kept."""
+        project = self.store.project
+        if asked["version"] != self.store.version:
+            raise StaleError("the project was changed in another tab.", "reload the page.")
+        number = self.runs.next_number()
+        folder = self.runs.name(number)
+        words = project.method or "default method"
+        if asked["kind"] == "beside":
+            first, second = (self.runs.name(int(one)) for one in asked["runs"])
+            page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
+            commands = [["show", f"{first}/learned.json", *page]]
+            words = " and ".join(f"run {int(one)}" for one in asked["runs"])
+        else:
+            self.folder.table(project.data)
+            commands = self._commands(asked["kind"], project, folder)
+        self.runs.start(number, asked["kind"], commands, words)
+        return {"number": number}
+
+    def _commands(self, kind: str, project: Project, folder: str) -> list[list[str]]:
+        if kind == "structure":
+            return [structure_words(project, folder, list(self._table(project).seen))]
+        ends = {"learn": learn_words, "diagnose": diagnose_words}
+        if kind not in ends:
+            raise RefusedError(HTTPStatus.BAD_REQUEST, f"there is no run of the kind {kind!r}.")
+        return [network_words(project, folder), ends[kind](project, folder)]
+
+    def cancel(self, _: dict[str, Any]) -> dict[str, Any]:
+        """End the run that is going on."""
+        self.runs.cancel()
+        return {}
+
+    def adopt(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What a run found, as text for the graph: arcs, or mechanisms added to the edges."""
+        number = int(asked["number"])
+        network = read_network(self.runs.file(number, "network.json"))
+        if asked["kind"] == "structure":
+            return {"graph": text_of(network)}
+        mechanisms = self.runs.file(number, "graph.txt").read_text(encoding="utf-8")
+        edges = checked_sketch(self.store.project.graph).edges_text.replace("; ", "\n")
+        return {"graph": f"{edges}\n{mechanisms}"}
+
+    def export(self) -> dict[str, Any]:
+        """The commands and the Python that do what the page does."""
+        project = self.store.project
+        self.folder.table(project.data)
+        return {"shell": shell_text(project, PROJECT), "python": python_text(project, PROJECT)}
+
+    def _data(self, project: Project) -> Data:
+        path = self.folder.table(project.data)
+        missing = {name or None: codes for name, codes in project.missing.items()}
+        delimiter = "\t" if project.delimiter == "\\t" else project.delimiter
+        return Data(
+            path,
+            missing=missing,
+            delimiter=delimiter or None,
+            encoding=project.encoding,
+            decimal=project.decimal,
+        )
+
+    def _key(self, project: Project) -> tuple[object, ...]:
+        about = self.folder.table(project.data).stat()
+        return (*project.reading, about.st_mtime_ns, about.st_size)
+
+    def _table(self, project: Project) -> Table:
+        key = self._key(project)
+        with self._reading:
+            if key not in self._tables:
+                self._tables = {key: read_columns(self._data(project))}
+            return self._tables[key]
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who is let in: requests to this host, from no other site, with the token."""
+
+    host: str
+    token: str
+
+    def check(self, headers: Any, token: str) -> None:
+        """Refuse a request that is not the page's own.
+
+        Raises
+        ------
+        RefusedError
+            It names another host, comes from another site, or lacks the token.
+        """
+        if headers.get("Host") != self.host:
+            raise RefusedError(HTTPStatus.FORBIDDEN, "this host is not the studio's.")
+        origin = headers.get("Origin")
+        if origin is not None and origin != f"http://{self.host}":
+            raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
+        if headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+            raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
+            raise RefusedError(
+                HTTPStatus.FORBIDDEN,
+                "the token is missing or wrong: open the address that `lacunet studio` printed.",
+            )
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Takes requests for a studio; ``studio`` and ``door`` are set by `serve`."""
+
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "lacunet", ""
+    studio: ClassVar[Studio]
+    door: ClassVar[Door]
+
+    def do_GET(self) -> None:
+        """Answer what the browser opens, and questions that change nothing."""
+        self._answer(self._get)
+
+    def do_POST(self) -> None:
+        """Answer what the page asks with something said."""
+        self._answer(self._post)
+
+    def _answer(self, act: Callable[[str], tuple[str, bytes]]) -> None:
+        address = urlsplit(self.path)
+        try:
+            given = parse_qs(address.query).get("token", [""])[0]
+            self.door.check(self.headers, self.headers.get("X-Studio-Token", given))
+            self._send(HTTPStatus.OK, *act(unquote(address.path)))
+        except RefusedError as error:
+            self.close_connection = True
+            self._send(error.status, JSON, _error(error))
+        except (StaleError, BusyError) as error:
+            self._send(HTTPStatus.CONFLICT, JSON, _error(error))
+        except LacunetError as error:
+            self._send(HTTPStatus.BAD_REQUEST, JSON, _error(error))
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _get(self, path: str) -> tuple[str, bytes]:
+        studio = self.studio
+        if path == "/":
+            return HTML, studio_page(self.door.token).encode()
+        answers = {"/state": studio.state, "/job": studio.job, "/export": studio.export}
+        if path in answers:
+            return JSON, _json(answers[path]())
+        parts = path.strip("/").split("/")
+        if len(parts) == 3 and parts[0] == "run" and parts[1].isdecimal():
+            file = studio.runs.file(int(parts[1]), parts[2])
+            return KIND_OF[Path(parts[2]).suffix], file.read_bytes()
+        raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
+
+    def _post(self, path: str) -> tuple[str, bytes]:
+        studio = self.studio
+        answers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+            "/project": studio.save,
+            "/look": studio.look,
+            "/intervals": studio.intervals,
+            "/graph": studio.graph,
+            "/run": studio.run,
+            "/cancel": studio.cancel,
+            "/adopt": studio.adopt,
+        }
+        asked = self._body()
+        if path not in answers:
+            raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
+        try:
+            return JSON, _json(answers[path](asked))
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, LacunetError):
+                raise
+            raise RefusedError(HTTPStatus.BAD_REQUEST, "the request lacks something.") from None
+
+    def _body(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > MOST_BYTES:
+            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too large.")
+        try:
+            asked = json.loads(self.rfile.read(int(length)) or b"{}")
+        except ValueError:
+            asked = None
+        if not isinstance(asked, dict):
+            raise RefusedError(HTTPStatus.BAD_REQUEST, "the request is not JSON.")
+        return asked
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("X-Frame-Options", "SAMEORIGIN")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Say nothing: what matters is on the page."""
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(finite(value), ensure_ascii=False).encode()
+
+
+def _error(error: LacunetError) -> bytes:
+    return _json({"error": error.message, "hint": error.hint})
+
+
+class Server(ThreadingHTTPServer):
+    """A server for one studio; ``address`` opens its page."""
+
+    daemon_threads = True
+
+    def __init__(self, studio: Studio, port: int = 0) -> None:
+        self.studio = studio
+        token = secrets.token_urlsafe(24)
+        kind = type("StudioHandler", (Handler,), {"studio": studio})
+        super().__init__((HOST, port), kind)
+        host = f"{HOST}:{self.server_address[1]}"
+        kind.door = Door(host, token)  # type: ignore[attr-defined]
+        self.token = token
+        self.address = f"http://{host}/?token={token}"
+
+    def server_close(self) -> None:
+        """End what runs, then the server."""
+        self.studio.runs.cancel()
+        super().server_close()

@@ -1,0 +1,183 @@
+"""A network with its mechanisms as one text, as a drawing, and with the verdicts on it.
+
+.. code-block:: text
+
+    Age -> Income            # an edge of the network
+    Age -> R[Income]         # what decides whether Income is recorded
+    Sex                      # a variable without edges
+    Health <-> R[Income]     # a hidden common cause
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lacunet.errors import LacunetError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.text import Statement, parse_statements, write_statements
+from lacunet.missingness.verdict import Verdict
+from lacunet.model.network import Network, Scope
+from lacunet.model.nodes import Mechanism, named
+from lacunet.pages.live import drawing
+from lacunet.wording import in_quotes
+
+ROOMS = (800, 340)  # a drawing for each of these widths
+UNKNOWN_STATES = ("0", "1")  # of a variable that no data show: any two
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """What a text draws: the variables in order, the network's edges, and all other statements."""
+
+    variables: Scope
+    edges: tuple[tuple[str, str], ...]
+    mechanisms: tuple[Statement, ...]
+
+    @property
+    def edges_text(self) -> str:
+        """The network's part, as ``--edges`` takes it; lone variables by their names."""
+        joined = {name for edge in self.edges for name in edge}
+        parents: dict[str, list[str]] = {}
+        for tail, head in self.edges:
+            parents.setdefault(head, []).append(_for_edges(tail))
+        lines = [_for_edges(name) for name in self.variables if name not in joined]
+        lines += [f"{', '.join(own)} -> {_for_edges(head)}" for head, own in parents.items()]
+        return "; ".join(lines)
+
+    @property
+    def mechanisms_text(self) -> str:
+        """The missingness graph, as ``--missingness`` takes it; empty where there is none."""
+        return "; ".join(write_statements(list(self.mechanisms)).splitlines())
+
+    def network(self, states_of: Callable[[str], Scope]) -> Network:
+        """The network without CPTs."""
+        parents: dict[str, list[str]] = {}
+        for tail, head in self.edges:
+            parents.setdefault(head, []).append(tail)
+        return Network(
+            {name: states_of(name) or UNKNOWN_STATES for name in self.variables}, parents
+        )
+
+
+def _for_edges(name: str) -> str:
+    return name if name.replace("_", "a").replace(".", "a").isalnum() else in_quotes(name)
+
+
+def sketch_of(text: str) -> Sketch:
+    """What a text draws.
+
+    Raises
+    ------
+    MissingnessGraphError
+        It cannot be read; the message shows the place.
+
+    Examples
+    --------
+    >>> sketch = sketch_of("X -> Y; X -> R[Y]; Z")
+    >>> sketch.edges_text, sketch.mechanisms_text
+    ('Z; X -> Y', 'X -> R[Y]')
+    """
+    variables: dict[str, None] = {}
+    edges: dict[tuple[str, str], None] = {}
+    mechanisms: dict[Statement, None] = {}
+    for statement in parse_statements(text, "the graph", lone_variables=True):
+        nodes = (*statement.left, *statement.right)
+        variables |= dict.fromkeys(n.variable if isinstance(n, Mechanism) else n for n in nodes)
+        pairs = [(a, b) for a in statement.left for b in statement.right]
+        if statement.arrow == "->" and not any(isinstance(node, Mechanism) for node in nodes):
+            edges |= dict.fromkeys((str(tail), str(head)) for tail, head in pairs)
+        elif pairs:
+            mechanisms |= dict.fromkeys(Statement((a,), statement.arrow, (b,)) for a, b in pairs)
+        elif isinstance(nodes[0], Mechanism):
+            mechanisms[statement] = None
+    return Sketch(tuple(variables), tuple(edges), tuple(mechanisms))
+
+
+def drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
+    """The drawing of a sketch: nodes, edges, where they go, and what can be recovered.
+
+    Raises
+    ------
+    LacunetError
+        The edges form a cycle, or are not those of a missingness graph.
+    """
+    network = sketch.network(states_of)
+    text = sketch.mechanisms_text
+    graph = MissingnessGraph.parse(text, network, "the graph") if text else None
+    found = drawing(network, graph, rooms=ROOMS)
+    mechanisms = [] if graph is None else [*graph.causes]
+    layouts = [_placed(layout, network, mechanisms) for layout in found["drawn"]["layouts"]]
+    verdicts = {} if graph is None else graph.recover_families()
+    return {
+        "variables": [{"name": name, "key": named(name)} for name in network.variables],
+        "mechanisms": [{"variable": name, "key": named(Mechanism(name))} for name in mechanisms],
+        "edges": [[named(tail), "->", named(head)] for tail, head in sketch.edges]
+        + [edge for statement in sketch.mechanisms for edge in _edges(statement)],
+        "layouts": layouts,
+        "card": found["drawn"]["card"],
+        "category": "" if graph is None else graph.category(),
+        "why": "" if graph is None else graph.why(),
+        "verdicts": [_verdict(name, verdict) for name, verdict in verdicts.items()],
+    }
+
+
+def _edges(statement: Statement) -> list[list[str]]:
+    return [
+        [named(tail), statement.arrow, named(head)]
+        for tail in statement.left
+        for head in statement.right
+    ]
+
+
+def _placed(
+    layout: Mapping[str, Any], network: Network, mechanisms: Sequence[str]
+) -> dict[str, Any]:
+    """Where the nodes of a layout are, by key, and the paths of its edges."""
+    keys = [named(name) for name in network.variables]
+    place = {f"r{network.variables.index(name)}": named(Mechanism(name)) for name in mechanisms}
+    place |= {str(number): key for number, key in enumerate(keys)}
+    return {
+        "width": layout["width"],
+        "height": layout["height"],
+        "corners": dict(zip(keys, layout["corners"], strict=True)),
+        "boxes": {
+            named(Mechanism(name)): box
+            for name, box in zip(mechanisms, layout["boxes"], strict=True)
+        },
+        "paths": [
+            {
+                "path": edge["path"],
+                "kind": edge["kind"],
+                "ends": [place[end] for end in edge["ends"].split()],
+            }
+            for edge in layout["edges"]
+        ],
+    }
+
+
+def _verdict(name: str, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "variable": name,
+        "query": verdict.query,
+        "status": verdict.status,
+        "why": verdict.why,
+        "mathml": verdict.mathml if verdict.is_recoverable else "",
+        "estimand": verdict.estimand,
+    }
+
+
+def text_of(network: Network) -> str:
+    """The edges of a network as the text of a sketch."""
+    joined = {name for edge in network.edges for name in edge}
+    lines = [named(name) for name in network.variables if name not in joined]
+    return "\n".join([*lines, *(f"{named(a)} -> {named(b)}" for a, b in network.edges)])
+
+
+def checked_sketch(text: str) -> Sketch:
+    """The sketch of a text that has variables."""
+    sketch = sketch_of(text)
+    if not sketch.variables:
+        raise LacunetError("the graph has no variables.", "choose columns, or type X -> Y.")
+    return sketch

@@ -1,0 +1,151 @@
+"""What is exported does what the studio does, to the last digit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from serving import answer, finish, keep, served
+
+import lacunet as lc
+from lacunet.building.edges import edges_of
+from lacunet.estimate.result import Result
+from lacunet.model.nodes import named
+from lacunet.studio.commands import python_text, question, shell_text
+from lacunet.studio.project import Project, ProjectError, project_from
+from lacunet.studio.sketch import sketch_of
+
+EXACT = 1e-12
+PROJECTS: dict[str, dict[str, Any]] = {
+    "em": {
+        "graph": "Age -> Ill -> Test; Sex",
+        "bins": {"Age": "3"},
+        "missing": {"Test": ["9"]},
+        "method": "em",
+        "seed": 3,
+        "asked": "#Ill=yes&Test",
+    },
+    "graph": {
+        "graph": 'Age -> Ill; Age -> R[Ill]; "Sex" -> Ill; R[Age]; R[Sex]',
+        "bins": {"Age": "0,30,inf"},
+        "states": {"Sex": ["f", "m", "a, b"]},
+        "prior": 1.0,
+        "level": 0.9,
+        "asked": "#Age=%5B0%2C30)",
+    },
+    "weights": {"graph": "Sex -> Ill", "weight": "W", "method": "direct-mcar", "level": 0.0},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(25)
+    lines = ["Age,Sex,Ill,Test,W"]
+    for _ in range(400):
+        age, sex = int(rng.integers(1, 90)), "fm"[rng.integers(2)]
+        ill = "yes" if rng.random() < age / 120 else "no"
+        test = "pos" if (ill == "yes") == (rng.random() < 0.85) else "neg"
+        cells = [str(age), sex, ill, test if rng.random() < 0.8 else "9"]
+        cells = [cell if rng.random() < 0.85 else "" for cell in cells]
+        lines.append(",".join([*cells, f"{rng.uniform(1, 3):.3f}"]))
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "kind", ["em", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("graph", "weights"))]
+)
+def test_exported_commands_give_the_numbers_of_the_studio(folder: Path, kind: str) -> None:
+    with served(folder) as server:
+        keep(server, data="people.csv", **PROJECTS[kind])
+        job = finish(server)
+        assert job["status"] == "done", job["message"]
+        studio = lc.read_network(server.studio.runs.file(1, "learned.json"))
+        _, code = answer(server, "/export")
+    _run(
+        ["sh", "-ec", f'lacunet() {{ "{sys.executable}" -m lacunet "$@"; }}\n{code["shell"]}'],
+        folder,
+    )
+    by_shell = lc.read_network(folder / "lacunet-studio" / "learned.json")
+    _run([sys.executable, "-c", code["python"]], folder)
+    by_python = lc.read_network(folder / "lacunet-studio" / "learned.json")
+    for network in (by_shell, by_python):
+        assert network.states_of == studio.states_of
+        assert network.cuts_of == studio.cuts_of
+        for cpt in studio.cpts:
+            found = network.cpt(cpt.child)
+            assert found.parents == cpt.parents
+            np.testing.assert_allclose(found.table, cpt.table, rtol=0, atol=EXACT)
+
+
+def _run(words: list[str], folder: Path) -> str:
+    ended = subprocess.run(
+        words, cwd=folder, env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_intervals_and_answers_of_the_python_are_those_of_the_page(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project(data="people.csv", **PROJECTS["em"])
+    with served(folder) as server:
+        keep(server, data="people.csv", **PROJECTS["em"])
+        assert finish(server)["status"] == "done"
+        page = server.studio.runs.file(1, "page.html").read_text()
+    start = page.index('id="page-data">') + len('id="page-data">')
+    shown = json.loads(page[start : page.index("</script>", start)])
+    monkeypatch.chdir(folder)
+    (folder / "lacunet-studio").mkdir(exist_ok=True)
+    names: dict[str, Any] = {}
+    exec(python_text(project, "lacunet-studio"), names)
+    result: Result = names["result"]
+    for variable, ends in zip(shown["variables"], shown["live"]["intervals"], strict=True):
+        own = lc.query(result, variable["name"], interval=0.95).interval
+        np.testing.assert_allclose(ends, own, rtol=0, atol=5.1e-7)  # carried to six decimals
+
+
+def test_the_question_is_what_the_address_says() -> None:
+    project = Project(graph="A -> B; C", asked="#A=a%26b&C")
+    assert question(project) == (["C"], {"A": "a&b"})
+    assert question(Project(graph="A -> B; C", asked="#A=x")) == (["B", "C"], {"A": "x"})
+    assert question(Project(graph="A -> B")) == ([], {})
+
+
+@given(
+    st.lists(st.text(min_size=1, max_size=6).filter(str.strip), min_size=2, max_size=4, unique=True)
+)
+def test_names_of_any_kind_go_through_both_texts(names: list[str]) -> None:
+    text = "\n".join([*map(named, names), f"{named(names[0])} -> {named(names[1])}"])
+    sketch = sketch_of(text)
+    assert sketch.variables == tuple(names)
+    edges = edges_of(sketch.edges_text)
+    assert set(edges.variables) == set(names)
+    assert edges.parents_of == {names[1]: (names[0],)}
+
+
+@pytest.mark.parametrize(
+    "said", [{"data": 5}, {"missing": []}, {"prior": "2"}, {"seed": -1}, {"nothing": ""}, []]
+)
+def test_a_project_of_other_things_is_refused(said: Any) -> None:
+    with pytest.raises(ProjectError):
+        project_from(said)
+
+
+def test_a_method_without_mechanisms_gets_none() -> None:
+    graph = "A -> B; A -> R[B]"
+    with_graph = Project(data="r.csv", graph=graph, method="em")
+    without = Project(data="r.csv", graph=graph, method="direct-mar")
+    assert "missingness='A -> R[B]'" in python_text(with_graph, "f")
+    assert "missingness" not in python_text(without, "f") + shell_text(without, "f")

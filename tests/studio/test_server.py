@@ -1,0 +1,228 @@
+"""Who is let in, what is refused, and that nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import answer, finish, keep, served
+
+from lacunet.studio.server import MOST_BYTES, Server
+from lacunet.studio.sketch import sketch_of
+
+ROWS = "A,B\nno,yes\nyes,no\nyes,\n,yes\n" * 20
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "rows.csv").write_text(ROWS)
+    (tmp_path / "secret.csv").write_text("A,B\nno,yes\n")
+    (tmp_path / "inside" / "notes.txt").write_text("not a table")
+    os.symlink(tmp_path / "secret.csv", tmp_path / "inside" / "link.csv")
+    return tmp_path / "inside"
+
+
+PATHS = ["/", "/state", "/job", "/export", "/run/1/page.html"]
+POSTS = ["/project", "/look", "/intervals", "/graph", "/run", "/cancel", "/adopt"]
+
+
+@pytest.mark.parametrize("path", [*PATHS, *POSTS])
+def test_nothing_is_answered_without_the_token(folder: Path, path: str) -> None:
+    with served(folder) as server:
+        for token in ("", "wrong"):
+            status, found = answer(server, path, None if path in PATHS else {}, token=token)
+            assert status == 403
+            assert "token" in found["error"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Host": "evil.example"},
+    ],
+)
+def test_another_origin_is_refused_even_with_the_token(
+    folder: Path, headers: dict[str, str]
+) -> None:
+    with served(folder) as server:
+        assert answer(server, "/state", headers=headers)[0] == 403
+        assert answer(server, "/cancel", {}, headers=headers)[0] == 403
+        own = {"Origin": f"http://127.0.0.1:{server.server_address[1]}"}
+        assert answer(server, "/state", headers=own)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.csv", "link.csv", "notes.txt", "inside/../../secret.csv", "", "nowhere.csv"]
+)
+def test_files_outside_of_the_folder_are_refused(folder: Path, name: str) -> None:
+    with served(folder) as server:
+        asked = {"project": {"data": name}}
+        assert answer(server, "/look", asked)[0] == 400
+        assert answer(server, "/intervals", {**asked, "column": "A", "bins": "4"})[0] == 400
+        keep(server, data=name, graph="A -> B")
+        _, state = answer(server, "/state")
+        assert answer(server, "/run", {"kind": "learn", "version": state["version"]})[0] == 400
+        assert answer(server, "/export")[0] == 400
+        absolute = {"project": {"data": str(folder.parent / "secret.csv")}}
+        assert answer(server, "/look", absolute)[0] == 400
+
+
+def test_of_a_run_only_its_results_are_given(folder: Path) -> None:
+    with served(folder) as server:
+        keep(server, data="rows.csv", graph="A -> B", level=0.0, method="direct-mcar")
+        assert finish(server)["status"] == "done"
+        assert answer(server, "/run/1/learned.json")[0] == 200
+        for file in ("run.json", "../project.json", "..%2F..%2Fproject.json", "x"):
+            assert answer(server, f"/run/1/{file}")[0] in (400, 404)
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{", b"null", b"{}", b'{"project": 5, "version": 0}'])
+def test_what_is_not_a_request_is_refused_in_words(folder: Path, body: bytes) -> None:
+    with served(folder) as server:
+        status, found = answer(server, "/project", data=body)
+        assert status == 400
+        assert found["error"]
+
+
+def test_a_request_that_is_too_large_is_not_read(folder: Path) -> None:
+    with served(folder) as server:
+        headers = {"Content-Length": str(MOST_BYTES + 1)}
+        assert answer(server, "/project", data=b"{}", headers=headers)[0] == 413
+
+
+def test_the_second_of_two_tabs_is_told_to_reload(folder: Path) -> None:
+    with served(folder) as server:
+        first = {"project": {"data": "rows.csv"}, "version": 0}
+        assert answer(server, "/project", first) == (200, {"version": 1})
+        status, found = answer(server, "/project", {"project": {"graph": "A"}, "version": 0})
+        assert status == 409
+        assert "another tab" in found["error"]
+        assert answer(server, "/state")[1]["project"]["data"] == "rows.csv"
+
+
+def test_a_studio_that_is_started_again_knows_everything(folder: Path) -> None:
+    with served(folder) as server:
+        keep(server, data="rows.csv", graph="A -> B; A -> R[B]", bins={"A": "3"}, seed=5)
+        before = answer(server, "/state")[1]["project"]
+        token = server.token
+    with served(folder) as server:
+        assert answer(server, "/state")[1]["project"] == before
+        assert server.token != token
+
+
+def test_the_tables_are_those_of_the_folder(folder: Path) -> None:
+    with served(folder) as server:
+        assert answer(server, "/state")[1]["files"] == ["link.csv", "rows.csv"]
+
+
+def _started(server: Server) -> dict[str, Any]:
+    """Start work that takes a while; what is told of it while it runs."""
+    _, state = answer(server, "/state")
+    assert answer(server, "/run", {"kind": "learn", "version": state["version"]})[0] == 200
+    _, job = answer(server, "/job")
+    assert isinstance(job, dict)
+    return job
+
+
+def test_a_run_that_is_cancelled_leaves_nothing(folder: Path) -> None:
+    with served(folder) as server:
+        keep(server, data="rows.csv", graph="A -> B", method="em")
+        assert _started(server)["status"] == "running"
+        _, state = answer(server, "/state")
+        status, found = answer(server, "/run", {"kind": "learn", "version": state["version"]})
+        assert (status, "running" in found["error"]) == (409, True)
+        assert answer(server, "/graph", {"project": state["project"]})[0] == 200
+        assert answer(server, "/cancel", {})[0] == 200
+        assert answer(server, "/job")[1]["status"] == "cancelled"
+        assert answer(server, "/state")[1]["runs"] == []
+        assert list((folder / "lacunet-studio" / "runs").iterdir()) == []
+
+
+def test_a_run_that_fails_says_why_and_leaves_nothing(folder: Path) -> None:
+    with served(folder) as server:
+        keep(server, data="rows.csv", graph="A -> B; R[A]")
+        job = finish(server)
+        assert job["status"] == "failed"
+        assert "'B'" in job["message"]  # has missing values and no mechanism
+        assert answer(server, "/state")[1]["runs"] == []
+
+
+def test_looking_tells_values_missing_ones_and_codes(folder: Path) -> None:
+    (folder / "codes.csv").write_text(
+        "Id,S,X,N\n"
+        + "".join(
+            f"p{k},{[1, 2, 7, 9][k % 4]},{k * 1.5},{'NA' if k % 2 else 'a'}\n" for k in range(80)
+        )
+    )
+    with served(folder) as server:
+        status, found = answer(server, "/look", {"project": {"data": "codes.csv"}})
+        assert status == 200
+        column = {own["name"]: own for own in found["columns"]}
+        assert found["rows"] == 80
+        assert {name: own["proposal"] for name, own in column.items()} == {
+            "Id": "leave",
+            "S": "states",
+            "X": "bins",
+            "N": "leave",
+        }
+        assert column["S"]["codes"] == ["7", "9"]
+        assert (column["N"]["missing"], column["N"]["tokens"]) == (40, [["NA", 40]])
+        said = {"data": "codes.csv", "missing": {"S": ["7", "9"]}}
+        _, again = answer(server, "/look", {"project": said})
+        assert next(own for own in again["columns"] if own["name"] == "S")["missing"] == 40
+        _, cut = answer(server, "/intervals", {"project": said, "column": "X", "bins": "20,60"})
+        assert cut["labels"] == ["[20,60]"]
+        assert answer(server, "/intervals", {"project": said, "column": "X", "bins": "z"})[0] == 400
+
+
+@pytest.mark.slow
+def test_what_missing_values_depend_on_becomes_part_of_the_graph(folder: Path) -> None:
+    rows = [
+        f"{'no' if k % 2 else 'yes'},{'' if k % 2 and k % 3 else 'ab'[k % 5 == 0]}\n"
+        for k in range(300)
+    ]
+    (folder / "depends.csv").write_text("A,B\n" + "".join(rows))
+    with served(folder) as server:
+        keep(server, data="depends.csv", graph="A -> B")
+        assert finish(server, "diagnose")["status"] == "done"
+        assert answer(server, "/run/1/page.html")[0] == 200
+        _, found = answer(server, "/adopt", {"number": 1, "kind": "diagnose"})
+        assert sketch_of(found["graph"]).edges_text == "A -> B"
+        assert sketch_of(found["graph"]).mechanisms_text == "A -> R[B]"
+
+
+@pytest.mark.slow
+def test_two_results_are_set_side_by_side(folder: Path) -> None:
+    with served(folder) as server:
+        for method in ("direct-mcar", "listwise"):
+            keep(server, data="rows.csv", graph="A -> B", method=method, level=0.0)
+            assert finish(server)["status"] == "done"
+        job = finish(server, "beside", runs=[1, 2])
+        assert job["status"] == "done", job["message"]
+        assert '"other"' in answer(server, "/run/3/page.html")[1]
+
+
+def test_the_page_gives_its_token_to_nobody(folder: Path) -> None:
+    with served(folder) as server:
+        status, text = answer(server, f"/?token={server.token}", token="")
+        assert status == 403  # a header that is there counts
+        import http.client
+
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+        connection.request("GET", f"/?token={server.token}")
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        assert response.status == 200
+        assert response.getheader("Referrer-Policy") == "no-referrer"
+        assert response.getheader("Access-Control-Allow-Origin") is None
+        assert "default-src 'none'" in text
+        assert json.dumps(server.token) in text

@@ -1,0 +1,196 @@
+"""The studio in a real browser, from an empty start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.csv
+import pytest
+from browsing import needs_browser
+from serving import served
+
+import lacunet as lc
+from lacunet.studio.project import Project
+from lacunet.studio.server import Server
+
+pytestmark = needs_browser
+
+
+@contextmanager
+def opened(
+    browser: Any, server: Server, step: str = "", width: int = 1280, scheme: str = "light"
+) -> Iterator[Any]:
+    """The page of the studio, at a step; what it should not do is a failure."""
+    faults: list[str] = []
+    size = {"width": width, "height": 900}
+    context = browser.new_context(viewport=size, color_scheme=scheme)
+    page = context.new_page()
+    page.on("console", lambda message: faults.append(message.text))
+    refused = "Failed to load resource: the server responded with a status of 400 (Bad Request)"
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith((server.address.partition("?")[0], "data:", "blob:"))
+            or faults.append(request.url)
+        ),
+    )
+    page.goto(server.address + step)
+    page.wait_for_selector("html[data-ready=yes]")
+    yield page
+    context.close()
+    assert [fault for fault in faults if fault != refused] == []  # half a text is refused
+
+
+def pull(page: Any, tail: str, head: str) -> None:
+    """Drag an arrow from one node to another, and wait for the drawing."""
+    page.evaluate("delete document.documentElement.dataset.drawn")
+    ends = [page.locator(f"[data-node='{key}'] .whole").bounding_box() for key in (tail, head)]
+    (x, y), (to_x, to_y) = [(box["x"] + 12, box["y"] + box["height"] / 2) for box in ends]
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 9, y + 9, steps=2)
+    page.mouse.move(to_x, to_y, steps=3)
+    page.mouse.up()
+    page.wait_for_selector("html[data-drawn]")
+
+
+def draw(page: Any, selector: str) -> None:
+    """Click something that changes the graph, and wait for the drawing."""
+    page.evaluate("delete document.documentElement.dataset.drawn")
+    page.click(selector)
+    page.wait_for_selector("html[data-drawn]")
+
+
+def verdicts(page: Any) -> dict[str, str]:
+    return dict(
+        page.eval_on_selector_all(
+            ".verdict", "all => all.map(o => [o.dataset.variable, o.dataset.status])"
+        )
+    )
+
+
+def test_a_pair_that_is_missing_not_at_random_is_drawn_and_judged(
+    browser: Any, tmp_path: Path
+) -> None:
+    with served(tmp_path) as server, opened(browser, server, "#graph") as page:
+        for name in "XY":
+            page.fill("#add-name", name)
+            draw(page, "#add")
+        pull(page, "X", "Y")
+        for name in "XY":
+            draw(page, f"[data-node='{name}'] .toggle")
+        pull(page, "X", "R[Y]")
+        # The other arrow by keyboard: Enter on its tail, then on its head.
+        page.focus("[data-node='Y'] .whole")
+        page.keyboard.press("Enter")
+        page.focus("[data-node='R[X]'] .whole")
+        page.evaluate("delete document.documentElement.dataset.drawn")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("html[data-drawn]")
+        text = page.input_value("#text").splitlines()
+        assert text == ["X -> Y", "X -> R[Y]", "Y -> R[X]"]
+        assert page.inner_text("#category") == "MNAR"
+        network = lc.Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+
+        def expected() -> dict[str, str]:
+            graph = lc.MissingnessGraph.parse("; ".join(text[1:]), network)
+            return {name: found.status for name, found in graph.recover_families().items()}
+
+        assert verdicts(page) == expected() == {"X": "recoverable", "Y": "recoverable"}
+        assert page.locator(".verdict math").count() == 2
+        # A variable that decides itself whether it is recorded; then the text takes it back.
+        pull(page, "X", "R[X]")
+        text = page.input_value("#text").splitlines()
+        assert "X -> R[X]" in text
+        assert verdicts(page) == expected()
+        assert verdicts(page)["X"] == "not recoverable"
+        page.fill("#text", "X -> Y; X -> R[Y")
+        page.wait_for_selector("#graph-error:not([hidden])")
+        assert "line 1" in page.inner_text("#graph-error")
+        page.fill("#text", "X -> Y; X -> R[Y]")
+        page.wait_for_selector("[data-node='R[Y]']")
+        page.wait_for_selector("[data-node='R[X]']", state="detached")
+        page.wait_for_timeout(400)
+        page.reload()
+        page.wait_for_selector("html[data-ready=yes]")
+        assert page.input_value("#text") == "X -> Y; X -> R[Y]"
+        assert page.locator("[data-node]").count() == 3
+
+
+@pytest.fixture(scope="module")
+def nhanes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("survey")
+    pyarrow.csv.write_csv(lc.example_data("nhanes"), folder / "nhanes.csv")
+    return folder
+
+
+@pytest.mark.slow
+def test_from_a_survey_to_intervals_and_an_answer_with_a_reload_in_between(
+    browser: Any, nhanes: Path
+) -> None:
+    with served(nhanes) as server, opened(browser, server) as page:
+        page.select_option("#file", "nhanes.csv")
+        page.wait_for_selector("#table-facts .tile")
+        assert "8,366" in page.inner_text("#table-facts")
+        page.click("#table .go")
+        for name in ("Age", "BMI", "Diabetes", "HeartAttack"):
+            page.check(f"[data-column={name}] input[type=checkbox]")
+        page.click("#to-graph")
+        for name in ("Age", "BMI", "Diabetes", "HeartAttack"):
+            page.locator(f"[data-node={name}]").wait_for()
+        for edge in (("Age", "BMI"), ("BMI", "Diabetes"), ("Diabetes", "HeartAttack")):
+            pull(page, *edge)
+        page.click("#graph .go")
+        page.select_option("#method", "em")
+        page.click("#learn-now")
+        page.wait_for_selector("html[data-job=running]")
+        page.click("#cancel")
+        page.wait_for_selector("html[data-job=cancelled]", timeout=30_000)
+        assert page.locator("[data-run]").count() == 0
+        page.click("#learn-now")
+        page.wait_for_selector("html[data-job=running]")
+        page.reload()
+        page.wait_for_selector("html[data-job=done]", timeout=120_000)
+        page.wait_for_selector("[data-run]")
+        page.click("#to-ask")
+        frame = page.frame_locator("#asked-page")
+        bar = frame.locator('[data-variable="HeartAttack"][data-state="yes"]')
+        bar.wait_for()
+        frame.locator('[data-variable="Diabetes"][data-state="yes"]').click()
+        belief = float(bar.get_attribute("data-belief"))
+        page.click("#to-code")
+        page.locator("#python", has_text="lc.query").wait_for()
+        names: dict[str, Any] = {}
+        code = page.inner_text("#python")
+        place = f"os.chdir({str(nhanes)!r})\n"
+        exec(f"import os\nbefore = os.getcwd()\n{place}{code}\nos.chdir(before)", names)
+        answer = lc.query(names["result"], "HeartAttack", {"Diabetes": "yes"}, interval=True)
+        np.testing.assert_allclose(belief, answer[1], rtol=0, atol=1e-9)
+        low, high = answer.interval[1]
+        assert low < belief < high
+        page.reload()
+        page.wait_for_selector("html[data-ready=yes]")
+        page.click("#to-ask")
+        pressed = frame.locator('[data-variable="Diabetes"][data-state="yes"][aria-pressed=true]')
+        pressed.wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 768])
+def test_nothing_sticks_out_of_the_studio(
+    browser: Any, tmp_path: Path, width: int, scheme: str
+) -> None:
+    (tmp_path / "rows.csv").write_text("Age,Ill\n" + "12,no\n,yes\n41,no\n" * 30)
+    with served(tmp_path) as server:
+        project = Project(data="rows.csv", graph="Age -> Ill; Age -> R[Ill]")
+        server.studio.store.save(project, 0)
+        with opened(browser, server, width=width, scheme=scheme) as page:
+            for step in ("table", "states", "graph", "learn", "ask", "code"):
+                page.click(f"#to-{step}")
+                page.wait_for_selector(f"#{step}:not([hidden])")
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, step
