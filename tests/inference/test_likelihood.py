@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from examples import RAIN
 from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
+from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetWarning
 from lacunet.inference.likelihood import (
     log_likelihood,
@@ -17,6 +18,8 @@ from lacunet.inference.likelihood import (
     table_log_likelihood,
 )
 from lacunet.model.network import Network
+from lacunet.simulation.simulate import simulate
+from lacunet.statistics import observations
 from strategies import networks, tables
 
 
@@ -73,7 +76,30 @@ def test_a_row_counts_as_often_as_it_weighs() -> None:
     rows = {"Rain": ["no", None], "Sprinkler": ["on", "on"], "Wet": ["yes", "no"], "n": [3.0, 0.5]}
     on_and_dry = 0.8 * 0.4 * 0.1 + 0.2 * 0.01 * 0.01
     expected = 3 * np.log(0.8 * 0.4 * 0.9) + 0.5 * np.log(on_and_dry)
-    assert log_likelihood(RAIN, rows, weight="n") == pytest.approx(expected, rel=1e-14)
+    assert log_likelihood(RAIN, rows, counts="n") == pytest.approx(expected, rel=1e-14)
+    worth = 3.5**2 / (3.0**2 + 0.5**2)  # of rows, by sampling weights
+    found = log_likelihood(RAIN, rows, weight="n")
+    assert found == pytest.approx(expected / 3.5 * worth, rel=1e-14)
+    rows["n"] = [3e6, 0.5e6]
+    assert log_likelihood(RAIN, rows, weight="n") == pytest.approx(found, rel=1e-12)
+
+
+def test_rows_that_memory_does_not_hold_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    drawn = simulate(RAIN, 5000, None, rng).table
+    columns = {
+        name: np.where(rng.random(5000) < 0.2, 2, own).astype(np.uint8)
+        for name, own in drawn.columns.items()
+    }
+    table = EncodedTable.of(drawn.cardinality_of, columns)
+    whole = log_likelihood(RAIN, table)
+    monkeypatch.setattr(observations, "HELD_SHARE", 1e12)
+    assert log_likelihood(RAIN, to_arrow(table, RAIN)) == pytest.approx(whole, rel=1e-12)
+    own = {name: RAIN.cpt(name).table for name in RAIN.variables}
+    sure = RAIN.with_tables({**own, "Rain": [1.0, 0.0]})
+    rainy = np.flatnonzero(table.columns["Rain"] == 1)[0] + 1
+    with pytest.warns(LacunetWarning, match=f"row {rainy} has probability zero"):
+        assert log_likelihood(sure, to_arrow(table, RAIN)) == -np.inf
 
 
 def test_a_latent_variable_is_summed_out() -> None:

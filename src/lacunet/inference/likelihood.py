@@ -46,7 +46,8 @@ def log_likelihood(
 ) -> float:
     r"""The natural logarithm of the probability of the data, :math:`\sum_i w_i \log \Pr(x_i)`.
 
-    Data that cannot happen give minus infinity, with a warning that names the first such row.
+    Sampling weights are scaled to add up to what the rows are worth. Data that cannot happen
+    give minus infinity, with a warning that names the first such row.
 
     Parameters
     ----------
@@ -57,7 +58,8 @@ def log_likelihood(
     weight, counts, missing
         Said of the data, as in `lacunet.Data`.
     memory
-        The bytes that summing over what rows do not show may take.
+        The bytes that reading the rows and summing over what they do not show may take; by
+        default half of the memory there is.
 
     Raises
     ------
@@ -76,23 +78,34 @@ def log_likelihood(
     0.025
     """
     from lacunet.data.given import data_given
-    from lacunet.data.read import read_table
+    from lacunet.data.read import Told
+    from lacunet.statistics.observations import observations
 
-    network = as_network(network)
-    table = read_table(data_given(data, weight=weight, counts=counts, missing=missing), network)
-    return table_log_likelihood(network, table, memory)
+    network, budget = as_network(network), memory_budget(memory)
+    given = data_given(data, weight=weight, counts=counts, missing=missing)
+    with observations(given, network, budget) as rows:
+        found, before, told = 0.0, 0, Told()
+        for table in rows.tables(told):
+            found += table_log_likelihood(network, table, budget, before)
+            before += table.rows
+            if np.isneginf(found):
+                break
+        rows.notes(told)  # warns of what was met
+        return found * rows.look().scale if np.isfinite(found) else found
 
 
-def table_log_likelihood(network: Network, table: EncodedTable, memory: int | None = None) -> float:
-    """The log-likelihood of rows that are already encoded."""
+def table_log_likelihood(
+    network: Network, table: EncodedTable, memory: int | None = None, before: int = 0
+) -> float:
+    """The log-likelihood of rows that are already encoded; ``before`` them were so many."""
     is_complete = table.is_shown(table.variables)
     whole, partial = table.take(is_complete), table.take(~is_complete)
     logs = shown_log_likelihoods(network, whole)
     if np.isneginf(logs).any():
-        return impossible_row(whole, int(np.argmin(logs)))
+        return impossible_row(whole, int(np.argmin(logs)), before)
     rest = observed_log_likelihood(network, partial, memory) if partial.rows else 0.0
     if np.isneginf(rest):
-        return impossible_row(partial, _first_impossible(network, partial, memory))
+        return impossible_row(partial, _first_impossible(network, partial, memory), before)
     return float(logs.sum() if whole.weights is None else whole.weights @ logs) + rest
 
 
@@ -112,9 +125,10 @@ def shown_log_likelihoods(network: Network, table: EncodedTable) -> FloatArray:
     return logs
 
 
-def impossible_row(table: EncodedTable, row: int) -> float:
+def impossible_row(table: EncodedTable, row: int, before: int = 0) -> float:
     """Minus infinity, with a warning that names the row as the user counts it."""
     number = row + 1 if table.row_numbers is None else int(table.row_numbers[row])
+    number += before
     warnings.warn(
         f"row {number} has probability zero under the network: the log-likelihood is -inf.",
         LacunetWarning,

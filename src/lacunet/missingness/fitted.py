@@ -43,6 +43,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
@@ -291,6 +292,7 @@ def learn_missingness(
     missing: Any = (),
     *,
     counts: Any = None,
+    memory: int | None = None,
     deadline: Deadline = NEVER,
 ) -> LearnedGraph:
     """Learn what decides whether values are shown.
@@ -309,6 +311,9 @@ def learn_missingness(
         Said of the data, as in `lacunet.Data`.
     given
         Edges that are known; they stay whatever the data say. Its hidden causes are not used.
+    memory
+        The budget in bytes; by default half of the memory there is. Of rows that take more than a
+        fourth of it, some hundred thousand are looked at, from all over.
     deadline
         When to give up, by `lacunet.deadline.OutOfTimeError`.
 
@@ -323,11 +328,12 @@ def learn_missingness(
     (('Age',), 'learned')
     """
     from lacunet.data.given import data_given
-    from lacunet.data.read import read_table
+    from lacunet.statistics.observations import observations
 
     network = as_network(network)
     said = {"weight": weight, "counts": counts, "missing": missing}
-    table = read_table(data_given(data, **said), network)
+    with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
+        table = rows.look().sampled(MOST_ROWS).scaled()
     if not table.rows:
         raise LacunetError("the data have no rows.")
     weights = table.row_weights
@@ -378,7 +384,7 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
 
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
     """The parents of each mechanism among the fully observed variables; half of BIC's penalty."""
-    weights = table.row_weights
+    weights = table.scaled().row_weights
     seen = dict(_columns(table, table.fully_observed))
     chosen = {
         name: _choose(_is_shown(table, name), seen, weights, network, _Choice(0.5))
