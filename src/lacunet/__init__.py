@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lacunet.estimate.explain import Explanation, explain
     from lacunet.estimate.learn import learn
     from lacunet.estimate.mgraph import MGraph
-    from lacunet.estimate.result import Interrupted, Result
+    from lacunet.estimate.result import Interrupted, Result, read_result
     from lacunet.evaluate import kl_divergence
     from lacunet.formats.catalogue import example
     from lacunet.formats.files import read_network, write_network
@@ -119,6 +119,7 @@ __all__ = [
     "predict",
     "query",
     "read_network",
+    "read_result",
     "sample",
     "sensitivity",
     "simulate",
@@ -186,6 +187,7 @@ _HOME_OF = {
     "predict": "completion.predict",
     "query": "inference.query",
     "read_network": "formats.files",
+    "read_result": "estimate.result",
     "sample": "simulation.sampling",
     "sensitivity": "diagnosis.sensitivity",
     "simulate": "simulation.simulate",

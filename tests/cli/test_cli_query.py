@@ -32,6 +32,34 @@ def test_a_network_answers_by_its_own_cpts(rain: tuple[str, str], capsys: Captur
     assert told["intervals"] is None
 
 
+def test_a_result_in_a_file_answers_as_the_data_do(
+    rain: tuple[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    kept, asked = str(tmp_path / "result.json"), ["--query", "Rain|Wet=yes", "--intervals", "90"]
+    assert main(["learn", *rain, "--intervals", "-o", kept]) == 0
+    capsys.readouterr()
+    assert main(["query", *rain, *asked, "--json"]) == 0
+    (by_data,) = json.loads(capsys.readouterr().out)
+    assert main(["query", kept, *asked, "--json"]) == 0
+    (by_file,) = json.loads(capsys.readouterr().out)
+    assert by_file["intervals"] == by_data["intervals"]
+    assert main(["query", rain[0], *asked]) == 1  # a network alone has none
+    assert main(["predict", kept, rain[1], "--targets", "Rain"]) == 0
+    assert "assumes MAR" in capsys.readouterr().err
+    drawn = ["-o", str(tmp_path / "c.csv"), "--draws", "2", "--seed", "1"]
+    assert main(["impute", kept, rain[1], *drawn]) == 0
+    assert (tmp_path / "c-2.csv").exists()
+
+
+def test_small_counts_are_not_written_beside_a_network(
+    rain: tuple[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    kept = tmp_path / "result.json"
+    assert main(["learn", *rain, "--intervals", "-o", str(kept), "--min-count", "10"]) == 0
+    assert "learned" not in json.loads(kept.read_text())
+    assert "are not written" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("method", ["direct-mar", "em"])
 def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: Captured) -> None:
     command = ["query", *rain, "--query", "Rain|Wet=yes", "--query", "Wet", "--method", method]

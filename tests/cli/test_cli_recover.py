@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import NOT_VERIFIED, SCREENING
+from examples import NOT_VERIFIED, RAIN, SCREENING
 from lacunet.cli import main
 from lacunet.cli.queries import split_query
 from lacunet.data.write import write_table
@@ -268,3 +268,18 @@ def test_rows_of_everyone_undo_a_selection(tmp_path: Path, capsys: Captured) -> 
     np.testing.assert_allclose(query["estimate"]["table"], [0.75, 0.25], atol=1e-12)
     with pytest.raises(SystemExit, match="2"):
         main(["recover", str(network), str(graph), "--population", str(everyone)])
+
+
+def test_a_network_that_was_learned_with_a_graph_knows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_network(RAIN, tmp_path / "rain.bif")
+    (tmp_path / "rain.csv").write_text("Rain,Sprinkler,Wet\n" + "no,on,yes\nyes,off,\n" * 20)
+    files, kept = [str(tmp_path / "rain.bif"), str(tmp_path / "rain.csv")], tmp_path / "kept.json"
+    graph = ["--method", "em", "--missingness", "Rain -> R[Wet]"]
+    assert main(["learn", *files, *graph, "-o", str(kept)]) == 0
+    capsys.readouterr()
+    assert main(["recover", str(kept)]) == 0
+    assert "P(Wet | Rain, Sprinkler)" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        main(["recover", files[0]])

@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.cli.output import OptionError
-    from lacunet.formats.files import read_network
+    from lacunet.estimate.result import read_learned
     from lacunet.imputation.impute import impute
 
     if options.draws and options.draws > 1 and not options.output:
@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
         outputs = [_numbered(options.output, at) for at in range(1, options.draws + 1)]
         refuse_overwriting(options, outputs)
     found = impute(
-        read_network(options.network),
+        read_learned(options.network),
         data_of(options),
         options.draws,
         rng=np.random.default_rng(options.seed),

@@ -149,9 +149,16 @@ def _shown(result: Result, options: Namespace) -> str:
 
 
 def _keep(result: Result, options: Namespace) -> None:
-    """Write the learned network."""
+    """Write what was learned: all of it, unless small counts must not be told."""
+    from functools import partial
+
+    from lacunet.formats.files import write_network
+
     if options.output:
-        keep_learned(result.network, options.output)
+        alone = partial(write_network, result.network)
+        keep_learned(alone if options.min_count else result.write, options.output)
+        if options.min_count and options.output.lower().endswith((".json", ".json.gz")):
+            note("with --min-count, counts and intervals are not written beside the network")
         note(f"the learned network is in {options.output}")
     elif not options.json:
         note("nothing was written; -o FILE writes the learned network")

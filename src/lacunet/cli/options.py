@@ -124,8 +124,8 @@ def split_files(options: Namespace) -> None:
                 "a network and data are needed: name the data after the network, or give "
                 "--edges 'A -> B' instead of a network"
             )
-    elif len(files) == 1:
-        setattr(options, options.then, files[0])
+    elif len(files) <= 1:
+        setattr(options, options.then, files[0] if files else None)
     else:
         options.usage_error(f"name one {options.then} after the network")
 

@@ -15,7 +15,6 @@ from lacunet.cli.options import OutputFile, add, add_output, natural, note
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
-    from lacunet.model.network import Network
     from lacunet.pages.provenance import Provenance
 
 
@@ -26,15 +25,13 @@ class OutputError(LacunetError):
     """The result cannot be put where it should go."""
 
 
-def keep_learned(network: Network, path: str) -> None:
-    """Write a learned network; it must not be lost, so if that fails it goes elsewhere."""
-    from lacunet.formats.files import write_network
-
+def keep_learned(write: Callable[[str], None], path: str) -> None:
+    """Write what was learned; it must not be lost, so if that fails it goes elsewhere."""
     try:
-        write_network(network, path)
+        write(path)
     except LacunetError as error:
         saved = os.path.join(tempfile.mkdtemp(prefix="lacunet-"), "learned.json")
-        write_network(network, saved)
+        write(saved)
         raise OutputError(error.message, f"the learned network is in {saved}.") from None
 
 

@@ -52,12 +52,12 @@ def add_output_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Predict, write the rows."""
     from lacunet.completion.predict import GIVEN, predict
-    from lacunet.formats.files import read_network
+    from lacunet.estimate.result import read_learned
 
     if options.hide_targets:
         note("--hide-targets is no longer needed: targets are never their own evidence")
     found = predict(
-        read_network(options.network),
+        read_learned(options.network),
         data_of(options),
         options.targets,
         give=[one for one in GIVEN if one != "unsupported" or options.unsupported_share],

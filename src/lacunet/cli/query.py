@@ -23,6 +23,7 @@ from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
+    from lacunet.estimate.result import Result
     from lacunet.inference.answer import Answer
     from lacunet.model.network import Network
 
@@ -33,7 +34,8 @@ EXAMPLE = """example:
   lacunet query learned.bif --query "Disease | do(Treatment=yes), Age=old"
 
 Without DATA the network's own CPTs answer. With DATA the CPTs are learned first, as by
-`lacunet learn`; --intervals then says how sure each answer is. do(X=x) sets X from outside: edges
+`lacunet learn`; --intervals then says how sure each answer is, as it does for what
+`lacunet learn --intervals -o FILE.json` has written. do(X=x) sets X from outside: edges
 into X are cut.
 """
 
@@ -56,14 +58,9 @@ def run(options: Namespace) -> int:
     """Print the answers."""
     from lacunet.inference.query import query
 
-    if options.intervals is not None and not has_data(options):
-        raise LacunetError(
-            "intervals come from data, and none are given.",
-            "name the data after the network.",
-        )
-    network = network_of(options)
+    result: Any = network_of(options) if has_data(options) else _known(options)
+    network: Network = getattr(result, "network", result)
     asked = [_parsed(network, text) for text in options.query]
-    result: Any = network
     code = 0
     if has_data(options):
         result, code = _learned(network, options)
@@ -81,6 +78,20 @@ def run(options: Namespace) -> int:
     else:
         print("\n\n".join(map(_as_text, answers)))
     return code
+
+
+def _known(options: Namespace) -> Result | Network:
+    """The network that answers, or the result with all that it knows."""
+    from lacunet.estimate.result import Result, read_learned
+
+    found = network_of(options) if options.network is None else read_learned(options.network)
+    sure = found.uncertainty if isinstance(found, Result) else None
+    if options.intervals is not None and sure is None:
+        raise LacunetError(
+            "intervals come from data, and none are given.",
+            "name the data after the network, or learn with --intervals -o FILE.json.",
+        )
+    return found
 
 
 class Asked(NamedTuple):

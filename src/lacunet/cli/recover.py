@@ -40,6 +40,7 @@ EXAMPLE = """example:
 A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
 "X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random;
 "Age -> R[*]" says that Age decides whether a row was recorded at all.
+A network that was learned with a graph (.json) knows it: then no GRAPH is needed.
 A query is "X,Y|Z" or "P(X,Y|Z=z)"; "Y | do(X), Z" asks for the effect of an intervention.
 With --data, what is recoverable is estimated; for a query that is not, the lowest and highest
 values that fit the data are given.
@@ -74,7 +75,6 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
-    from lacunet.missingness.graph import graph_of
     from lacunet.pages.disclosure import Disclosure
     from lacunet.report.recovered.page import implications_page, implications_section, page
     from lacunet.report.recovered.text import (
@@ -84,7 +84,7 @@ def run(options: Namespace) -> int:
         verdicts_as_text,
     )
 
-    graph = graph_of(options.graph, network_of(options))
+    graph = _graph(options)
     graph = graph.hiding(options.latent or ())
     table = None
     if has_data(options):
@@ -117,6 +117,19 @@ def run(options: Namespace) -> int:
         parts += [] if implied is None else [implications_as_text(*implied)]
         print("\n\n".join(parts))
     return 0
+
+
+def _graph(options: Namespace) -> MissingnessGraph:
+    """The graph that is named, or the one that the network was learned with."""
+    from lacunet.missingness.graph import graph_of
+
+    network = network_of(options)
+    if options.graph is not None:
+        return graph_of(options.graph, network)
+    learned_with = network.mechanisms.graph if network.mechanisms else None
+    if not learned_with:
+        options.usage_error("name a graph after the network: this network was learned without one")
+    return graph_of(learned_with, network)
 
 
 def _implied(graph: MissingnessGraph, table: EncodedTable | None) -> tuple[Any, Any, Any]:

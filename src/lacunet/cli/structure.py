@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
+from functools import partial
 
 from lacunet.cli.network import asked_bins, asked_states, note_written
 from lacunet.cli.options import (
@@ -72,7 +73,7 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.data.whole import held_data
-    from lacunet.formats.files import check_target
+    from lacunet.formats.files import check_target, write_network
     from lacunet.report.structured import structure_as_data, structure_as_text
     from lacunet.structure.columns import find_columns
     from lacunet.structure.learn import learn_structure
@@ -115,7 +116,7 @@ def run(options: Namespace) -> int:
 
     def write() -> None:
         if options.output:
-            keep_learned(found.network, options.output)
+            keep_learned(partial(write_network, found.network), options.output)
             note_written(columns.network, options.output)
         elif not options.json:
             note("nothing was written; -o FILE writes the network")

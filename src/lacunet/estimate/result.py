@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from html import escape
 
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import Ended, FamilyReport, MethodError
+from lacunet.estimate.saved import as_json, from_json
+from lacunet.formats.errors import FormatError
+from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.uncertainty.bounds import WorstCase, bounds
 from lacunet.wording import counted
+
+KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -83,6 +89,54 @@ class Result:
                 "the result has no intervals.", "learn with intervals=True (--intervals)."
             )
         return self.uncertainty
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it to a file, which `read_result` reads.
+
+        A ``.json`` (or ``.json.gz``) keeps everything: network, support, mechanisms, the reports of
+        all families with their counts, and what intervals need. It is a network's file as well.
+        Any other format keeps the network and warns of what is left out.
+
+        The counts of the families are numbers of rows: where few rows must not be told of, write
+        the network alone (`lacunet.write_network`).
+        """
+        if self.uncertainty is None and not os.fspath(path).lower().endswith(KEEP_ALL):
+            write_network(self.network, path)
+            return
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
+        write_with_learned(self.network, as_json(self.network, own), path)
+
+
+def read_result(path: str | os.PathLike[str]) -> Result:
+    """Read a result of learning that `Result.write` or ``lacunet learn -o FILE.json`` has written.
+
+    Raises
+    ------
+    FormatError
+        The file holds a network alone, or was changed after it was written.
+    """
+    found = read_learned(path)
+    if isinstance(found, Network):
+        raise FormatError(
+            f"{os.fspath(path)}: the file holds a network, but no result of learning.",
+            "result.write(path) writes one as .json, and so does lacunet learn -o FILE.json.",
+        )
+    return found
+
+
+def read_learned(path: str | os.PathLike[str]) -> Result | Network:
+    """The result that a file keeps, or the network where it keeps no more."""
+    name = os.fspath(path)
+    if not name.lower().endswith(KEEP_ALL) or not os.path.exists(name):
+        return read_network(path)
+    network, text = read_with_text(path)
+    known = from_json(name, text)
+    if known is None:
+        return network
+    try:
+        return Result(network, **known)
+    except TypeError as error:
+        raise FormatError.unsound(name, "result", error) from None
 
 
 class Interrupted(KeyboardInterrupt):

@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -105,18 +105,33 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
     return parsed(name, _content(name), limit)
 
 
+def read_with_text(path: str | os.PathLike[str], *, limit: int = LIMIT) -> tuple[Network, str]:
+    """The network in a file, and the text of the file."""
+    name = os.fspath(path)
+    format_, text = _format_of(name), _text_of(name, _content(name), limit)
+    return format_.parse(Source.of(name, text, limit)), text
+
+
 def parsed(name: str, content: bytes, limit: int = LIMIT) -> Network:
     """The network that the content of a file of this name describes."""
-    text = _decoded(name, _unpacked(name, content, limit))
-    if not text.strip():
-        raise FormatError(f"{name}: the file is empty.")
+    text = _text_of(name, content, limit)
     network: Network = _format_of(name).parse(Source.of(name, text, limit))
     return network
 
 
+def _text_of(name: str, content: bytes, limit: int) -> str:
+    text = _decoded(name, _unpacked(name, content, limit))
+    if not text.strip():
+        raise FormatError(f"{name}: the file is empty.")
+    return text
+
+
 def rendered(network: Network, name: str) -> bytes:
     """The content of a file of this name that describes the network."""
-    text: str = _format_of(name).render(network)
+    return _packed(_format_of(name).render(network), name)
+
+
+def _packed(text: str, name: str) -> bytes:
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
@@ -144,7 +159,22 @@ def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
         The format cannot carry the network, or the file cannot be written.
     """
     network, name = as_network(network), os.fspath(path)
-    content = rendered(network, name)
+    _write(rendered(network, name), name)
+    _say_lost(name, _lost(network, _format_of(name)))
+
+
+def write_with_learned(network: Network, learned: str, path: str | os.PathLike[str]) -> None:
+    """Write a network with what a result knows beyond it, which only ``.json`` carries."""
+    name = os.fspath(path)
+    module = _format_of(name)
+    if module is lacunet_json:
+        _write(_packed(lacunet_json.render(network, learned), name), name)
+        return
+    _write(rendered(network, name), name)
+    _say_lost(name, [*_lost(network, module), "how sure the CPTs are"])
+
+
+def _write(content: bytes, name: str) -> None:
     if os.path.isdir(name):
         raise FormatError.folder(name)
     try:
@@ -152,7 +182,10 @@ def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
             file.write(content)
     except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
         raise FormatError.unwritable(name, error) from None
-    if lost := _lost(network, _format_of(name)):
+
+
+def _say_lost(name: str, lost: Sequence[str]) -> None:
+    if lost:
         warn(f"{name}: the format does not carry {' and '.join(lost)}; .json does.")
 
 

@@ -6,8 +6,9 @@ within lists, one level for each parent in their order, the innermost over the v
 own states. A variable whose states are intervals of numbers also has its ``cuts``: where each
 begins and where the last ends, null where there is no limit. ``unsupported`` numbers the CPT
 rows that no data support ("0 3-5", or "none"), where that is known. How values went missing, if
-the network knows, is in ``missingness`` (the graph's text) and ``mechanisms``. The schema is in
-``docs/formats.md``.
+the network knows, is in ``missingness`` (the graph's text) and ``mechanisms``. What a result of
+learning knows beyond its network is in ``learned`` (`lacunet.estimate.saved`), and of no concern
+here. The schema is in ``docs/formats.md``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ VERSION = 1
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _KEYS = ("name", "states", "parents", "cpt", "cuts", "unsupported")
 _MECHANISM_KEYS = ("variable", "name", "parents", "cpt")
-_PARTS = ("format", "version", "variables", "missingness", "mechanisms")
+_PARTS = ("format", "version", "variables", "missingness", "mechanisms", "learned")
 
 
 @dataclass(frozen=True)
@@ -253,8 +254,14 @@ def _flat(value: object, members: Family, axis: int) -> list[float]:
     return [number for part in value for number in _flat(part, members, axis + 1)]
 
 
-def render(network: Network) -> str:
-    """The JSON text of a network; every name and every network fits."""
+def render(network: Network, learned: str | None = None) -> str:
+    """The JSON text of a network; every name and every network fits.
+
+    Parameters
+    ----------
+    learned
+        What a result knows beyond the network, as JSON.
+    """
     parts = [f'"format": {json.dumps(FORMAT)}', f'"version": {VERSION}']
     parts.append(_list("variables", [_rendered(network, name) for name in network.variables]))
     if (mechanisms := network.mechanisms) is not None:
@@ -263,6 +270,8 @@ def render(network: Network) -> str:
             parts.append(
                 _list("mechanisms", starmap(_rendered_mechanism, mechanisms.cpt_of.items()))
             )
+    if learned is not None:
+        parts.append(f'"learned": {learned}')
     return "{\n  " + ",\n  ".join(parts) + "\n}\n"
 
 

@@ -1,0 +1,226 @@
+"""What a result knows beyond its network, as JSON and back.
+
+Values are written by their class and fields, arrays by their bytes, so that every number comes
+back to the last bit. Only the classes listed here are made when a file is read, and the file says
+by a hash whether it was changed since: numbers that no longer belong together are refused.
+
+Formulas come back as the words that they are written in, in every notation; networks by their
+tables, each structure once.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
+from lacunet.estimate.intervals import Uncertainty
+from lacunet.estimate.method import Ended, FamilyReport
+from lacunet.formats.errors import FormatError
+from lacunet.formats.lacunet_json import parse, render
+from lacunet.formats.source import Source
+from lacunet.model.network import Cpt, Network, Scope
+from lacunet.statistics.counts import Counts, Tally
+from lacunet.statistics.problems.layout import Layout, layout_of
+from lacunet.uncertainty.direct import Uncorrelated
+from lacunet.uncertainty.rate_matrix import Direction, EmSpreads, Free
+from lacunet.uncertainty.replicates import Replicates
+from lacunet.uncertainty.spread import Spread
+
+VERSION = 1
+NOTATIONS: Mapping[str, Notation] = {"text": TEXT, "latex": LATEX, "mathml": MATHML}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A formula as it was written."""
+
+    text: str
+    latex: str
+    mathml: str
+    given: Scope
+
+    def written(self, notation: Notation) -> str:
+        """In plain text, LaTeX or MathML."""
+        name = next(name for name, own in NOTATIONS.items() if own is notation)
+        return str(getattr(self, name))
+
+
+KINDS: Mapping[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        Counts,
+        Cpt,
+        Direction,
+        EmSpreads,
+        Ended,
+        FamilyReport,
+        Free,
+        Replicates,
+        Spread,
+        Tally,
+        Uncertainty,
+        Uncorrelated,
+        Written,
+    )
+}
+
+
+def as_json(network: Network, known: Mapping[str, object]) -> str:
+    """What is known beyond a network, with a hash over both.
+
+    Parameters
+    ----------
+    known
+        Numbers, strings, arrays, networks, values of the `KINDS`, and mappings and sequences of
+        these.
+    """
+    writer = _Writer([])
+    content = writer.written(known)
+    data = {"version": VERSION, "structures": writer.structures, "known": content}
+    whole = json.loads(render(network, json.dumps(data)))
+    return json.dumps({"sha256": _digest(whole), **data})
+
+
+def from_json(name: str, text: str) -> dict[str, Any] | None:
+    """What the text of a network's file knows beyond the network, None where that is nothing.
+
+    Raises
+    ------
+    FormatError
+        It is of another version, or was changed after it was written.
+    """
+    whole = json.loads(text)
+    learned = whole.get("learned")
+    if learned is None:
+        return None
+    if not isinstance(learned, dict) or learned.get("version") != VERSION:
+        raise FormatError(
+            f"{name}: what was learned is written as another version of lacunet does it.",
+            f"learn again, or keep the network alone: lacunet convert {name} network.json.",
+        )
+    digest = learned.pop("sha256", None)
+    if digest != _digest(whole):
+        raise FormatError(
+            f"{name}: the file was changed after it was written, so what it says about intervals "
+            "and counts may not belong to its CPTs.",
+            f"learn again, or keep the network alone: lacunet convert {name} network.json.",
+        )
+    try:
+        structures = [parse(Source.of(name, own)) for own in learned["structures"]]
+        found = _Reader(structures).read(learned["known"])
+        return dict(found)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise FormatError.unsound(name, "result", error) from None
+
+
+def _digest(whole: Mapping[str, Any]) -> str:
+    """A hash of what a file says, however it is laid out."""
+    return sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Writer:
+    structures: list[str]
+
+    def written(self, value: Any) -> Any:
+        """A value as JSON has it; objects say in ``is`` what they are."""
+        match value:
+            case None | bool() | str():
+                found: Any = value
+            case int() | np.integer():
+                found = int(value)
+            case float() | np.floating():
+                found = {"is": "float", "value": float(value).hex()}
+            case np.ndarray():
+                found = _written_array(value)
+            case Mapping():
+                pairs = [[key, self.written(own)] for key, own in value.items()]
+                found = {"is": "map", "of": pairs}
+            case tuple() | list():
+                found = [self.written(own) for own in value]
+            case Network():
+                found = self._written_network(value)
+            case Layout():
+                found = {"is": "layout", "network": self.written(value.network)}
+            case _ if type(value) in KINDS.values():
+                own = {one.name: self.written(getattr(value, one.name)) for one in fields(value)}
+                found = {"is": type(value).__name__, "fields": own}
+            case _:
+                found = self.written(_formula(value))
+        return found
+
+    def _written_network(self, network: Network) -> Any:
+        structure = render(network.with_tables(None))
+        if structure not in self.structures:
+            self.structures.append(structure)
+        return {
+            "is": "network",
+            "structure": self.structures.index(structure),
+            "tables": self.written(network.tables_of),
+        }
+
+
+def _formula(value: Any) -> Written:
+    words = {name: value.written(notation) for name, notation in NOTATIONS.items()}
+    return Written(**words, given=tuple(value.given))
+
+
+def _written_array(value: np.ndarray[Any, Any]) -> Any:
+    plain = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
+    return {
+        "is": "array",
+        "type": plain.dtype.str,
+        "shape": list(value.shape),
+        "bytes": base64.b64encode(plain.tobytes()).decode("ascii"),
+    }
+
+
+@dataclass(frozen=True)
+class _Reader:
+    structures: list[Network]
+
+    def read(self, data: Any) -> Any:
+        """The value that was written."""
+        if isinstance(data, list):
+            return tuple(self.read(own) for own in data)
+        if not isinstance(data, dict):
+            return data
+        match data["is"]:
+            case "float":
+                found: Any = float.fromhex(data["value"])
+            case "array":
+                found = _array(data)
+            case "map":
+                found = {key: self.read(own) for key, own in data["of"]}
+            case "network":
+                tables = self.read(data["tables"])
+                found = self.structures[data["structure"]]
+                found = found if tables is None else found.with_tables(tables)
+            case "layout":
+                found = layout_of(self.read(data["network"]))
+            case kind:
+                found = self._made(KINDS[kind], data["fields"])
+        return found
+
+    def _made(self, kind: Any, data: Mapping[str, Any]) -> Any:
+        own = {one.name for one in fields(kind)}
+        needed = {one.name for one in fields(kind) if one.default is one.default_factory is MISSING}
+        if not needed <= data.keys() <= own:
+            raise ValueError(f"the fields of {kind.__name__} are {', '.join(sorted(own))}")
+        return kind(**{name: self.read(value) for name, value in data.items()})
+
+
+def _array(data: Mapping[str, Any]) -> Any:
+    kind = np.dtype(data["type"])
+    if kind.kind not in "biuf":
+        raise ValueError(f"an array of {kind} is not known")
+    content = base64.b64decode(data["bytes"], validate=True)
+    found = np.frombuffer(content, kind).reshape(data["shape"])
+    return found.astype(kind.newbyteorder("="))

@@ -1,0 +1,138 @@
+"""Results written to files and read again, with all that they know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from examples import RAIN
+from lacunet.estimate.registry import METHODS
+from lacunet.formats.errors import FormatError
+from lacunet.model.network import Network
+from lacunet.statistics.problems.layout import Layout
+
+GRAPH = "Rain -> R[Wet]"
+
+
+def rows(number: int = 400) -> lc.Data:
+    """Rain, and whether the grass is wet, which one does not see on one rainy day in two."""
+    rng = np.random.default_rng(3)
+    frame = lc.simulate(RAIN, number, rng=1).frame()
+    hidden = (frame["Rain"] == "yes") & (rng.random(number) < 0.5)
+    frame["Wet"] = frame["Wet"].mask(hidden)
+    return lc.Data(frame)
+
+
+def learned(method: str, **options: Any) -> lc.Result:
+    if method.startswith("informed"):
+        options["separator"] = ["Rain"]
+    if method == "mgraph":
+        options["missingness"] = GRAPH
+    return lc.learn(RAIN.with_tables(None), rows(), method, rng=0, **options)
+
+
+def assert_same(one: Any, two: Any) -> None:
+    """The same to the last bit, formulas in what is written of them."""
+    if isinstance(one, Network | Layout):
+        one, two = getattr(one, "network", one), getattr(two, "network", two)
+        assert one == two
+    elif isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (two.dtype, two.shape)
+        np.testing.assert_array_equal(one, two)
+    elif isinstance(one, Mapping):
+        assert list(one) == list(two)
+        for key in one:
+            assert_same(one[key], two[key])
+    elif isinstance(one, tuple):
+        assert len(one) == len(two)
+        for first, second in zip(one, two, strict=True):
+            assert_same(first, second)
+    elif is_dataclass(one) and type(one) is type(two):
+        for own in fields(one):
+            if own.name != "formula":
+                assert_same(getattr(one, own.name), getattr(two, own.name))
+    else:
+        assert one == two or np.isnan([one, two]).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_result_of_every_method_comes_back_whole(method: str, tmp_path: Path) -> None:
+    result = learned(method, intervals=True)
+    result.write(tmp_path / "result.json")
+    back = lc.read_result(tmp_path / "result.json")
+    assert_same(back, result)
+    for name, report in result.families.items():
+        again = back.families[name]
+        assert (again.estimand, again.latex, again.mathml) == (
+            report.estimand,
+            report.latex,
+            report.mathml,
+        )
+    for given in (result, back):
+        given.interval("Wet")
+    asked = lc.query(result, "Rain", {"Wet": "yes"}, interval=True)
+    again = lc.query(back, "Rain", {"Wet": "yes"}, interval=True)
+    np.testing.assert_array_equal(again, asked)
+    np.testing.assert_array_equal(again.interval, asked.interval)
+    assert lc.read_network(tmp_path / "result.json") == result.network
+
+
+def test_mechanisms_support_and_uncertainty_of_mechanisms_come_back(tmp_path: Path) -> None:
+    result = learned("em", missingness=GRAPH, intervals=True)
+    result.write(tmp_path / "result.json.gz")
+    back = lc.read_result(tmp_path / "result.json.gz")
+    assert_same(back, result)
+    assert back.network.mechanisms is not None
+    assert back.network.support is not None
+    data = rows().source
+    drawn = [lc.impute(one, data, draws=2, rng=5) for one in (result, back)]
+    for one, two in zip(*drawn, strict=True):
+        assert one.equals(two)
+
+
+def test_a_result_without_intervals_comes_back_without(tmp_path: Path) -> None:
+    result = learned("em")
+    result.write(tmp_path / "result.json")
+    back = lc.read_result(tmp_path / "result.json")
+    assert back.uncertainty is None
+    np.testing.assert_array_equal(back.bounds("Wet").low, result.bounds("Wet").low)
+
+
+def test_the_layout_of_the_file_does_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    learned("em", intervals=True).write(path)
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=4), encoding="utf-8")
+    assert lc.read_result(path).uncertainty is not None
+
+
+def test_a_file_that_was_changed_is_refused_and_its_network_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    learned("em", intervals=True).write(path)
+    data = json.loads(path.read_text())
+    data["variables"][0]["cpt"] = [0.5, 0.5]
+    path.write_text(json.dumps(data))
+    with pytest.raises(FormatError, match="changed after it was written"):
+        lc.read_result(path)
+    assert lc.read_network(path).cpt(RAIN.variables[0]).table.tolist() == [0.5, 0.5]
+
+
+def test_a_network_is_not_a_result(tmp_path: Path) -> None:
+    for name in ("net.json", "net.bif"):
+        lc.write_network(RAIN, tmp_path / name)
+        with pytest.raises(FormatError, match="no result of learning"):
+            lc.read_result(tmp_path / name)
+
+
+def test_formats_that_carry_less_say_so(tmp_path: Path) -> None:
+    result = learned("em", intervals=True)
+    with pytest.warns(lc.LacunetWarning, match="how sure the CPTs are"):
+        result.write(tmp_path / "result.bif")
+    learned("em").write(tmp_path / "network.bif")
+    assert lc.read_network(tmp_path / "network.bif").variables == RAIN.variables
