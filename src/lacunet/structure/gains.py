@@ -7,9 +7,10 @@ For adding X to the parents S of Y,
 
 with the information :math:`\hat I` taken from *one* estimate of :math:`P(Y, X, S)`. The
 information and its gradient are zero where Y and X are independent given S; so any estimate
-that is consistent at the usual rate (the rows that show all of it, weighted where mechanisms
-ask for it) makes the gain locally consistent with the ordinary penalty. Scores that subtract
-averages over different rows are not. With weighted rows :math:`n` is Kish's effective size.
+that is consistent at the usual rate makes the gain locally consistent with the ordinary penalty.
+Scores that subtract averages over different rows are not. The estimate is that of the rows that
+show all of the table, :math:`n` of them. They are not weighed by how probable it was that they
+show it: what such weights mend of the bias is less than what they add to the variance.
 
 The tables of all pairs come from one product: with a column of zeros and ones for each state
 of each variable, and zeros where a row does not show it, the matrix times its transpose holds
@@ -57,16 +58,13 @@ def information(table: FloatArray) -> float:
     return xlogx(table) - xlogx(one) - xlogx(two) + xlogx(one.sum(axis=0))
 
 
-def gain_of(table: FloatArray, effective: float, share: float = 1.0) -> float:
-    """The paired gain of a table with axes Y, X, S..., of so many effective rows.
-
-    ``share`` of the penalty is counted.
-    """
+def gain_of(table: FloatArray, share: float = 1.0) -> float:
+    """The paired gain of a table with axes Y, X, S...; ``share`` of the penalty is counted."""
     whole = float(table.sum())
-    if effective < 2 or not whole:
+    if whole < 2:
         return -np.inf
     free = (table.shape[0] - 1) * (table.shape[1] - 1) * int(np.prod(table.shape[2:]))
-    return float(effective * information(table) / whole - share * log(effective) / 2 * free)
+    return float(information(table) - share * log(whole) / 2 * free)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,42 +86,32 @@ class Gains:
         scope = [key[0], key[1], *sorted(key[2])]
         if np.prod([float(self.rows.sizes[node] + 1) for node in scope]) > MOST_CELLS:
             return -np.inf
-        return gain_of(*self.rows.count(scope), self.share)
+        return gain_of(self.rows.count(scope), self.share)
 
 
 def pair_gains(rows: Rows) -> FloatArray:
     """The gains of all pairs given nothing; minus infinity for a variable with itself."""
     starts = np.concatenate([[0], np.cumsum(rows.sizes)])
-    tables, squares = pair_tables(rows), None
-    if any(one is not None for one in rows.inverse):
-        squares = pair_tables(rows, 2)
+    tables = pair_tables(rows)
     gains = np.full((len(rows), len(rows)), -np.inf)
     for y in range(len(rows)):
         for x in range(y):
             block = np.ix_(range(starts[y], starts[y + 1]), range(starts[x], starts[x + 1]))
-            table = tables[block]
-            whole = float(table.sum())
-            effective = whole
-            if squares is not None and whole:
-                effective = whole**2 / float(squares[block].sum())
-            gains[x, y] = gains[y, x] = gain_of(table, effective)
+            gains[x, y] = gains[y, x] = gain_of(tables[block])
     return gains
 
 
-def pair_tables(rows: Rows, power: int = 1) -> FloatArray:
-    """The tables of all pairs side by side, of the weights to some power."""
+def pair_tables(rows: Rows) -> FloatArray:
+    """The tables of all pairs side by side."""
     starts = np.concatenate([[0], np.cumsum(rows.sizes)])
     total = np.zeros((starts[-1], starts[-1]))
-    is_weighted = rows.weights is not None or any(one is not None for one in rows.inverse)
-    kind = np.float64 if is_weighted else np.float32  # a block's counts are exact in either
+    kind = np.float32 if rows.weights is None else np.float64  # a block's counts are exact
     for begin in range(0, rows.rows, BLOCK_ROWS):
         block = slice(begin, begin + BLOCK_ROWS)
         held = np.zeros((starts[-1], len(rows.columns[0][block])), kind)
         for node, column in enumerate(rows.columns):
-            inverse = rows.inverse[node]
-            value = 1.0 if inverse is None else inverse[block] ** power
             states = np.arange(rows.sizes[node])[:, None]
-            held[starts[node] : starts[node + 1]] = (column[block] == states) * value
-        weighted = held if rows.weights is None else held * rows.weights[block] ** power
+            held[starts[node] : starts[node + 1]] = column[block] == states
+        weighted = held if rows.weights is None else held * rows.weights[block]
         total += weighted @ held.T
     return total

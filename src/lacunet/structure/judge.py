@@ -4,8 +4,16 @@ r"""The judge: the BIC of the *observed* data, by exact EM.
     \mathrm{BIC}(G) = \max_\theta \log \Pr_\theta(\text{observed cells}) -
     \frac{\log N}{2} \sum_y (r_y - 1) q_y
 
-Completions guide the search; what they suggest is taken only if this score rises. It is the
-one place of the room that calls EM.
+Everything else of this room only suggests structures; what is suggested is taken only if this
+score rises. It is the one place of the room that calls EM.
+
+*A whole structure* is fitted by EM on all rows. *Another set of parents of one variable* touches
+only the missing values that depend on each other through it (`lacunet.structure.region`). EM runs
+on these alone, and what the others expect of each family is held as it was. That makes the result
+a lower bound of the exact score (R. Neal and G. Hinton, "A view of the EM algorithm that
+justifies incremental, sparse, and other variants", 1998): a change that gains by it gains indeed.
+Both sides are evaluated in one network, in which the variable has the parents of both: its CPT is
+constant in those that do not count.
 
 Where a mechanism looks at values that are missing themselves, leaving it out would bias both the
 score and the completions. Then the mechanisms are observed nodes of the network
@@ -15,8 +23,10 @@ and completions are drawn given both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import log
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import log, prod
 
 import numpy as np
 
@@ -24,109 +34,390 @@ from lacunet.completion.rows import draw_completions
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import Limits, climb
-from lacunet.inference.engine import engine_of
-from lacunet.missingness.augmented import augmented, mechanism_start
+from lacunet.inference.engine import Engine, engine_of
+from lacunet.missingness.augmented import augmented
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.gather import with_mechanisms
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.statistics.problems.compile import Problems, compile_problems
+from lacunet.structure.region import (
+    Children,
+    Families,
+    Patterns,
+    Region,
+    children_of,
+    is_barren_somewhere,
+    region_of,
+)
 from lacunet.structure.rows import Rows
 from lacunet.structure.search import Dag
 
 TOLERANCE = 1e-3
 MOST_ITERATIONS = 60
+TRIAL_ITERATIONS = 12
+ROUNDING = 1e-9  # expected counts below this are none
 SMOOTHING = 0.5  # added to the counts that EM starts from: it never leaves a zero
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """A network with its maximum likelihood CPTs, and its exact score.
-
-    ``whole`` has the mechanisms that cannot be left out as further nodes, and ``rows`` show them.
-    """
-
-    network: Network
-    score: float
-    whole: Network
-    rows: EncodedTable
-
-    def draw(self, number: int, rng: np.random.Generator, memory: int) -> list[EncodedTable]:
-        """Completions of the rows from their posterior, without the mechanisms."""
-        drawn = draw_completions(self.whole, self.rows, number, rng, memory)
-        names = self.network.variables
-        return [
-            EncodedTable.of(
-                {name: one.cardinality_of[name] for name in names},
-                {name: one.columns[name] for name in names},
-                one.weights,
-            )
-            for one in drawn
-        ]
-
-
-def network_of(columns: Network, dag: Dag) -> Network:
+def network_of(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
     """The network of a DAG over these variables, parents in their order."""
     names = columns.variables
     parents = {names[y]: [names[x] for x in sorted(own)] for y, own in enumerate(dag)}
     return Network(columns.states_of, parents, cuts=columns.cuts_of)
 
 
-def free_parameters(network: Network) -> int:
-    """The number of free parameters of all CPTs."""
-    return sum(
-        (network.cardinality(name) - 1) * int(np.prod(network.shape(network.parents(name))))
-        for name in network.variables
-    )
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A structure with its maximum likelihood CPTs and its score.
 
-
-def judge(
-    network: Network,
-    table: EncodedTable,
-    start: dict[str, FloatArray],
-    memory: int,
-    deadline: Deadline = NEVER,
-    graph: MissingnessGraph | None = None,
-) -> Judged:
-    """The exact score of a structure on the observed cells, and its CPTs.
-
-    Parameters
-    ----------
-    start
-        Where EM starts: a table for each family, every cell positive.
-    graph
-        The mechanisms, over any network of these variables; None if they can be left out.
+    ``families`` has the parents of every node: the variables, then the mechanisms that cannot be
+    left out. ``tables`` are the CPTs (parents, then the node), ``counts`` what is expected of each
+    family.
     """
-    if graph is not None:
-        own = MissingnessGraph(network, graph.causes, graph.hidden)
-        made = augmented(own, table.partially_observed)
-        shown_of = {name: 1 - hidden / table.stand_for for name, hidden in table.missing_of.items()}
-        start = start | mechanism_start(made, shown_of)
-        whole = made.network
-        table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
-    else:
-        whole = network
-    problems = compile_problems(whole, table)
-    engine = engine_of(problems, memory, deadline=deadline)
-    layout = problems.layout
-    limits = Limits(TOLERANCE, MOST_ITERATIONS, deadline=deadline)
-    reached = climb(engine, layout.flat(start), 1.0, limits)
-    if reached.reason == "interrupted":
-        raise KeyboardInterrupt
-    if reached.reason == "time limit":
-        raise OutOfTimeError
-    penalty = log(max(table.total, 2.0)) / 2 * free_parameters(whole)
-    tables = layout.tables(reached.cells)
-    found = network.with_tables({name: tables[name] for name in network.variables})
-    score = float(reached.log_likelihoods.sum()) - penalty
-    return Judged(found, score, whole.with_tables(tables), table)
+
+    dag: Dag
+    families: Families
+    tables: tuple[FloatArray, ...]
+    counts: tuple[FloatArray, ...]
+    score: float
+
+    @cached_property
+    def children(self) -> Children:
+        """The children of each node."""
+        return children_of(self.families)
 
 
-def tables_from(rows: Rows, network: Network) -> dict[str, FloatArray]:
-    """CPTs from the rows that show each family, smoothed so that no cell is zero."""
-    place = {name: at for at, name in enumerate(network.variables)}
-    found = {}
-    for name in network.variables:
-        counts, _ = rows.count([place[one] for one in network.family(name)])
-        counts = counts + SMOOTHING
-        found[name] = counts / counts.sum(axis=-1, keepdims=True)
-    return found
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """The rows that structures are judged by.
+
+    ``nodes`` are the variables and the mechanisms that cannot be left out, without arcs, and
+    ``table`` shows both; ``rows`` are the same by place.
+    """
+
+    columns: Network
+    nodes: Network
+    table: EncodedTable
+    graph: MissingnessGraph | None
+    memory: int
+    deadline: Deadline
+    rows: Rows
+    patterns: Patterns = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        columns: Network,
+        table: EncodedTable,
+        memory: int,
+        deadline: Deadline = NEVER,
+        graph: MissingnessGraph | None = None,
+    ) -> Judge:
+        """The judge of these rows.
+
+        Parameters
+        ----------
+        columns
+            The variables, without arcs.
+        graph
+            The mechanisms, over any network of these variables; None if they can be left out.
+        """
+        nodes = columns
+        if graph is not None:
+            own = MissingnessGraph(columns, graph.causes, graph.hidden)
+            made = augmented(own, table.partially_observed)
+            nodes = Network(made.network.states_of)
+            table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
+        patterns = Patterns.of(table)
+        return cls(columns, nodes, table, graph, memory, deadline, Rows.of(table), patterns)
+
+    def penalty(self, node: int, parents: Iterable[int]) -> float:
+        """What the parameters of a family cost."""
+        sizes = self.rows.sizes
+        free = (sizes[node] - 1) * prod(sizes[parent] for parent in parents)
+        return log(max(self.table.total, 2.0)) / 2 * free
+
+    def fit(self, dag: Dag, near: Fit | None = None, rows: Rows | None = None) -> Fit:
+        """The exact score of a structure, by EM on all rows.
+
+        Parameters
+        ----------
+        near
+            Another fit, whose CPTs EM starts from where the families are the same.
+        rows
+            Where it starts from in other families, such as completions; the judged rows if None.
+        """
+        families = self._families(dag)
+        start = [
+            near.tables[node]
+            if near is not None and near.families[node] == parents
+            else self._start(node, parents, rows)
+            for node, parents in enumerate(families)
+        ]
+        problems = compile_problems(
+            network_of(self.nodes, families), self.table, deadline=self.deadline
+        )
+        engine = engine_of(problems, self.memory, deadline=self.deadline)
+        limits = Limits(TOLERANCE, MOST_ITERATIONS, deadline=self.deadline)
+        reached = climb(engine, np.concatenate([np.ravel(cpt) for cpt in start]), 1.0, limits)
+        if reached.reason == "interrupted":
+            raise KeyboardInterrupt
+        if reached.reason == "time limit":
+            raise OutOfTimeError
+        expected = engine.expect(reached.cells, deadline=self.deadline)
+        penalty = sum(self.penalty(node, parents) for node, parents in enumerate(families))
+        return Fit(
+            dag,
+            families,
+            tuple(problems.layout.tables(reached.cells).values()),
+            tuple(problems.layout.tables(expected.counts).values()),
+            float(expected.log_likelihoods.sum()) - penalty,
+        )
+
+    def _families(self, dag: Dag) -> Families:
+        """The parents of all nodes."""
+        own = tuple(tuple(sorted(parents)) for parents in dag)
+        if self.graph is None:
+            return own
+        network = network_of(self.columns, dag)
+        graph = MissingnessGraph(network, self.graph.causes, self.graph.hidden)
+        whole = augmented(graph, self.table.partially_observed).network
+        place = {name: at for at, name in enumerate(self.nodes.variables)}
+        return own + tuple(
+            tuple(sorted(place[parent] for parent in whole.parents(name)))
+            for name in self.nodes.variables[len(dag) :]
+        )
+
+    def _start(self, node: int, parents: Sequence[int], rows: Rows | None = None) -> FloatArray:
+        """A CPT from the rows that show the family, smoothed so that no cell is zero.
+
+        A mechanism starts with the share of rows that show its variable, whatever it looks at:
+        of the rows that show what hides it, too many show it.
+        """
+        if node >= len(self.columns.variables):
+            counts = self.rows.count([node])
+            shape = [self.rows.sizes[one] for one in (*parents, node)]
+            return np.broadcast_to(_normalised(counts + SMOOTHING), shape).copy()
+        counts = (self.rows if rows is None else rows).count([*parents, node])
+        return _normalised(counts + SMOOTHING)
+
+    def changed(self, fit: Fit, node: int, parents: frozenset[int]) -> Fit:
+        """The structure with other parents of one variable; the score is a lower bound.
+
+        It is close where the change gains something. Far below that, EM is stopped early.
+        """
+        dag = (*fit.dag[:node], parents, *fit.dag[node + 1 :])
+        if self.graph is not None and self.graph.hidden:  # other families may change along
+            return self.fit(dag, fit)
+        before, after = fit.families[node], tuple(sorted(parents))
+        gain = self.penalty(node, before) - self.penalty(node, after)
+        both = tuple(sorted({*before, *after}))
+        wide = (*fit.families[:node], both, *fit.families[node + 1 :])
+        children = children_of(wide)
+        region = region_of((*both, node), wide, children, self.patterns)
+        complete = self.rows.count([*both, node])
+        tables, counts = list(fit.tables), list(fit.counts)
+        if node not in region.active:
+            counts[node] = _narrowed(complete, both, after)
+            tables[node] = _normalised(counts[node])
+            gain += _log_likelihood(counts[node], tables[node])
+            gain -= _log_likelihood(complete, _widened(fit.tables[node], before, both))
+        else:
+            trial = _Trial(self, fit, node, before, after, both, wide, region, complete)
+            gain = trial.run(gain, tables, counts)
+        families = (*fit.families[:node], after, *fit.families[node + 1 :])
+        return Fit(dag, families, tuple(tables), tuple(counts), fit.score + gain)
+
+    def network(self, fit: Fit) -> Network:
+        """The variables and mechanisms with their CPTs."""
+        tables = dict(zip(self.nodes.variables, fit.tables, strict=True))
+        return network_of(self.nodes, fit.families).with_tables(tables)
+
+    def draw(self, fit: Fit, number: int, rng: np.random.Generator) -> list[EncodedTable]:
+        """Completions of the rows from their posterior, without the mechanisms."""
+        names = self.columns.variables
+        return [
+            EncodedTable.of(
+                {name: drawn.cardinality_of[name] for name in names},
+                {name: drawn.columns[name] for name in names},
+                drawn.weights,
+            )
+            for drawn in draw_completions(self.network(fit), self.table, number, rng, self.memory)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """EM within the region of one family, from the parents before to those after.
+
+    ``both`` are the parents of either side, and ``wide`` are all families with these.
+    """
+
+    judge: Judge
+    fit: Fit
+    node: int
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    both: tuple[int, ...]
+    wide: Families
+    region: Region
+    complete: FloatArray
+
+    def run(self, gain: float, tables: list[FloatArray], counts: list[FloatArray]) -> float:
+        """What the change gains; the CPTs and counts of the region are put in place.
+
+        Parameters
+        ----------
+        gain
+            What it gains by the number of parameters.
+        """
+        judge, fit, node = self.judge, self.fit, self.node
+        problems = self._problems(self.wide)
+        layout = problems.layout
+        begins = dict(zip(self.region.nodes, layout.offsets.tolist(), strict=False))
+        cells = np.empty(layout.cells)
+        held = np.zeros(layout.cells)
+        for one in self.region.nodes:
+            cpt = fit.tables[one]
+            if one == node:
+                cpt = np.broadcast_to(_widened(cpt, self.before, self.both), self._shape(one))
+            elif one not in self.region.active:
+                cpt = np.full(cpt.shape[-1], 1 / cpt.shape[-1])
+            cells[begins[one] : begins[one] + cpt.size] = cpt.ravel()
+        empty = replace(problems, fixed=held[:, None])
+        engine = engine_of(empty, judge.memory, deadline=judge.deadline)
+        touched = engine.expect(cells, deadline=judge.deadline)
+        gain -= float(touched.log_likelihoods.sum())
+        part_of = layout.tables(touched.counts)
+        if self._takes_in_barren_values():
+            part_of = self._expected_before()
+        for one in self.region.active:
+            here = slice(begins[one], begins[one] + int(np.prod(self._shape(one))))
+            if one == node:
+                held[here] = self.complete.ravel()
+            else:
+                rest = fit.counts[one] - part_of[judge.nodes.variables[one]]
+                held[here] = np.where(rest > ROUNDING, rest, 0.0).ravel()
+        gain -= _log_likelihood(held, cells)
+        return self._climbed(engine, cells, begins, gain, tables, counts)
+
+    def _problems(self, families: Families) -> Problems:
+        """What the rows of the region miss of it, in a network with these families."""
+        variables = self.judge.nodes.variables
+        names = [variables[one] for one in self.region.nodes]
+        local = Network(
+            {name: self.judge.nodes.states(name) for name in names},
+            {
+                variables[child]: [variables[parent] for parent in families[child]]
+                for child in sorted(self.region.active)
+            },
+        )
+        rows = self.region.table(self.judge.table, names)
+        return compile_problems(local, rows, deadline=self.judge.deadline)
+
+    def _takes_in_barren_values(self) -> bool:
+        """Whether missing values that nothing was known by get a child that is shown."""
+        fit = self.fit
+        return any(
+            is_barren_somewhere(parent, fit.families, fit.children, self.judge.patterns)
+            for parent in set(self.after) - set(self.before)
+        )
+
+    def _expected_before(self) -> dict[str, FloatArray]:
+        """What the rows of the region have added to the counts of the fit."""
+        problems = self._problems(self.fit.families)
+        layout = problems.layout
+        problems = replace(problems, fixed=np.zeros((layout.cells, 1)))
+        cpts = {
+            name: self.fit.tables[one]
+            if one in self.region.active
+            else np.full(self.judge.rows.sizes[one], 1 / self.judge.rows.sizes[one])
+            for one, name in zip(self.region.nodes, layout.network.variables, strict=True)
+        }
+        engine = engine_of(problems, self.judge.memory, deadline=self.judge.deadline)
+        return layout.tables(engine.expect(layout.flat(cpts)).counts)
+
+    def _shape(self, node: int) -> tuple[int, ...]:
+        sizes = self.judge.rows.sizes
+        return tuple(sizes[one] for one in (*self.wide[node], node))
+
+    def _climbed(
+        self,
+        engine: Engine,
+        cells: FloatArray,
+        begins: dict[int, int],
+        gain: float,
+        tables: list[FloatArray],
+        counts: list[FloatArray],
+    ) -> float:
+        """EM from the old CPTs and, in the changed family, from the rows that show it."""
+        judge, node = self.judge, self.node
+        own = slice(begins[node], begins[node] + self.complete.size)
+        start = judge._start(node, self.after)
+        cells = cells.copy()
+        wide = _widened(start, self.after, self.both)
+        cells[own] = np.broadcast_to(wide, self._shape(node)).ravel()
+        places = [
+            (one, self._shape(one), slice(begins[one], begins[one] + prod(self._shape(one))))
+            for one in sorted(self.region.active)
+        ]
+        reached = -np.inf
+        for at in range(TRIAL_ITERATIONS):
+            found = engine.expect(cells, deadline=judge.deadline)
+            rise = gain + float(found.log_likelihoods.sum()) - reached
+            reached = gain + float(found.log_likelihoods.sum())
+            if at and (rise < LEAST_RISE or reached + HOPED_FOR * rise < 0):
+                break
+            for one, shape, here in places:
+                expected = found.counts[here].reshape(shape)
+                if one == node:
+                    narrow = _normalised(_narrowed(expected, self.both, self.after))
+                    wide = _widened(narrow, self.after, self.both)
+                    cells[here] = np.broadcast_to(wide, shape).ravel()
+                else:
+                    cells[here] = _normalised(expected).ravel()
+        for one, shape, here in places:
+            tables[one], counts[one] = cells[here].reshape(shape), found.counts[here].reshape(shape)
+            if one == node:
+                counts[one] = _narrowed(counts[one], self.both, self.after)
+                tables[one] = _first(tables[one], self.both, self.after)
+        return reached
+
+
+LEAST_RISE = 0.05  # of a step of EM that is followed by another
+HOPED_FOR = 8.0  # times the last rise: a change that needs more is given up
+
+
+def _widened(cpt: FloatArray, parents: tuple[int, ...], both: tuple[int, ...]) -> FloatArray:
+    """A CPT with further parents that it is constant in; their axes have length one."""
+    shape = [cpt.shape[parents.index(one)] if one in parents else 1 for one in both]
+    return cpt.reshape([*shape, cpt.shape[-1]])
+
+
+def _narrowed(counts: FloatArray, both: tuple[int, ...], parents: tuple[int, ...]) -> FloatArray:
+    """Counts without the parents that are no longer there."""
+    left_out = tuple(axis for axis, one in enumerate(both) if one not in parents)
+    narrowed: FloatArray = counts.sum(axis=left_out)
+    return narrowed
+
+
+def _first(cpt: FloatArray, both: tuple[int, ...], parents: tuple[int, ...]) -> FloatArray:
+    """A CPT without the axes that it is constant in."""
+    return cpt[tuple(slice(None) if one in parents else 0 for one in both)]
+
+
+def _normalised(counts: FloatArray) -> FloatArray:
+    """Each row divided by its sum; uniform where nothing was counted."""
+    sums = counts.sum(axis=-1, keepdims=True)
+    is_empty = sums == 0
+    cpt: FloatArray = np.where(
+        is_empty, 1 / counts.shape[-1], counts / np.where(is_empty, 1.0, sums)
+    )
+    return cpt
+
+
+def _log_likelihood(counts: FloatArray, cpt: FloatArray) -> float:
+    r""":math:`\sum n \log \theta`, over what was counted."""
+    cpt = np.broadcast_to(cpt, counts.shape)
+    some = counts > 0
+    return float(counts[some] @ np.log(cpt[some]))

@@ -1,6 +1,6 @@
 """The whole way from data to a network: seed, completions, search, judge, and again.
 
-1. Mechanisms of missing values are learned, or given; they weigh rows.
+1. Mechanisms of missing values are learned, or given.
 2. The seed: greedy equivalence search on paired gains (`lacunet.structure.ges`).
 3. Up to eight rounds: draw completions of the rows, search orders for the DAG that scores best on
    them, and accept it only if the exact BIC of the observed cells rises. They are drawn from a
@@ -40,13 +40,14 @@ from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, to_cpdag
 from lacunet.structure.gains import Gains, pair_tables
 from lacunet.structure.ges import greedy_equivalence_search
-from lacunet.structure.judge import Judged, judge, network_of, tables_from
+from lacunet.structure.judge import Fit, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.mechanisms import Mechanisms, mechanisms_of
 from lacunet.structure.order import Ordered
 from lacunet.structure.parents import MOST_CELLS, Score
+from lacunet.structure.polish import polished
 from lacunet.structure.rows import Rows, in_order_of_content
-from lacunet.structure.search import Constraints, Dag, better_dags, widened
+from lacunet.structure.search import Constraints, Dag, Screen, better_dags, widened
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
@@ -113,7 +114,7 @@ class Job:
     memory: int
     deadline: Deadline
     progress: Progress
-    graph: MissingnessGraph | None  # the mechanisms that the judge must not leave out
+    judge: Judge
 
 
 @dataclass(eq=False)
@@ -121,7 +122,7 @@ class Search:
     """Where the search is: the one object here that changes, so that it can be cut short."""
 
     dag: Dag
-    judged: Judged | None = None
+    fit: Fit | None = None
     ordered: Ordered | None = None
     completions: list[Rows] = field(default_factory=list)
     trace: list[Round] = field(default_factory=list)
@@ -217,7 +218,7 @@ def learn_structure(
     began, deadline = monotonic(), Deadline.within(time_limit)
     said = data_given(data, weight=weight, counts=counts, missing=missing)
     columns, table = read_columns(said, states, bins, progress)
-    network, table = columns.network, in_order_of_content(table)
+    network, table = columns.network, in_order_of_content(table.scaled())
     pairs = pair_tables(Rows.of(table))
     constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
     mechanisms = mechanisms_of(network, table, missingness, deadline)
@@ -230,10 +231,10 @@ def learn_structure(
         memory_budget(memory),
         deadline,
         progress,
-        mechanisms.to_judge,
+        Judge.of(network, table, memory_budget(memory), deadline, mechanisms.to_judge),
     )
     search = Search(constraints.directed([set()] * len(network.variables)))
-    _run(job, search, mechanisms, method)
+    _run(job, search, method)
     structure = network_of(job.columns, search.dag)
     return LearnedStructure(
         network=_with_cpts(job, search, structure, prior),
@@ -258,9 +259,9 @@ def _with_cpts(job: Job, search: Search, structure: Network, prior: float) -> Ne
     method: Auto | EM | str = Auto(time_limit=limit)
     if search.ended == "closed form":
         method = "factored-mar"
-    elif job.graph is not None and search.judged is not None:
-        whole, table = search.judged.whole.with_tables(None), search.judged.rows
-        method = EM(start=search.judged.whole, restarts=1, time_limit=limit)
+    elif job.judge.graph is not None and search.fit is not None:
+        start, table = job.judge.network(search.fit), job.judge.table
+        whole, method = start.with_tables(None), EM(start=start, restarts=1, time_limit=limit)
     try:
         found = learn(
             whole,
@@ -315,17 +316,16 @@ def _without_constants(
     return replace(constraints, forbidden=excluded)
 
 
-def _run(job: Job, search: Search, mechanisms: Mechanisms, method: str) -> None:
+def _run(job: Job, search: Search, method: str) -> None:
     """Search until it is done, or until time or the user ends it."""
     try:
         if method == "closed-form":
-            rows = Rows.of(job.table, mechanisms.inverse)
-            _seed(job, search, rows)
+            _seed(job, search, Rows.of(job.table))
             search.ended = "closed form"
         elif not job.table.partially_observed:
             _search_complete(job, search)
         else:
-            _search_incomplete(job, search, mechanisms)
+            _search_incomplete(job, search)
     except OutOfTimeError:
         search.ended = "time limit"
     except OverBudgetError:
@@ -366,12 +366,12 @@ def _search_complete(job: Job, search: Search) -> None:
     search.ended = "converged"
 
 
-def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None:
-    rows = Rows.of(job.table, mechanisms.inverse)
+def _search_incomplete(job: Job, search: Search) -> None:
+    rows = Rows.of(job.table)
     seed_rows = rows.thinned(SEED_ROWS)
     _seed(job, search, seed_rows)
-    search.judged = _judged(job, search.dag, rows)
-    search.note("seed", search.judged.score, search.dag, is_accepted=True)
+    search.fit = job.judge.fit(search.dag)
+    search.note("seed", search.fit.score, search.dag, is_accepted=True)
     wide = Gains(seed_rows, WIDE_SHARE)
     ways: list[Gains | None] = [wide, None] if job.table.rows < MANY_ROWS else [None]
     failures = 0
@@ -383,14 +383,10 @@ def _search_incomplete(job: Job, search: Search, mechanisms: Mechanisms) -> None
         failures += result == "falls"
         if result == "same" or failures == len(ways):
             search.ended = "converged"
-            return
-    search.ended = "round limit"
-
-
-def _judged(job: Job, dag: Dag, rows: Rows) -> Judged:
-    network = network_of(job.columns, dag)
-    start = tables_from(rows, network)
-    return judge(network, job.table, start, job.memory, job.deadline, job.graph)
+            break
+    else:
+        search.ended = "round limit"
+    _polish(job, search)
 
 
 def _forecast(search: Search, at: int) -> str:
@@ -407,11 +403,11 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> Result:
 
     Completions are drawn from the network so far or, given gains, from a wider one.
     """
-    assert search.judged is not None
-    source = search.judged
+    assert search.fit is not None
+    source = search.fit
     if wide is not None:
-        source = _judged(job, widened(search.dag, wide, job.constraints), wide.rows)
-    drawn = source.draw(_draws(job.table.rows), job.rng, job.memory)
+        source = job.judge.fit(widened(search.dag, wide, job.constraints), near=source)
+    drawn = job.judge.draw(source, _draws(job.table.rows), job.rng)
     job.deadline.check()
     rows = Rows.stacked(drawn)
     *_, best = better_dags(
@@ -423,16 +419,32 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> Result:
         job.deadline,
         screened=Rows.of(drawn[0]),
     )
-    network = network_of(job.columns, best.parents)
-    is_same = to_cpdag(network) == to_cpdag(search.judged.network)
-    judged = search.judged if is_same else _judged(job, best.parents, rows)
-    rises = judged.score > search.judged.score + LEAST_RISE
-    search.note(f"round {at + 1}", judged.score, best.parents, is_accepted=rises)
+    is_same = _class(job, best.parents) == _class(job, search.dag)
+    fit = search.fit if is_same else job.judge.fit(best.parents, near=search.fit, rows=rows)
+    rises = fit.score > search.fit.score + LEAST_RISE
+    search.note(f"round {at + 1}", fit.score, best.parents, is_accepted=rises)
     if rises:
-        search.judged, search.dag = judged, best.parents
+        search.fit, search.dag = fit, best.parents
     if rises or is_same:
         search.ordered, search.completions = best, [Rows.of(one) for one in drawn]
     return "rises" if rises else "same" if is_same else "falls"
+
+
+def _polish(job: Job, search: Search) -> None:
+    """Single moves that the exact judge accepts."""
+    assert search.fit is not None
+    draws = _draws(job.table.rows)
+    drawn = job.judge.draw(search.fit, 1, job.rng)
+    screen = Screen.of(Rows.of(drawn[0]))
+    nodes = range(len(search.dag))
+    candidates = [screen.candidates(y, search.dag, job.constraints) for y in nodes]
+    for fit in polished(job.judge, search.fit, job.constraints, candidates, draws, job.rng):
+        search.fit, search.dag = fit, fit.dag
+        search.note("moves", fit.score, fit.dag, is_accepted=True)
+
+
+def _class(job: Job, dag: Dag) -> Cpdag:
+    return to_cpdag(network_of(job.columns, dag))
 
 
 def _draws(rows: int) -> int:
@@ -470,7 +482,6 @@ def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
     if not job.table.partially_observed:
         name = "BIC" if job.score.equivalent_size is None else "BDeu"
         return f"no cell is missing: search over orders for the best {name}, from a greedy seed"
-    weighed = sum(one is not None for one in mechanisms.inverse)
     text = "greedy equivalence search on paired gains"
     if rounds := search.trace[1:]:
         rises = sum(step.is_accepted for step in rounds)
@@ -478,8 +489,6 @@ def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
             f", then completions and search over orders, which raised the exact BIC of the "
             f"observed cells in {rises} of {counted(len(rounds), 'round')}"
         )
-    if weighed:
-        text += f"; the rows were weighed for {counted(weighed, 'mechanism')} in the seed"
     if mechanisms.not_ignorable:
         text += "; mechanisms that look at missing values are nodes in the score"
     return text

@@ -35,6 +35,7 @@ from lacunet.structure.rows import Integers, Rows
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
 BATCH = 2**19  # keys that are counted at once
+ONE_BY_ONE = 2**11  # with as many rows a set is counted by itself
 ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
 
 
@@ -109,18 +110,14 @@ def parent_sets(
     rows
         Complete rows.
     """
-    columns, weights = rows.configurations([child, *candidates])
-    weights = weights * (score.total / weights.sum())
-    radix = [rows.sizes[node] for node in candidates]
-    family = _Family(
-        columns[0], columns[1:], np.array(columns, float), rows.sizes[child], radix, weights
-    )
+    family = _Family.of(child, candidates, rows, score.total)
     size = 1 << len(candidates)
     scores, within = [-inf] * size, [-inf] * size
     bound = [family.ceiling()] * size  # of the likelihood
     must = sum(1 << candidates.index(node) for node in required)
     entropy = [
-        _entropy(np.bincount(column, weights).astype(np.float64)) for column in family.others
+        _entropy(family.counted(column, size))
+        for column, size in zip(family.others, family.radix, strict=True)
     ]
     scored = 0
     level = [0]
@@ -131,6 +128,7 @@ def parent_sets(
             for members in [[bit for bit in range(len(candidates)) if mask >> bit & 1]]
             if _can_win(mask, members, family, score, entropy, bound, within)
         ]
+        counted.sort(key=lambda one: one[1])  # neighbours share a part of their keys
         scored += len(counted)
         kept = []
         tables = family.tables([members for _, members in counted])
@@ -174,20 +172,56 @@ class _Family:
 
     own: Integers
     others: list[Integers]
-    codes: FloatArray  # the same, one row for each: whole numbers far below 2^53
     states: int
     radix: list[int]
-    weights: FloatArray
+    weights: FloatArray | float  # a number where all weigh the same
+
+    @classmethod
+    def of(cls, child: int, candidates: Sequence[int], rows: Rows, total: float) -> _Family:
+        """The configurations of some rows, or the rows themselves where few are equal."""
+        columns, weights = rows.configurations([child, *candidates])
+        each: FloatArray | float = weights * (total / weights.sum())
+        if rows.weigh_the_same and len(weights) > rows.rows / 2:
+            columns = [rows.columns[node].astype(np.int64) for node in (child, *candidates)]
+            each = total / rows.rows
+        radix = [rows.sizes[node] for node in candidates]
+        return cls(columns[0], columns[1:], rows.sizes[child], radix, each)
 
     def cells(self, members: Sequence[int]) -> int:
         """The cells of the table of the child and some candidates."""
         return self.states * prod(self.radix[bit] for bit in members)
 
-    def tables(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
-        """For each set of candidates the child's counts given it, and its log-likelihood.
+    def counted(self, keys: Integers, cells: int) -> FloatArray:
+        """The weight of each key."""
+        if isinstance(self.weights, float):
+            return np.bincount(keys, minlength=cells).astype(np.float64) * self.weights
+        return np.bincount(keys, self.weights, cells).astype(np.float64)
 
-        Many sets are counted at once, side by side: most tables are small.
-        """
+    def tables(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
+        """For each set of candidates the child's counts given it, and its log-likelihood."""
+        if len(self.own) < ONE_BY_ONE:
+            return self._side_by_side(sets)
+        return self._one_by_one(sets)
+
+    def _one_by_one(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
+        """Each set by itself, with the keys that it shares with the set before it."""
+        path: list[int] = []
+        known = [(self.own, self.states)]
+        for members in sets:
+            shared = 0
+            while shared < min(len(path), len(members)) and path[shared] == members[shared]:
+                shared += 1
+            del known[shared + 1 :]
+            for bit in members[shared:]:
+                keys, cells = known[-1]
+                known.append((keys + self.others[bit] * cells, cells * self.radix[bit]))
+            path = list(members)
+            counts = self.counted(*known[-1]).reshape(-1, self.states)
+            yield counts, xlogx(counts) - xlogx(counts.sum(axis=1))
+
+    def _side_by_side(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
+        """Many sets at once: most tables are small."""
+        codes = np.array([self.own, *self.others], float)  # whole numbers far below 2^53
         most = max(1, BATCH // len(self.own))
         for some in (sets[at : at + most] for at in range(0, len(sets), most)):
             strides = np.zeros((len(some), 1 + len(self.others)))
@@ -199,7 +233,7 @@ class _Family:
                     strides[row, 1 + bit] = cells
                     cells *= self.radix[bit]
                 ends.append(ends[-1] + cells)
-            keys = (strides @ self.codes).astype(np.int64) + np.array(ends[:-1])[:, None]
+            keys = (strides @ codes).astype(np.int64) + np.array(ends[:-1])[:, None]
             weights = np.broadcast_to(self.weights, keys.shape)
             counts = np.bincount(keys.ravel(), weights.ravel(), ends[-1]).astype(np.float64)
             counts = counts.reshape(-1, self.states)
@@ -218,8 +252,10 @@ class _Family:
                 found, keys = distinct(keys, bound)
                 bound = len(found)
             keys, bound = keys * size + column, bound * size
-        _, place = distinct(keys, bound)
-        return xlogx(self.weights) - xlogx(np.bincount(place, self.weights).astype(np.float64))
+        found, place = distinct(keys, bound)
+        given = self.counted(place, len(found))
+        _, place = distinct(place * self.states + self.own, len(found) * self.states)
+        return xlogx(self.counted(place, 0)) - xlogx(given)
 
 
 def _entropy(counts: FloatArray) -> float:

@@ -25,8 +25,7 @@ class Rows:
     r"""Codes of every variable, ``sizes[v]`` standing for "not observed".
 
     ``total`` is the weight of all rows, :math:`N`; ``weights`` are the rows' own, None where
-    each weighs one. ``inverse`` holds for each variable the inverse of the probability that a
-    row shows it, None where that is the same for all rows.
+    each weighs one.
     """
 
     variables: Scope
@@ -34,10 +33,9 @@ class Rows:
     sizes: tuple[int, ...]
     weights: FloatArray | None
     total: float
-    inverse: tuple[FloatArray | None, ...]
 
     @classmethod
-    def of(cls, table: EncodedTable, inverse: Sequence[FloatArray | None] | None = None) -> Rows:
+    def of(cls, table: EncodedTable) -> Rows:
         """The rows of a table."""
         return cls(
             table.variables,
@@ -45,7 +43,6 @@ class Rows:
             tuple(table.cardinality_of[name] for name in table.variables),
             table.weights,
             table.total,
-            tuple(inverse) if inverse else (None,) * len(table.variables),
         )
 
     @classmethod
@@ -60,8 +57,7 @@ class Rows:
         )
         sizes = tuple(first.cardinality_of[name] for name in first.variables)
         weights = np.tile(own / len(tables), len(tables))
-        none = (None,) * len(sizes)
-        return cls(first.variables, columns, sizes, weights, first.total, none)
+        return cls(first.variables, columns, sizes, weights, first.total)
 
     @property
     def rows(self) -> int:
@@ -79,36 +75,21 @@ class Rows:
             for column, size in zip(self.columns, self.sizes, strict=True)
         )
 
-    def weights_of(self, scope: Sequence[int]) -> FloatArray | None:
-        """The weight of each row that shows the scope; None where each weighs one."""
-        weights = self.weights
-        for node in scope:
-            inverse = self.inverse[node]
-            if inverse is not None:
-                weights = inverse if weights is None else weights * inverse
-        return weights
+    @cached_property
+    def weigh_the_same(self) -> bool:
+        """Whether all rows have the same weight."""
+        return self.weights is None or bool((self.weights == self.weights[0]).all())
 
-    def count(self, scope: Sequence[int]) -> tuple[FloatArray, float]:
-        r"""The weights of the configurations among the rows that show all of the scope.
-
-        Returns
-        -------
-        The table, and Kish's effective number of rows, :math:`(\sum w)^2 / \sum w^2`.
-        """
+    def count(self, scope: Sequence[int]) -> FloatArray:
+        """The weights of the configurations among the rows that show all of the scope."""
         radices = [self.sizes[node] + self.is_partial[node] for node in scope]
         keys = self.columns[scope[0]].astype(np.int64)
         for node, radix in zip(scope[1:], radices[1:], strict=True):
             keys *= radix
             keys += self.columns[node]
-        cells = int(np.prod(radices))
         shown = tuple(slice(self.sizes[node]) for node in scope)
-        weights = self.weights_of(scope)
-        table = np.bincount(keys, weights, cells).astype(np.float64).reshape(radices)[shown]
-        whole = float(table.sum())
-        if weights is None or weights is self.weights:  # they are numbers of equal rows
-            return table, whole
-        squares = np.bincount(keys, weights * weights, cells).reshape(radices)[shown].sum()
-        return table, whole**2 / float(squares) if squares else 0.0
+        counts = np.bincount(keys, self.weights, int(np.prod(radices)))
+        return counts.astype(np.float64).reshape(radices)[shown]
 
     def configurations(self, scope: Sequence[int]) -> tuple[list[Integers], FloatArray]:
         """The distinct configurations of some variables, with their weights."""
@@ -134,9 +115,8 @@ class Rows:
         columns = tuple(column[::step] for column in self.columns)
         scale = self.rows / len(columns[0])
         weights = None if self.weights is None else self.weights[::step] * scale
-        inverse = tuple(None if one is None else one[::step] for one in self.inverse)
         total = self.total / scale if weights is None else float(weights.sum())
-        return Rows(self.variables, columns, self.sizes, weights, total, inverse)
+        return Rows(self.variables, columns, self.sizes, weights, total)
 
 
 def in_order_of_content(table: EncodedTable) -> EncodedTable:

@@ -1,9 +1,9 @@
 """The best DAG for complete rows: candidates, scored parent sets, orders, and again.
 
-The candidates of a variable are its neighbours in the DAG so far, those that add most to its
-parents there, or to these and one of its children (two causes of one effect may each look like
-no cause of it without the other), the other parents of its children, and those with the largest
-gain by themselves.
+In a small network all variables are candidates of each other. Else those of a variable are its
+neighbours in the DAG so far, those that add most to its parents there, or to these and one of its
+children (two causes of one effect may each look like no cause of it without the other), the other
+parents of its children, and those with the largest gain by themselves.
 With a better DAG the candidates get better, and with better candidates the DAG: a few rounds
 settle both.
 """
@@ -162,7 +162,9 @@ class Screen:
     def candidates(
         self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES
     ) -> tuple[int, ...]:
-        """The variables that may become parents of y, those that promise most."""
+        """The variables that may become parents of y: all, or those that promise most."""
+        if len(dag) <= most + 1:
+            return tuple(x for x in range(len(dag)) if not constraints.forbidden[x, y])
         children = [node for node, own in enumerate(dag) if y in own]
         near = sorted(dag[y] | set(children))
         spouses = sorted({x for child in children for x in dag[child]} - {y})
@@ -203,5 +205,5 @@ def _conditional_gains(y: int, parents: frozenset[int], rows: Rows) -> FloatArra
         if x != y and x not in parents and cells * size <= SCREENING_CELLS:
             counts = np.bincount(keys * size + rows.columns[x], rows.weights, cells * size)
             table = counts.astype(np.float64).reshape(rows.sizes[y], -1, size)
-            gains[x] = gain_of(table.transpose(0, 2, 1), float(counts.sum()))
+            gains[x] = gain_of(table.transpose(0, 2, 1))
     return gains

@@ -1,0 +1,105 @@
+"""The last word: moves that the exact judge accepts, until none is left that promises anything.
+
+A false arc reproduces itself in completions, so a search in completions ends with structures
+that the judge itself holds for worse than others. Here it is asked about single moves
+(`lacunet.structure.moves`), the most promising first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+
+import numpy as np
+
+from lacunet.structure.judge import Fit, Judge
+from lacunet.structure.moves import Move, Promises
+from lacunet.structure.search import Constraints, Dag
+
+LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
+MOST_SWEEPS = 12
+
+
+def polished(
+    judge: Judge,
+    fit: Fit,
+    limits: Constraints,
+    candidates: Sequence[Sequence[int]],
+    draws: int,
+    rng: np.random.Generator,
+) -> Iterator[Fit]:
+    """Ever better structures, until no promising move makes one better; the scores are exact.
+
+    Parameters
+    ----------
+    candidates
+        For each variable those that may become its parents.
+    draws
+        The completions that moves are chosen by.
+    """
+    nodes: Iterable[int] = range(len(fit.dag))
+    for _ in range(MOST_SWEEPS):
+        promises = Promises(judge.table, judge.draw(fit, draws, rng), judge.table.total)
+        moves = _moves(promises, fit.dag, nodes, limits, candidates)
+        after, changed = _accepted(judge, fit, moves)
+        if not changed:
+            return
+        exact = judge.fit(after.dag, after)
+        if exact.score <= fit.score + LEAST_RISE:  # several bounds together may be off
+            return
+        yield exact
+        fit, nodes = exact, _around(exact.dag, changed)
+
+
+def _moves(
+    promises: Promises,
+    dag: Dag,
+    nodes: Iterable[int],
+    limits: Constraints,
+    candidates: Sequence[Sequence[int]],
+) -> list[Move]:
+    """What promises something, the most first."""
+    moves: list[Move] = []
+    for y in nodes:
+        moves += promises.of_family(y, dag, candidates[y], limits)
+        for x in sorted(dag[y]):
+            moves += promises.of_arc(x, y, dag, limits)
+    return sorted((move for move in moves if move.promise > -inf), key=lambda move: -move.promise)
+
+
+def _accepted(judge: Judge, fit: Fit, moves: Sequence[Move]) -> tuple[Fit, set[int]]:
+    """The structure after all moves that gain something, and the variables that they changed."""
+    changed: set[int] = set()
+    for move in moves:
+        judge.deadline.check()
+        if changed.isdisjoint(move.nodes) and not _closes_a_cycle(fit, move):
+            after = fit
+            for node, parents in move.steps:
+                after = judge.changed(after, node, parents)
+            if after.score > fit.score + LEAST_RISE:
+                fit, changed = after, changed | move.nodes
+    return fit, changed
+
+
+def _closes_a_cycle(fit: Fit, move: Move) -> bool:
+    """Whether a move leads from a variable back to it."""
+    parents_of = dict(move.steps)
+    for node, parents in move.steps:
+        waiting, seen = list(parents), set(parents)
+        while waiting:
+            one = waiting.pop()
+            if one == node:
+                return True
+            fresh = parents_of.get(one, fit.dag[one]) - seen
+            seen |= fresh
+            waiting += fresh
+    return False
+
+
+def _around(dag: Dag, changed: set[int]) -> list[int]:
+    """The variables whose moves may promise something else after some have changed."""
+    near = set(changed)
+    for y, parents in enumerate(dag):
+        if y in changed or parents & changed:
+            near |= {y, *parents}
+    return sorted(near)

@@ -1,0 +1,170 @@
+"""What a change of one family touches: missing values that depend on each other through it.
+
+Two missing values of a row depend on each other, given what the row shows, if they are in one
+family whose child is shown or has a shown descendant, or if a chain of such values joins them
+(`lacunet.statistics.problems.compile`). The region of a family grows along these chains, in all
+patterns of missing values at once, and ends where the values are shown: however large the
+network, it is small where little is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import EncodedTable
+from lacunet.statistics.problems.compile import patterns_of
+
+Mask = NDArray[np.bool_]
+Families = tuple[tuple[int, ...], ...]  # the parents of each node, ascending
+Children = tuple[tuple[int, ...], ...]
+
+
+def children_of(families: Families) -> Children:
+    """The children of each node."""
+    children: list[list[int]] = [[] for _ in families]
+    for node, parents in enumerate(families):
+        for parent in parents:
+            children[parent].append(node)
+    return tuple(map(tuple, children))
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """The distinct sets of missing values: ``missing[node]`` says which patterns miss a node.
+
+    ``of_row`` is the pattern of each row.
+    """
+
+    missing: tuple[Mask, ...]
+    of_row: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: EncodedTable) -> Patterns:
+        """The patterns of some rows."""
+        found = patterns_of(table)
+        of_row = np.empty(table.rows, np.int64)
+        of_row[found.rows.items] = found.rows.owners
+        return cls(tuple(np.ascontiguousarray(found.missing.T)), of_row)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The nodes around some missing values that depend on each other.
+
+    ``active`` are the nodes whose families have a part in it; the other ``nodes`` are only looked
+    at. ``rows`` are those with such values. ``apart[node]`` says in which of them a missing value
+    of a node is no part of the region: there it may stand for any state.
+    """
+
+    nodes: tuple[int, ...]
+    active: frozenset[int]
+    rows: NDArray[np.int64]
+    apart: Mapping[int, Mask]
+
+    def table(self, table: EncodedTable, names: Sequence[str]) -> EncodedTable:
+        """The rows of the region, under the names of its nodes."""
+        columns = {}
+        for node, name in zip(self.nodes, names, strict=True):
+            column = table.columns[name][self.rows]
+            if node in self.apart:
+                column = np.where(self.apart[node], column.dtype.type(0), column)
+            columns[name] = column
+        weights = None if table.weights is None else table.weights[self.rows]
+        return EncodedTable.of(
+            {name: table.cardinality_of[name] for name in names}, columns, weights
+        )
+
+
+def region_of(
+    family: Iterable[int], families: Families, children: Children, patterns: Patterns
+) -> Region:
+    """The region of one family of a network."""
+    seeds = sorted(family)
+    some = np.flatnonzero(np.logical_or.reduce([patterns.missing[node] for node in seeds]))
+    growth = _Growth(families, children, patterns, some)
+    inside = growth.inside(seeds)
+    active = frozenset(child for node in inside for child in (node, *children[node]))
+    nodes = tuple(sorted({node for child in active for node in (child, *families[child])}))
+    place = np.full(len(patterns.missing[0]), -1)
+    place[some] = np.arange(len(some))
+    at = place[patterns.of_row]
+    is_touched = np.zeros(len(some) + 1, dtype=bool)  # the last: a pattern without any of it
+    for own in inside.values():
+        is_touched[:-1] |= own
+    rows = np.flatnonzero(is_touched[at])
+    apart = {}
+    for node in nodes:
+        free = growth.missing(node) & ~growth.barren(node)
+        if node in inside:
+            free &= ~inside[node]
+        if (free & is_touched[:-1]).any():
+            apart[node] = free[at[rows]]
+    return Region(nodes, active, rows, apart)
+
+
+def is_barren_somewhere(
+    node: int, families: Families, children: Children, patterns: Patterns
+) -> bool:
+    """Whether some pattern misses a node and all that follows from it: no count expects it."""
+    some = np.flatnonzero(patterns.missing[node])
+    return bool(_Growth(families, children, patterns, some).barren(node).any())
+
+
+class _Growth:
+    """The growth of a region among the patterns that miss something of a family."""
+
+    def __init__(
+        self,
+        families: Families,
+        children: Children,
+        patterns: Patterns,
+        some: NDArray[np.int64],
+    ) -> None:
+        self.families, self.children = families, children
+        self.patterns, self.some = patterns, some
+        self.missing_of: dict[int, Mask] = {}
+        self.barren_of: dict[int, Mask] = {}
+
+    def missing(self, node: int) -> Mask:
+        """Which patterns miss a node."""
+        if node not in self.missing_of:
+            self.missing_of[node] = self.patterns.missing[node][self.some]
+        return self.missing_of[node]
+
+    def barren(self, node: int) -> Mask:
+        """Which patterns miss a node and all that follows from it."""
+        known, waiting = self.barren_of, [node]
+        while waiting:
+            own = self.missing(waiting[-1])
+            below = self.children[waiting[-1]] if own.any() else ()
+            if left := [child for child in below if child not in known]:
+                waiting += left
+                continue
+            for child in below:
+                own = own & known[child]
+            known[waiting.pop()] = own
+        return known[node]
+
+    def inside(self, seeds: Sequence[int]) -> dict[int, Mask]:
+        """The patterns in which each node is a part of the region."""
+        inside = {
+            node: own for node in seeds if (own := self.missing(node) & ~self.barren(node)).any()
+        }
+        waiting = dict.fromkeys(inside)
+        while waiting:
+            node = next(iter(waiting))
+            del waiting[node]
+            for child in (node, *self.children[node]):
+                joint = inside[node] & ~self.barren(child)
+                for other in (child, *self.families[child]) if joint.any() else ():
+                    fresh = joint & self.missing(other)
+                    if other in inside:
+                        fresh &= ~inside[other]
+                    if fresh.any():
+                        inside[other] = inside[other] | fresh if other in inside else fresh
+                        waiting[other] = None
+        return inside
