@@ -7,13 +7,14 @@ is a sentence at that place; a named constructor is for one that is raised in se
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from pathlib import Path
 
 # Control characters of names and files, which must never reach a terminal; lines may break.
 _ESCAPED = {at: f"\\x{at:02x}" for at in (*range(10), *range(11, 32), *range(127, 160))}
-_PACKAGE = str(Path(__file__).parent)
+_OURS = (str(Path(__file__).parent), contextlib.__file__)  # `with` runs our code from there
 
 
 class LacunetError(ValueError):
@@ -45,6 +46,6 @@ class LacunetWarning(UserWarning):
 def warn(message: str, category: type[LacunetWarning] = LacunetWarning) -> None:
     """Warn, pointing at the line of the user's code that called into the package."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
         level, frame = level + 1, frame.f_back
     warnings.warn(message.translate(_ESCAPED), category, stacklevel=level)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.errors import LacunetWarning
+from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import joint_marginals
@@ -99,12 +99,10 @@ def kl_divergence(
     truth, learned = as_network(truth), as_network(learned)
     found = divergence(truth, learned, memory=memory, samples=samples, rng=rng)
     if not found.exact:
-        warnings.warn(
+        warn(
             f"the divergence is the mean over {found.samples:,} samples, with a standard error "
             f"of {found.standard_error:.2g}: exact inference is over the budget of "
-            f"{gibibytes(memory_budget(memory))}.",
-            LacunetWarning,
-            stacklevel=2,
+            f"{gibibytes(memory_budget(memory))}."
         )
     return found.value
 
@@ -296,7 +294,7 @@ def _grouped(
         warnings.simplefilter("always")
         logs = [table_log_likelihood(network, group, memory) for group in groups]
     for first in caught[:1]:
-        warnings.warn(first.message, first.category, stacklevel=4)
+        warn(str(first.message))
     return np.array(logs), np.array([group.total for group in groups])
 
 

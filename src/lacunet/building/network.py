@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from lacunet.data.given import data_given
 from lacunet.data.matching import spelled
 from lacunet.data.reading import source_from
 from lacunet.data.text import delimiter_hint
-from lacunet.errors import LacunetWarning
+from lacunet.errors import warn
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
 from lacunet.wording import close_to, counted
@@ -74,7 +73,7 @@ def network_from(
     """
     found = find_network(data, edges, states, missing, bins)
     for remark in found.remarks:
-        warnings.warn(remark, LacunetWarning, stacklevel=2)
+        warn(remark)
     return found.network
 
 

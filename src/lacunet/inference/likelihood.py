@@ -16,13 +16,12 @@ over the families that rows show completely and the problems that are left, see
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.errors import LacunetWarning
+from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
@@ -129,11 +128,7 @@ def impossible_row(table: EncodedTable, row: int, before: int = 0) -> float:
     """Minus infinity, with a warning that names the row as the user counts it."""
     number = row + 1 if table.row_numbers is None else int(table.row_numbers[row])
     number += before
-    warnings.warn(
-        f"row {number} has probability zero under the network: the log-likelihood is -inf.",
-        LacunetWarning,
-        stacklevel=3,
-    )
+    warn(f"row {number} has probability zero under the network: the log-likelihood is -inf.")
     return -np.inf
 
 
