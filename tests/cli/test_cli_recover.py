@@ -283,3 +283,19 @@ def test_a_network_that_was_learned_with_a_graph_knows_it(
     assert "P(Wet | Rain, Sprinkler)" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="2"):
         main(["recover", files[0]])
+
+
+def test_assumptions_have_a_line_each(files: dict[str, str], capsys: Captured) -> None:
+    command = ["recover", files["net.bif"], files["mar.txt"], "--assumptions"]
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, "--query", "Disease"])
+    command += ["--query", "Disease", "--data", files["rows.csv"]]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "Disease -> R[Disease]" in out.split("What the graph assumes")[1]
+    assert main([*command, "--json"]) == 0
+    (query,) = json.loads(capsys.readouterr().out)["queries"]
+    assert {one["edge"] for one in query["assumptions"]} == {
+        "Age -> R[Disease]",
+        "Disease -> R[Disease]",
+    }

@@ -36,6 +36,7 @@ EXAMPLE = """example:
   lacunet recover net.bif mechanisms.txt
   lacunet recover net.bif mechanisms.txt --query "X,Y|Z" --data rows.csv
   lacunet recover net.bif mechanisms.txt --implications --data rows.csv
+  lacunet recover net.bif mechanisms.txt --query "Y|do(X)" --data rows.csv --assumptions
 
 A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
 "X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random;
@@ -63,6 +64,11 @@ def add_arguments(command: ArgumentParser) -> None:
     files = add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"
     add(command, "--implications", implied, action="store_true")
+    assumed = (
+        "with --query and --data: what each assumption of the graph means for the answer, and "
+        "whether the data refute it"
+    )
+    add(command, "--assumptions", assumed, action="store_true")
     add_intervals(command)
     add_population(command)
     effort = "search effort: 2 searches twice as long as the default"
@@ -93,6 +99,8 @@ def run(options: Namespace) -> int:
             note(text)
     elif options.intervals is not None:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
+    if options.assumptions and (table is None or not options.query):
+        options.usage_error("--assumptions needs --query and --data")
     told = Disclosure(options.min_count, 0 if table is None else table.rows)
     source = page_source(options, READ)
     implied = _implied(graph, table) if options.implications else None
@@ -160,7 +168,10 @@ def _answered(
         verdict = graph.recover(*(own for own, _ in typed), population=known, effort=options.effort)
         states = {name: state for _, own in typed for name, state in own.items()}
         given = {"states": states, "level": options.intervals, "population": population}
-        answers.append(reported(verdict, table, with_set=True, **given))
+        answer = reported(verdict, table, with_set=True, **given)
+        if options.assumptions and table is not None:
+            answer = replace(answer, assumptions=verdict.assumptions(table))
+        answers.append(answer)
     return answers
 
 
@@ -171,4 +182,4 @@ def _told(answer: Reported, table: EncodedTable | None, told: Disclosure) -> Rep
     if not told.is_limited or table is None:
         return answer
     found = answer.found and told_estimation(answer.found, table, told)
-    return replace(answer, found=found, interval=None, bounds=None)
+    return replace(answer, found=found, interval=None, bounds=None, assumptions=None)

@@ -24,6 +24,7 @@ from lacunet.missingness.errors import (
     TooLargeEstimandError,
     without_mechanism,
 )
+from lacunet.missingness.identified.assumptions import Assumptions, check_assumptions
 from lacunet.missingness.identified.generic import is_generic
 from lacunet.missingness.identified.sets import IdentifiedSet, identified_set
 from lacunet.missingness.refute.asked import Asked
@@ -196,6 +197,18 @@ class Verdict:
         table = read_table(data_given(data, weight=weight), self.graph.network)
         self.graph.check_data(table)
         return identified_set(self.graph, self.asked, table)
+
+    def assumptions(self, data: object, weight: Weight = None) -> Assumptions:
+        """What the graph assumes, edge by edge: if the data can refute it, and if the query moves.
+
+        Raises
+        ------
+        TooLargeEstimandError
+            The models have too many configurations to be fitted.
+        """
+        table = read_table(data_given(data, weight=weight), self.graph.network)
+        self.graph.check_data(table)
+        return check_assumptions(self.graph, self.asked, table)
 
     def estimate(
         self, data: object, weight: Weight = None, *, population: object = None

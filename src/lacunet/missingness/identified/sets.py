@@ -83,26 +83,72 @@ def identified_set(graph: Drawing, asked: Asked, table: EncodedTable) -> Identif
     TooLargeEstimandError
         There are too many configurations.
     """
+    return ends_of(best_fit(lifted_near(graph, asked), table), asked)
+
+
+def lifted_near(graph: Drawing, asked: Asked) -> Lifted:
+    """All models of a graph, or of its part near a query where the whole is too large."""
     try:
         part = graph.mixed
-        model = lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
+        return lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
     except TooLargeEstimandError:
         part = near(graph.mixed, asked)
-        model = lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
-    return ends_of(model, asked, distinct_rows(table, part.variables))
+        return lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
 
 
-def ends_of(model: Lifted, asked: Asked, rows: Rows) -> IdentifiedSet:
-    """Both ends of the identified set of every cell of a query, axes as the query's."""
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The models that fit rows best: their manifest ``law``, one of them, and ``starts`` near by.
+
+    ``scale`` makes variances of shares from those of one row.
+    """
+
+    model: Lifted
+    counts: FloatArray
+    law: FloatArray
+    best: FloatArray
+    starts: list[FloatArray]
+    scale: float
+    scope: Scope
+
+    @property
+    def log_likelihood(self) -> float:
+        """The highest log-likelihood of the rows."""
+        seen = self.counts > 0
+        return float((self.counts[seen] * np.log(self.law[seen])).sum())
+
+    def answer(self, asked: Asked) -> FloatArray:
+        """What the best model says of a query, axes as the query's."""
+        model = self.model.under(asked.do)
+        shape = [model.grid.submodel.states(name) for name in asked.names]
+        return model.query(model.factors(self.best), asked).reshape(shape)
+
+
+def best_fit(model: Lifted, table: EncodedTable) -> Fit:
+    """The models of a graph that fit the rows of a table best."""
+    rows = distinct_rows(table, model.grid.submodel.graph.variables)
     counts = manifest_counts(model.grid, rows)
     law, best, starts = _same_law(model, counts)
-    restored = [_restored(model, weights, law) for weights in starts]
+    scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
+    return Fit(model, counts, law, best, starts, scale, rows.scope)
+
+
+def freedom(model: Lifted) -> int:
+    """The number of dimensions of the manifest laws: the rank of their tangents, at random."""
+    weights = _random(model, 0)
+    slopes = _slopes(model, weights) @ _within_groups(model, weights)
+    return int(np.linalg.matrix_rank(slopes, tol=1e-9 * float(np.abs(slopes).max())))
+
+
+def ends_of(fit: Fit, asked: Asked) -> IdentifiedSet:
+    """Both ends of the identified set of every cell of a query, axes as the query's."""
+    model, law = fit.model, fit.law
+    restored = [_restored(model, weights, law) for weights in fit.starts]
     followers = [_Follower(model, asked, law, one) for one in restored if one is not None]
     submodel = model.grid.submodel
     shape = [submodel.states(name) for name in asked.names]
     states = int(np.prod([submodel.states(name) for name in asked.target]))
-    covariance = _covariance(model, best, law)
-    covariance *= float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
+    covariance = _covariance(model, fit.best, law) * fit.scale
     found = np.zeros((4, int(np.prod(shape))))
     for cell in range(found.shape[1]):
         if states == 2 and cell % 2:  # what the first state does not have, the second has
@@ -114,7 +160,7 @@ def ends_of(model: Lifted, asked: Asked, rows: Rows) -> IdentifiedSet:
             found[end, cell] = value
             found[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
     low, high, low_error, high_error = found.reshape(4, *shape)
-    return IdentifiedSet(asked, low, high, low_error, high_error, model.is_outer, rows.scope)
+    return IdentifiedSet(asked, low, high, low_error, high_error, model.is_outer, fit.scope)
 
 
 def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:

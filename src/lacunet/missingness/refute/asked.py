@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lacunet.model.network import Scope
@@ -35,6 +36,21 @@ class Asked(NamedTuple):
     def variables(self) -> Scope:
         """The same without mechanisms, which the target of a full law has."""
         return tuple(name for name in self.names if not isinstance(name, Mechanism))
+
+    def at(self, states: Sequence[str]) -> str:
+        """One cell of the query in words.
+
+        Examples
+        --------
+        >>> Asked(("Y",), ("Z",), ("X",)).at(["x", "z", "y"])
+        'P(Y=y | do(X=x), Z=z)'
+        """
+        told = [f"{named(n)}={state}" for n, state in zip(self.names, states, strict=True)]
+        do, seen = len(self.do), len(self.conditions)
+        done = f"do({', '.join(told[:do])})" if do else ""
+        right = ", ".join(filter(None, [done, *told[do:seen]]))
+        left = ", ".join(told[seen:])
+        return f"P({left} | {right})" if right else f"P({left})"
 
     def __str__(self) -> str:
         done = f"do({', '.join(map(named, self.do))})" if self.do else ""

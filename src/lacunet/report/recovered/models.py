@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import AnyNode
 from lacunet.missingness.refute.witness import Witness
 from lacunet.model.network import Network
@@ -26,7 +25,8 @@ def two_models(witness: Witness, network: Network) -> Rows:
     cell = tuple(map(int, np.unravel_index(int(apart.argmax()), apart.shape)))
     if one.shape[-1] == 2:
         cell = (*cell[:-1], 1)
-    rows = [[_answer(witness, network, asked, cell), *_both(one[cell], two[cell])]]
+    told = [_state(witness, network, name, k) for name, k in zip(asked.names, cell, strict=True)]
+    rows = [[asked.at(told), *_both(one[cell], two[cell])]]
     for node in witness.different:
         parents = witness.submodel.parents(node)
         first, second = witness.one[node], witness.two[node]
@@ -47,27 +47,21 @@ def other_states(witness: Witness, network: Network) -> str:
     return f"in these models {', '.join(more)}" if more else ""
 
 
-def _answer(witness: Witness, network: Network, asked: Asked, cell: Sequence[int]) -> str:
-    states = _states(witness, network, asked.names, cell)
-    done, seen = states[: len(asked.do)], states[len(asked.do) : len(asked.conditions)]
-    right = ", ".join([*([f"do({', '.join(done)})"] if done else []), *seen])
-    left = ", ".join(states[len(asked.conditions) :])
-    return f"P({left} | {right})" if right else f"P({left})"
-
-
 def _states(
     witness: Witness, network: Network, nodes: Sequence[AnyNode], cell: Sequence[int]
 ) -> list[str]:
-    found = []
-    for node, index in zip(nodes, cell, strict=False):
-        state = str(index)
-        if isinstance(node, str) and node in network.states_of:
-            states = network.states(node)
-            has_all = witness.submodel.states(node) == len(states)
-            state = states[index] if has_all else f"#{index + 1}"
-            node = quoted(node)  # noqa: PLW2901
-        found.append(f"{node}={state}")
-    return found
+    return [
+        f"{quoted(node) if isinstance(node, str) else node}={_state(witness, network, node, index)}"
+        for node, index in zip(nodes, cell, strict=False)
+    ]
+
+
+def _state(witness: Witness, network: Network, node: AnyNode, index: int) -> str:
+    """The state's name; its number, where the model has another number of states."""
+    if not isinstance(node, str):
+        return str(index)
+    states = network.states(node)
+    return states[index] if witness.submodel.states(node) == len(states) else f"#{index + 1}"
 
 
 def _both(one: float, two: float) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import NoRowsError, TooLargeEstimandError
+from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.identified.sets import IdentifiedSet
 from lacunet.missingness.verdict import Estimation, Verdict, population_laws
 from lacunet.model.network import FloatArray
@@ -21,7 +22,8 @@ class Reported:
 
     ``found`` is the estimate of what is recoverable, with ``interval`` if that was asked for;
     ``bounds`` the identified set of what is not; ``refusal`` says why there is neither. ``states``
-    are those that the query named: cells with other states are not shown.
+    are those that the query named: cells with other states are not shown. ``assumptions`` are the
+    graph's, if they were asked for.
     """
 
     verdict: Verdict
@@ -30,6 +32,7 @@ class Reported:
     interval: FloatArray | None = None
     bounds: IdentifiedSet | None = None
     refusal: str = ""
+    assumptions: Assumptions | None = None
 
     @property
     def is_generic(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
@@ -91,6 +92,9 @@ def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
         lines += _table(header, rows, SHOWN_CELLS, left=len(verdict.asked.names))
     if found is not None:
         lines += [f"  {rests_on(found)}", *(f"  ! {warning}" for warning in found.warnings)]
+    if answer.assumptions is not None:
+        told = answer.assumptions.as_text(answer.states)
+        lines += ["", *(f"  {line}" for line in told.splitlines())]
     return lines
 
 
@@ -149,7 +153,25 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
         if bounds is None
         else {"low": bounds.low.tolist(), "high": bounds.high.tolist(), "interval": interval},
         "not_estimated": answer.refusal or None,
+        "assumptions": _assumptions_as_data(answer.assumptions),
     }
+
+
+def _assumptions_as_data(found: Assumptions | None) -> list[dict[str, Any]] | None:
+    if found is None:
+        return None
+    return [
+        {
+            "edge": one.edge,
+            "statistic": one.statistic,
+            "degrees_of_freedom": one.degrees_of_freedom,
+            "p_value": finite(one.p_value),
+            "adjusted": finite(one.adjusted),
+            "low": one.low.tolist(),
+            "high": one.high.tolist(),
+        }
+        for one in found.assumptions
+    ]
 
 
 def _estimate_as_data(found: Estimation) -> dict[str, Any]:

@@ -1,0 +1,199 @@
+r"""What a missingness graph assumes, edge by edge: if data can refute it, and if it matters.
+
+Every edge that could lead into a mechanism and does not is an assumption. The graph with that edge
+is wider: it has all the models of the graph, and more. Both are fitted to the rows by maximum
+likelihood, and
+
+.. math::
+    2 (\ell_{\text{wider}} - \ell) \sim \chi^2_d, \qquad d = \dim(\text{wider}) - \dim(\text{graph})
+
+under the graph, where the dimensions are those of the manifest laws. All rows count in it, those
+with missing values too, however many parents a mechanism has. If d = 0 the two graphs allow the
+same laws, and no data can refute the assumption. (If the best model has probabilities of zero, the
+test rejects too rarely.)
+
+Whether it can be refuted or not: under the wider graph the query has another answer, or a set of
+them. How far that is from the answer of the graph says how much hangs on the assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
+from lacunet.missingness.identified.generic import is_generic
+from lacunet.missingness.identified.sets import Fit, best_fit, ends_of, freedom, lifted_near
+from lacunet.missingness.independence import holm
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.separation.drawing import Drawing
+from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.wording import text_table
+
+LEVEL = 0.05
+POINT = 1e-6  # a set that is not wider is a point
+NOTHING: Mapping[str, str] = {}
+
+
+class Assumption(NamedTuple):
+    """An edge that the graph does not have, and what would follow if it were there.
+
+    ``p_value`` is that of the likelihood ratio, ``adjusted`` by Holm; both are NaN where
+    ``degrees_of_freedom`` is zero: no data can refute the assumption. ``low`` and ``high`` are the
+    answers to the query under the wider graph, axes as the query's.
+    """
+
+    cause: Node
+    mechanism: Mechanism
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+    adjusted: float
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def edge(self) -> str:
+        """The edge as text."""
+        return f"{named(self.cause)} -> {self.mechanism}"
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Every assumption that the answer to a query may hang on; what moves it most first.
+
+    ``low`` and ``high`` are the answers under the graph itself; equal where it identifies them.
+    ``left_out`` are edges that were too large to try.
+    """
+
+    asked: Asked
+    states: tuple[tuple[str, ...], ...]
+    low: FloatArray
+    high: FloatArray
+    assumptions: tuple[Assumption, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def moved(self, one: Assumption) -> FloatArray:
+        """How far each cell could move, if an assumption does not hold."""
+        return np.maximum(self.low - one.low, one.high - self.high)
+
+    def most_moved(self, chosen: Mapping[str, str] = NOTHING) -> tuple[int, ...]:
+        """The cell that moves most under any of the assumptions, among those of some states."""
+        moved = np.max([np.zeros_like(self.low), *map(self.moved, self.assumptions)], axis=0)
+        for axis, (name, states) in enumerate(zip(self.asked.names, self.states, strict=True)):
+            others = [k for k, state in enumerate(states) if state != chosen.get(name, state)]
+            np.moveaxis(moved, axis, 0)[others] = -1.0
+        best = np.argwhere(np.isclose(moved, moved.max(), rtol=0, atol=1e-9))
+        return tuple(map(int, best[-1]))  # of two states, the second
+
+    def as_text(self, chosen: Mapping[str, str] = NOTHING) -> str:
+        """A line for each assumption, about the cell that moves most."""
+        cell = self.most_moved(chosen)
+        rows = [
+            [
+                one.edge,
+                f"{one.statistic:.2f}",
+                f"{one.degrees_of_freedom}",
+                f"{one.adjusted:.2g}" if one.degrees_of_freedom else "-",
+                _between(one.low[cell], one.high[cell]),
+                _judged(one),
+            ]
+            for one in self.assumptions
+        ]
+        answer = self.asked.at([s[k] for s, k in zip(self.states, cell, strict=True)])
+        lines = [
+            "What the graph assumes: these edges are absent. "
+            f"{answer} is {_between(self.low[cell], self.high[cell])} by maximum likelihood; "
+            "with each edge:",
+            text_table(["edge", "LR", "df", "p (Holm)", "answer", ""], rows, left=1),
+        ]
+        if self.left_out:
+            lines.append(f"too large to try: {', '.join(self.left_out)}")
+        return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines())
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:.3f}" if high - low < POINT else f"{low:.3f} to {high:.3f}"
+
+
+def _judged(one: Assumption) -> str:
+    if not one.degrees_of_freedom:
+        return "cannot be tested"
+    return "the data call for it" if one.adjusted < LEVEL else ""
+
+
+def check_assumptions(graph: Drawing, asked: Asked, table: EncodedTable) -> Assumptions:
+    """Test every assumption near a query, and see what becomes of the query without it.
+
+    Raises
+    ------
+    TooLargeEstimandError
+        The models have too many configurations to be fitted.
+    """
+    narrow = lifted_near(graph, asked)
+    names = narrow.grid.submodel.graph.variables
+    fit, dimension = best_fit(narrow, table), freedom(narrow)
+    base = _answers(graph, asked, fit)
+    found: list[Assumption] = []
+    left_out: list[str] = []
+    for cause, mechanism, wide in wider(graph, names):
+        try:
+            model = lifted_near(wide, asked)
+            if model.grid.submodel.graph.variables != names:
+                raise TooLargeEstimandError("other variables would have to be fitted.")
+            wide_fit = best_fit(model, table)
+            statistic = max(2 * (wide_fit.log_likelihood - fit.log_likelihood), 0.0)
+            degrees = freedom(model) - dimension
+            ends = _answers(wide, asked, wide_fit)
+        except TooLargeEstimandError:
+            left_out.append(f"{named(cause)} -> {mechanism}")
+            continue
+        p_value = _tail(statistic, degrees)
+        found.append(Assumption(cause, mechanism, statistic, degrees, p_value, np.nan, *ends))
+    tested = [at for at, one in enumerate(found) if one.degrees_of_freedom > 0]
+    for at, value in zip(tested, holm(np.array([found[k].p_value for k in tested])), strict=True):
+        found[at] = found[at]._replace(adjusted=float(value))
+    states = tuple(map(graph.network.states, asked.names))
+    whole = Assumptions(asked, states, *base, left_out=tuple(left_out))
+    order = sorted(found, key=lambda one: -float(whole.moved(one).max()))
+    return replace(whole, assumptions=tuple(order))
+
+
+def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Drawing]]:
+    """The graphs with one edge more into a mechanism, among some variables."""
+    mechanisms = [Mechanism(name) for name in inside if name in graph.causes]
+    for mechanism in mechanisms:
+        own = graph.causes[mechanism.variable]
+        candidates: list[Node] = [*inside, *mechanisms]
+        for cause in candidates:
+            if cause in own or cause == mechanism:
+                continue
+            causes = {**graph.causes, mechanism.variable: (*own, cause)}
+            try:
+                wide = Drawing(graph.network, causes, graph.hidden, graph.latent, graph.selection)
+            except MissingnessGraphError:  # a cycle of mechanisms
+                continue
+            yield cause, mechanism, wide
+
+
+def _answers(graph: Drawing, asked: Asked, fit: Fit) -> tuple[FloatArray, FloatArray]:
+    """The lowest and highest answers of the models that fit best."""
+    if is_generic(graph, asked):
+        answer = fit.answer(asked)
+        return answer, answer
+    ends = ends_of(fit, asked)
+    return ends.low, ends.high
+
+
+def _tail(statistic: float, degrees: int) -> float:
+    from scipy.special import gammaincc
+
+    return float(gammaincc(degrees / 2, statistic / 2)) if degrees > 0 else float("nan")
