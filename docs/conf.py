@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from inspect import isclass, isfunction
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -18,12 +20,21 @@ import lacunet
 from lacunet.cli.parsing import COMMANDS
 
 sys.path.insert(0, os.path.dirname(__file__))
+from blocks import blocks, notebook
 from mathml import mathml
 
 project = "lacunet"
 author = copyright = "The lacunet maintainers"  # noqa: A001
 version = release = lacunet.__version__
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+copybutton_prompt_text = "$ "
+copybutton_exclude = ".linenos, .gp, .go"
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"lacunet {release}"
@@ -39,6 +50,7 @@ nb_execution_raise_on_error = True
 nb_merge_streams = True
 autodoc_typehints = "signature"
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 
 
 class PublicNames(SphinxDirective):
@@ -86,9 +98,25 @@ def write_formula(self: HTML5Translator, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
+def link_to_notebook(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """A page that runs code can be had as a notebook."""
+    page = Path(app.srcdir) / f"{pagename}.md"
+    if not page.exists() or not any(block.is_run for block in blocks(page.read_text())):
+        return
+    target = Path(app.outdir) / "notebooks" / f"{pagename.replace('/', '-')}.ipynb"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(json.dumps(notebook(page.read_text()), indent=1))
+    up = "../" * pagename.count("/")
+    link = f'<a href="{up}notebooks/{target.name}" download>Download this page as a notebook</a>'
+    context["body"] += f'<p class="notebook">{link}</p>'
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add what the pages use."""
     app.add_directive("public-names", PublicNames)
     app.add_directive("command-lines", CommandLines)
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
+    app.connect("html-page-context", link_to_notebook)
     return {"parallel_read_safe": True}

@@ -1,29 +1,125 @@
-"""Every Python block of the docs runs, and prints what the block below it shows."""
+"""Every block of code of the book runs as it stands, or says why it is not run."""
 
 from __future__ import annotations
 
+import contextlib
+import re
 import runpy
+import shlex
 from pathlib import Path
 
 import pytest
 
+from lacunet.cli.parsing import COMMANDS, parsed
+
 ROOT = Path(__file__).parent.parent
-PAGES = [
-    page
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if "```python" in page.read_text()
-]
-refreshed = runpy.run_path(str(ROOT / "docs" / "run_blocks.py"))["refreshed"]
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+book = runpy.run_path(str(ROOT / "docs" / "blocks.py"))
+blocks, refreshed, notebook = book["blocks"], book["refreshed"], book["notebook"]
+NOT_CODE = {"text", "json", "mermaid"}  # output, data and drawings
+SLOW = {"09-how-sure.md"}  # simulates 240 clinics
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def pages_that_run() -> list[object]:
+    return [
+        pytest.param(page, id=name_of(page), marks=[pytest.mark.slow] * (page.name in SLOW))
+        for page in PAGES
+        if page.name != "howto.md" and any(block.is_run for block in blocks(page.read_text()))
+    ]
+
+
+@pytest.mark.parametrize("page", pages_that_run())
 def test_every_block_runs_and_prints_what_is_shown(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)  # as if pasted: nothing of the repository is at hand
+    monkeypatch.setenv("MPLBACKEND", "agg")
     text = page.read_text()
-    now = refreshed(text)
-    assert now == text, "python docs/run_blocks.py brings the page up to date"
+    assert refreshed(text) == text, "python docs/blocks.py brings the page up to date"
+
+
+def recipes() -> list[str]:
+    page = (ROOT / "docs" / "howto.md").read_text()
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    return [one for one in sections if any(block.is_run for block in blocks(one))]
+
+
+@pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: recipe.split("\n")[0])
+def test_every_recipe_stands_alone(
+    recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refreshed(recipe)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_block_that_is_not_run_says_why(page: Path) -> None:
+    for block in blocks(page.read_text()):
+        is_directive = block.kind.startswith("{") and block.kind != "{code-cell}"
+        is_output = block.kind == "console" and page.name == "README.md"  # run by test_readme.py
+        if not (is_directive or is_output or block.kind in NOT_CODE):
+            assert block.is_run or block.reason, f"{block.kind}: {block.text}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pages_import_public_names_only(page: Path) -> None:
+    text = "".join(block.text for block in blocks(page.read_text()))
+    homes = set(re.findall(r"(?:from|import) lacunet\.([a-z_.]+)", text))
+    assert homes <= {"plots", "sklearn"}
+
+
+def command_lines(page: str) -> list[str]:
+    """Every command of lacunet that a page shows, in a block or within the text."""
+    page = page.replace("\\\n", " ")
+    fenced = re.findall(r"^(?:\$ |    )?(lacunet [a-z]+ .*)$", page, flags=re.MULTILINE)
+    inline = re.findall(r"(?<!`)`(lacunet [a-z]+ [^`]*)`(?!`)", page)
+    return [re.sub(r"\s+#.*| [|&>]+ .*", "", line) for line in (*fenced, *inline)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_line_shown_is_one_that_the_program_takes(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for line in command_lines(page.read_text()):
+        words = shlex.split(line)[1:]
+        if words[0] in COMMANDS and "..." not in line and "…" not in line:
+            with contextlib.suppress(SystemExit):
+                parsed(words)
+            printed = capsys.readouterr().err
+            # A command may be named in the text without its files.
+            assert not printed or "arguments are required" in printed, line
+
+
+def test_the_notebook_of_a_page_has_its_cells_and_no_stored_output() -> None:
+    page = (
+        "# Title\n\n```python\nprint(1)\n```\n```text\n1\n```\nSee [methods](methods.md#em).\n\n"
+        "```{code-cell} ipython3\n:tags: [hide-cell]\n2 + 2\n```\n"
+        "<!-- not run: yours -->\n```console\n$ lacunet demo\n```\n"
+    )
+    made = notebook(page)
+    assert [(cell["cell_type"], cell["source"]) for cell in made["cells"]] == [
+        ("markdown", "# Title"),
+        ("code", "print(1)"),
+        ("markdown", "See methods."),
+        ("code", "2 + 2"),
+        ("markdown", "<!-- not run: yours -->\n```console\n$ lacunet demo\n```"),
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_a_block_that_raises_without_showing_it_is_found() -> None:
+    page = "```python\nimport lacunet\nlacunet.example('nobody')\n```\n"
+    with pytest.raises(ValueError, match="nobody"):
+        refreshed(page)
 
 
 def test_each_of_the_twenty_mistakes_is_answered_with_an_error_and_a_way_out() -> None:
