@@ -99,7 +99,7 @@ def write_formula(self: HTML5Translator, node: nodes.Element) -> None:
 
 
 def link_to_notebook(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+    app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _tree: object
 ) -> None:
     """A page that runs code can be had as a notebook."""
     page = Path(app.srcdir) / f"{pagename}.md"
