@@ -80,6 +80,7 @@ def test_of_a_run_only_its_results_are_given(folder: Path) -> None:
         keep(server, data="rows.csv", graph="A -> B", level=0.0, method="direct-mcar")
         assert finish(server)["status"] == "done"
         assert answer(server, "/run/1/learned.json")[0] == 200
+        assert answer(server, "/run/1/network.svg")[1].startswith("<svg")
         for file in ("run.json", "../project.json", "..%2F..%2Fproject.json", "x"):
             assert answer(server, f"/run/1/{file}")[0] in (400, 404)
 
@@ -175,6 +176,9 @@ def test_looking_tells_values_missing_ones_and_codes(folder: Path) -> None:
         }
         assert column["S"]["codes"] == ["7", "9"]
         assert (column["N"]["missing"], column["N"]["tokens"]) == (40, [["NA", 40]])
+        (folder / "words.csv").write_text("E\n" + "a\nRefused\nb\nDon't know\n" * 20)
+        _, words = answer(server, "/look", {"project": {"data": "words.csv"}})
+        assert words["columns"][0]["codes"] == ["Don't know", "Refused"]
         said = {"data": "codes.csv", "missing": {"S": ["7", "9"]}}
         _, again = answer(server, "/look", {"project": said})
         assert next(own for own in again["columns"] if own["name"] == "S")["missing"] == 40

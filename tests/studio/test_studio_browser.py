@@ -32,13 +32,13 @@ def opened(
     page.on("console", lambda message: faults.append(message.text))
     refused = "Failed to load resource: the server responded with a status of 400 (Bad Request)"
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on(
-        "request",
-        lambda request: (
-            request.url.startswith((server.address.partition("?")[0], "data:", "blob:"))
-            or faults.append(request.url)
-        ),
-    )
+    allowed = (server.address.partition("?")[0], "data:", "blob:")
+
+    def request(asked: Any) -> None:
+        if not asked.url.startswith(allowed):
+            faults.append(asked.url)
+
+    page.on("request", request)
     page.goto(server.address + step)
     page.wait_for_selector("html[data-ready=yes]")
     yield page

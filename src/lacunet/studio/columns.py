@@ -17,8 +17,10 @@ from lacunet.model.nodes import quoted
 SHOWN_VALUES = 12
 PROPOSED_BINS = "4"
 CODES = frozenset(
-    {"7", "8", "9", "77", "88", "99", "777", "888", "999", "7777", "9999", "-1"}
-    | {"-7", "-8", "-9", "-77", "-88", "-99", "-999"}
+    f"{sign}{digit * n}" for digit in "789" for n in (1, 2, 3, 4) for sign in ("", "-")
+)
+WORDS = frozenset(
+    ("don't know", "dont know", "do not know", "refused", "unknown", "not known", "no answer")
 )
 LEAST_GAP = 2  # between a code and the largest number that is none
 
@@ -89,16 +91,15 @@ def _proposal(name: str, seen: Seen) -> tuple[str, str]:
 
 
 def _codes(states: Sequence[str]) -> list[str]:
-    """The numbers that may well mean "refused" or "do not know": 7, 9 and the like, set apart."""
-    found = [state for state in states if state in CODES]
-    rest = [float(number) for state in states if (number := number_of(state)) is not None]
-    rest = [number for number in rest if f"{number:g}" not in CODES]
-    if len(rest) + len(found) < len(states) or not rest:
-        return []
-    is_apart = [
-        float(code) < 0 <= min(rest) or float(code) >= max(rest) + LEAST_GAP for code in found
-    ]
-    return [code for code, apart in zip(found, is_apart, strict=True) if apart]
+    """What may well mean "not observed": "refused" and the like, or 7, 9, 99 set apart."""
+    words = [state for state in states if state.casefold().replace("’", "'") in WORDS]
+    codes = [state for state in states if state in CODES]
+    numbers = [number_of(state) for state in states if state not in CODES and state not in words]
+    rest = [float(number) for number in numbers if number is not None]
+    if len(rest) < len(numbers) or not rest:
+        return words
+    is_apart = [float(c) < 0 <= min(rest) or float(c) >= max(rest) + LEAST_GAP for c in codes]
+    return words + [code for code, apart in zip(codes, is_apart, strict=True) if apart]
 
 
 def cut_labels(data: Data, name: str, typed: str) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from urllib.parse import unquote
 
 from lacunet.building.bins import asked_bins
 from lacunet.errors import LacunetError
+from lacunet.estimate.auto import Auto
+from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import METHODS, options_of
 from lacunet.studio.project import ANYWHERE, Project
 from lacunet.studio.sketch import Sketch, checked_sketch
@@ -63,15 +65,31 @@ def network_words(project: Project, folder: str) -> Words:
 
 def learn_words(project: Project, folder: str) -> Words:
     """The command that learns the CPTs and draws their page."""
-    words = ["learn", f"{folder}/network.json", project.data, *reading_words(project)]
+    words = ["learn", f"{folder}/network.json", project.data, *learning_words(project)]
+    return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
+
+
+def learning_words(project: Project) -> Words:
+    """How the table is read and the CPTs are learned, as options."""
+    words = reading_words(project)
     if project.method:
         words += ["--method", project.method]
     if graph := missingness_of(project):
         words += ["--missingness", graph]
     words += ["--prior", str(project.prior), "--seed", str(project.seed)]
+    return [*words, "--intervals", str(project.level)] if project.level else words
+
+
+def query_words(project: Project, folder: str) -> Words:
+    """The command that answers the question; intervals come of learning once more."""
+    targets, evidence = question(project)
+    given = ",".join(_item(f"{name}={state}") for name, state in evidence.items())
+    words = ["query", f"{folder}/learned.json"]
     if project.level:
-        words += ["--intervals", str(project.level)]
-    return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
+        words = ["query", f"{folder}/network.json", project.data, *learning_words(project)]
+    for target in targets:
+        words += ["--query", f"{_item(target)}|{given}" if given else _item(target)]
+    return words if targets else []
 
 
 def diagnose_words(project: Project, folder: str) -> Words:
@@ -91,6 +109,11 @@ def structure_words(project: Project, folder: str, columns: Sequence[str]) -> Wo
         words += ["--without", ",".join(map(_item, without))]
     words += building_words(project, sketch)
     return [*words, "--seed", str(project.seed), "-o", f"{folder}/network.json"]
+
+
+def method_name(project: Project) -> str:
+    """The method that learning will use."""
+    return project.method or (MGraph.name if missingness_of(project) else Auto.name)
 
 
 def missingness_of(project: Project) -> str:
@@ -125,11 +148,7 @@ def question(project: Project) -> tuple[list[str], dict[str, str]]:
 def shell_text(project: Project, folder: str) -> str:
     """The whole work as shell commands."""
     commands = [network_words(project, folder), learn_words(project, folder)]
-    targets, evidence = question(project)
-    given = ",".join(_item(f"{name}={state}") for name, state in evidence.items())
-    for target in targets:
-        asked = f"{_item(target)}|{given}" if given else _item(target)
-        commands.append(["query", f"{folder}/learned.json", "--query", asked])
+    commands += filter(None, [query_words(project, folder)])
     lines = [f"mkdir -p {shlex.quote(folder)}", *(_command(words) for words in commands)]
     return "\n".join(lines) + "\n"
 
@@ -172,10 +191,11 @@ def python_text(project: Project, folder: str) -> str:
         _call("lc.write_network", [_Name("result.network"), f"{folder}/learned.json"], {}),
     ]
     targets, evidence = question(project)
-    interval = {"interval": project.level} if project.level else {}
-    for target in targets:
+    if targets:
+        interval = {"interval": project.level} if project.level else {}
         given = [evidence] if evidence else []
-        lines.append(f"print({_call('lc.query', [_Name('result'), target, *given], interval)})")
+        answer = _call("lc.query", [_Name("result"), _Name("name"), *given], interval)
+        lines += [f"for name in {_literal(targets)}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"
 
 

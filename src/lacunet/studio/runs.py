@@ -10,7 +10,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,7 +25,8 @@ from lacunet.output import replacing
 
 KEPT_LINES = 40
 PATIENCE = 5.0  # seconds to tidy up in, before a command is killed
-FILES = ("page.html", "learned.json", "network.json", "graph.txt", "output.txt")
+FILES = ("page.html", "learned.json", "network.json", "graph.txt", "network.svg", "output.txt")
+After = Callable[[Path], None]
 
 
 class BusyError(LacunetError):
@@ -99,14 +100,26 @@ class Runs:
             raise LacunetError(f"run {number} wrote no {name}.")
         return path
 
-    def start(self, number: int, kind: str, commands: Sequence[Sequence[str]], words: str) -> None:
-        """Run some commands, one after the other; ``words`` say what is special about them."""
+    def start(
+        self,
+        number: int,
+        kind: str,
+        commands: Sequence[Sequence[str]],
+        words: str,
+        after: After | None = None,
+    ) -> None:
+        """Run some commands, one after the other.
+
+        ``words`` say what is special about them; ``after`` is done to the folder once they have
+        ended well.
+        """
         with self._lock:
             if self.job is not None and self.job.status == "running":
                 raise BusyError(f"{self.job.kind} is still running.", "cancel it, or wait.")
             self.place(number).mkdir()
             self.job = Job(number, kind)
-            self._thread = Thread(target=self._run, args=(self.job, commands, words), daemon=True)
+            given = (self.job, commands, words, after)
+            self._thread = Thread(target=self._run, args=given, daemon=True)
             self._thread.start()
 
     def cancel(self) -> None:
@@ -130,9 +143,13 @@ class Runs:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _run(self, job: Job, commands: Sequence[Sequence[str]], words: str) -> None:
+    def _run(
+        self, job: Job, commands: Sequence[Sequence[str]], words: str, after: After | None
+    ) -> None:
         try:
             ended = all(self._carried_out(job, command) for command in commands)
+            if ended and after is not None:
+                after(self.place(job.number))
         except OSError as error:
             job.lines.append(f"the command cannot be run: {error.strerror}")
             ended = False

@@ -11,6 +11,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,10 +23,14 @@ from lacunet.data.given import Data
 from lacunet.errors import LacunetError
 from lacunet.estimate.registry import METHODS
 from lacunet.formats.files import read_network
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.plots import network_figure
 from lacunet.studio.columns import Table, columns_as_data, cut_labels, read_columns
 from lacunet.studio.commands import (
     diagnose_words,
     learn_words,
+    method_name,
+    missingness_of,
     network_words,
     python_text,
     shell_text,
@@ -41,7 +46,7 @@ from lacunet.wording import finite
 HOST = "127.0.0.1"
 MOST_BYTES = 2**20  # of a request
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
-KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN}
+KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN, ".svg": "image/svg+xml"}
 
 
 class RefusedError(LacunetError):
@@ -113,7 +118,7 @@ class Studio:
             raise StaleError("the project was changed in another tab.", "reload the page.")
         number = self.runs.next_number()
         folder = self.runs.name(number)
-        words = project.method or "default method"
+        words, after = "", None
         if asked["kind"] == "beside":
             first, second = (self.runs.name(int(one)) for one in asked["runs"])
             page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
@@ -122,7 +127,11 @@ class Studio:
         else:
             self.folder.table(project.data)
             commands = self._commands(asked["kind"], project, folder)
-        self.runs.start(number, asked["kind"], commands, words)
+        if asked["kind"] == "learn":
+            level = f", intervals at {project.level:g}" if project.level else ""
+            words = f"{method_name(project)}, prior {project.prior:g}{level}"
+            after = partial(_keep_graph, missingness_of(project))
+        self.runs.start(number, asked["kind"], commands, words, after)
         return {"number": number}
 
     def _commands(self, kind: str, project: Project, folder: str) -> list[list[str]]:
@@ -176,6 +185,14 @@ class Studio:
             if key not in self._tables:
                 self._tables = {key: read_columns(self._data(project))}
             return self._tables[key]
+
+
+def _keep_graph(graph: str, folder: Path) -> None:
+    """Put the figure of a learned network into its folder, and its mechanisms as text."""
+    network = read_network(folder / "learned.json")
+    network_figure(network, missingness=graph or None).write(folder / "network.svg")
+    if graph:
+        MissingnessGraph.parse(graph, network).write(folder / "graph.txt")
 
 
 @dataclass(frozen=True)
@@ -291,6 +308,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("Referrer-Policy", "no-referrer")
+        if kind not in (HTML, JSON, PLAIN):  # pages bring their own
+            self.send_header(
+                "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"
+            )
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("X-Frame-Options", "SAMEORIGIN")
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")

@@ -377,7 +377,7 @@
     if (isRunning) parts.push(make("p", {}, `${KINDS[job.kind]}: ${stage}${note ? `, ${note}` : ""} (${job.seconds} s)`), total ? make("progress", { value: done, max: total }) : make("progress", {}));
     else if (job?.status === "failed") parts.push(make("pre", { class: "warning" }, job.message));
     else if (job?.status === "cancelled") parts.push(make("p", {}, `Cancelled after ${job.seconds} s; nothing was changed.`));
-    else if (job?.status === "done") parts.push(make("p", {}, `Done in ${job.seconds} s.`));
+    else if (job?.status === "done") parts.push(make("p", {}, `Done in ${job.seconds} s. `, ...(job.kind === "learn" || job.kind === "beside" ? [make("button", { type: "button", class: "go", on: { click: () => { location.hash = "ask"; } } }, "Next: ask")] : [])));
     clear(byId("job"), ...parts);
     clear(byId("diagnosed"), ...(["diagnose"].includes(job?.kind) ? parts.map(part => part.cloneNode(true)) : []));
     if (["structure"].includes(job?.kind) && job.status !== "done") byId("hint").textContent = isRunning ? `${KINDS.structure}: ${stage} (${job.seconds} s)` : job.message || "";
@@ -412,9 +412,10 @@
   function showPage() {
     const frame = byId("asked-page"), run = runs.find(own => own.number === project.run);
     frame.hidden = !run;
-    byId("ask-words").textContent = run ? "" : "There is no result yet: learn first.";
+    clear(byId("ask-words"), ...(run ? [`Run ${run.number}: ${run.words}. Click a state to say that it was seen. `, make("a", { href: runFile(run.number, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
     if (!run || shownPage === run.number) return;
     shownPage = run.number;
+    frame.addEventListener("load", () => frame.contentDocument?.getElementById("network")?.scrollIntoView(), { once: true });
     frame.src = runFile(run.number, "page.html") + project.asked;
   }
   function keepQuestion() {
