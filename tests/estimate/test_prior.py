@@ -70,7 +70,7 @@ def test_rows_are_as_likely_as_scipy_says(counts: FloatArray, seed: int) -> None
 def test_two_components_by_hand() -> None:
     # Ten rows, all in the first state. One pseudo-count per cell makes that as likely as
     # a = 1/2 * 2/3 * ... * 10/11 = 1/11, a quarter per cell as b = 1/2 * 5/6 * ... * 37/38.
-    components = Components((1.0, 0.25), (), (1.0, 0.0))
+    components = Components((1.0, 0.25), (), (1.0, 0.0), power=1.0)
     counts = np.array([10.0, 0.0])
     one, quarter = 1 / 11, float(np.prod([(i + 0.25) / (i + 0.5) for i in range(10)]))
     logs = np.array([log_likelihood(counts, np.full(2, value)) for value in components.alike])
@@ -95,7 +95,7 @@ def test_pseudo_counts_give_the_posterior_mean_of_the_mixture(
     counts_of = {"A": one, "B": two}
     learned = learn_prior(counts_of)
     logs_of = {
-        name: np.stack([log_likelihood(own, a) for a in candidates(own)])
+        name: np.stack([log_likelihood(own, a) / 2 for a in candidates(own)])
         for name, own in counts_of.items()
     }
     every = np.concatenate([logs_of[v][:, own.sum(-1) >= 1] for v, own in counts_of.items()], 1)
