@@ -8,8 +8,8 @@ GROUP is ``choose`` or ``judge`` (the networks of the folder, halved by the CRC-
 ``run`` appends one line for each problem (a network, a way of going missing, a number of rows), for
 so much processor time, and goes on where it was stopped. Each line has the Kullback-Leibler
 divergence of EM under every rule (one start: factored-mar, or the first fit where the rule learns
-from it), and of every method with one pseudo-count per cell and with the learned prior; ``report``
-prints the tables of docs/prior.md.
+from it), and of every method as `lacunet.learn` runs it, with one pseudo-count per cell and with
+the learned prior; ``report`` prints the tables of docs/prior.md.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ import sys
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -28,80 +26,31 @@ from time import process_time
 import numpy as np
 
 import lacunet as lc
-from lacunet.estimate.cpts import posterior_mode
+from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.climb import Limits, climb
-from lacunet.estimate.em.fit import Options, Seeds, fit
-from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.start import start_cells
-from lacunet.estimate.method import Prior, Setting
-from lacunet.estimate.prior import Components, for_closed_form, learn_prior, log_likelihood
-from lacunet.estimate.registry import method_named
+from lacunet.estimate.prior import Components, learn_prior, log_likelihood
 from lacunet.formats.catalogue import example, names
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.joint import family_marginals
 from lacunet.model.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.gather import Gathering, Needs, Statistics
+from lacunet.statistics.gather import Compiling, Gathering, Needs
 from lacunet.statistics.observations import Held
-from lacunet.statistics.problems.layout import Layout, layout_of
+from lacunet.statistics.problems.layout import Layout
 from lacunet.wording import text_table
 
 MECHANISMS = {"mcar": MCAR(0.6, 0.4), "mar": MAR(0.5, 2, (1.0, 0.5))}
-SIZES = (100, 300, 1000, 5000)
+SIZES = (300, 1000)
 TOO_LARGE = ("water", "munin1", "barley")
 CONCENTRATIONS = ("0.2", "1", "3")
-RANDOM_NETWORKS = 12  # of each concentration
+RANDOM_NETWORKS = 6  # of each concentration
 FIRST_FIT = 0.25  # pseudo-counts per cell
-CLOSED_FORMS = ("direct-mcar", "direct-mar", "factored-mar")
+METHODS = ("em", "auto", "factored-mar", "direct-mar", "direct-mcar")
 TEN = Components((0.02, 0.06, 0.2, 0.5, 1, 2), (1, 4, 16, 64), (0.1,) * 10, power=1.0)
 ALIKE_ONLY = Components(like_neighbours=(), belief=(0.0, 0.0, 1.0, 0.0))
 Tables = Mapping[str, FloatArray]
 MEMORY = 2**30
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Rows of a network, counted and compiled; and the divergence of CPT cells from the truth."""
-
-    network: Network
-    rows: Held
-    statistics: Statistics
-    layout: Layout
-    engine: Engine
-    seeds: Seeds
-    divergence: Callable[[FloatArray], float]
-
-    @cached_property
-    def first_fit(self) -> FloatArray:
-        """The cells of EM whose expected counts the prior is learned from."""
-        return self.em(1 + FIRST_FIT, self.seeds)
-
-    @property
-    def next_seeds(self) -> Seeds:
-        """EM under a learned prior goes on from there."""
-        return replace(self.seeds, whole=self.first_fit)
-
-    def em(self, prior: Prior, seeds: Seeds) -> FloatArray:
-        """The cells of EM, one start."""
-        return climb(self.engine, seeds.whole, prior, Limits(1e-4, 500)).cells
-
-    def fitted(self, prior: Prior, seeds: Seeds, options: Options) -> FloatArray:
-        """The cells of EM as users run it: from as many starts as it makes by itself."""
-        rng = np.random.default_rng(0)
-        return fit(self.engine, seeds, prior, options, rng=rng).climb.cells
-
-    def shown(self) -> dict[str, FloatArray]:
-        """The counts of the rows that show the whole family."""
-        family_of = {name: self.network.family(name) for name in self.network.variables}
-        return {name: self.statistics.counts[own].dense() for name, own in family_of.items()}
-
-    def expected(self) -> dict[str, FloatArray]:
-        """The counts that a first fit of EM expects."""
-        return self.layout.tables(self.engine.expect(self.first_fit).counts)
-
-    def flat(self, tables: Tables) -> FloatArray:
-        return self.layout.flat(tables)
 
 
 def one_strength(counts_of: Tables) -> float:
@@ -115,74 +64,64 @@ def one_strength(counts_of: Tables) -> float:
     return float(grid[np.argmax([evidence(value) for value in grid])])
 
 
-def rules(expected: Tables, shown: Tables) -> dict[str, dict[str, FloatArray] | float]:
+def rules(expected: Tables, shown: Tables) -> dict[str, Tables | float]:
     """The pseudo-counts of every rule."""
     both = {name: (own + shown[name]) / 2 for name, own in expected.items()}
     return {
         "2": 1.0,
-        "0.25 for all": 0.25,
         "0.5 for all": 0.5,
         "one strength by likelihood": one_strength(shown),
-        "alike only": dict(learn_prior(expected, components=ALIKE_ONLY).pseudo_counts),
-        "ten components": dict(learn_prior(both, components=TEN).pseudo_counts),
-        "learned": dict(learn_prior(expected).pseudo_counts),
+        "alike only": learn_prior(expected, components=ALIKE_ONLY),
+        "ten components": learn_prior(both, components=TEN),
+        "learned": learn_prior(expected),
     }
 
 
-def measured(problem: Problem) -> dict[str, object]:
-    """The divergences of one problem, by rules (EM, one start) and by methods."""
-    seconds, began = {}, process_time()
-    expected, shown = problem.expected(), problem.shown()
-    seconds["first fit"] = process_time() - began
-    by_rule = {}
+def by_rules(network: Network, table: EncodedTable) -> dict[str, float]:
+    """The divergence of EM from one start, under every rule."""
+    bare = network.with_tables(None)
+    needs = Needs(bare.families, problems=Compiling(bare))
+    statistics = Held(table).gather(Gathering(needs, bare))
+    engine = engine_of(statistics.problems, MEMORY)
+    layout: Layout = engine.problems.layout
+    closed = lc.learn(bare, table, "factored-mar", prior=2).network
+    start = layout.flat({name: closed.cpt(name).table for name in bare.variables})
+    first = fitted(engine, start, FIRST_FIT)
+    expected = layout.tables(engine.expect(first).counts)
+    shown = {name: statistics.counts[bare.family(name)].dense() for name in bare.variables}
+    found = {}
     for name, pseudo in rules(expected, shown).items():
-        if isinstance(pseudo, dict):
-            cells = problem.em(1 + problem.flat(pseudo), problem.next_seeds)
+        if isinstance(pseudo, float):
+            cells = fitted(engine, start, pseudo)
         else:
-            cells = problem.em(1 + pseudo, problem.seeds)
-        by_rule[name] = problem.divergence(cells)
-    began = process_time()
-    learned = learn_prior(expected)
-    seconds["prior"] = process_time() - began
-    by_method = {}
-    heldout = Options(stop="heldout")
-    flat = problem.flat(learned.pseudo_counts)
-    for name, options in (("em", Options()), ("auto", heldout)):
-        for words, prior, seeds in (
-            ("2", 2.0, problem.seeds),
-            ("learned", 1 + flat, problem.next_seeds),
-        ):
-            began = process_time()
-            cells = problem.fitted(prior, seeds, options)
-            seconds[f"{name} {words}"] = process_time() - began
-            by_method[f"{name} {words}"] = problem.divergence(cells)
-    total = problem.statistics.total
-    of_shown = for_closed_form(learn_prior(shown), shown, total)
-    for name in CLOSED_FORMS:
-        for words in ("2", "learned"):
-            tables = {}
-            for variable, joint in joints(problem, name).items():
-                prior = 2.0 if words == "2" else of_shown.concentration(variable)
-                tables[variable], _ = posterior_mode(joint, total, prior)
-            by_method[f"{name} {words}"] = problem.divergence(problem.flat(tables))
-    return {"rules": by_rule, "methods": by_method, "seconds": seconds, "words": str(learned)}
+            cells = fitted(engine, first, layout.flat(dict(pseudo)))
+        found[name] = divergence(network, bare.with_tables(layout.tables(cells)))
+    return found
 
 
-def joints(problem: Problem, name: str) -> dict[str, FloatArray]:
-    """The families' joints as a closed form estimates them."""
-    method, network = method_named(name), problem.network.with_tables(None)
-    plan = method.plan(network, problem.rows.partially_observed)
-    statistics = gathered(problem.rows, network, plan.needs)
-    return {v: method.joint(network, v, statistics).table for v in network.variables}
+def fitted(engine: Engine, start: FloatArray, pseudo: float | FloatArray) -> FloatArray:
+    return climb(engine, start, 1 + pseudo, Limits(1e-4, 500)).cells
 
 
-def gathered(rows: Held, network: Network, needs: Needs) -> Statistics:
-    setting = Setting()
-    return rows.gather(Gathering(needs, network, setting.deadline, MEMORY, 0), setting.progress)
+def measured(network: Network, table: EncodedTable) -> dict[str, object]:
+    """The divergences of one problem, by rules (EM, one start) and by methods."""
+    bare = network.with_tables(None)
+    by_method, seconds, words = {}, {}, ""
+    for name, prior in product(METHODS, (2, "learn")):
+        key = f"{name} {'learned' if prior == 'learn' else prior}"
+        began = process_time()
+        result = lc.learn(bare, table, name, prior)
+        seconds[key] = process_time() - began
+        by_method[key] = divergence(network, result.network)
+        words = str(result.prior) if key == "em learned" else words
+    found = {"rules": by_rules(network, table), "methods": by_method}
+    return found | {"seconds": seconds, "words": words}
 
 
-def drawn(network: Network, mechanism: str, rows: int, rng: np.random.Generator) -> Problem | None:
-    """A problem, unless values cannot go missing so, or a variable is never shown."""
+def drawn(
+    network: Network, mechanism: str, rows: int, rng: np.random.Generator
+) -> EncodedTable | None:
+    """Rows, unless values cannot go missing so, or a variable is never shown."""
     try:
         table = simulate(network, rows, MECHANISMS[mechanism], rng).table
     except lc.LacunetError:
@@ -190,34 +129,18 @@ def drawn(network: Network, mechanism: str, rows: int, rng: np.random.Generator)
     # A hidden variable's states have no names to compare by.
     if not table.partially_observed or max(table.missing_of.values()) == rows:
         return None
-    bare, held = network.with_tables(None), Held(table)
-    plan = EM(stop="heldout").plan(bare, held.partially_observed)
-    statistics = gathered(held, bare, plan.needs)
-    assert statistics.problems is not None
-    assert statistics.learning is not None
-    whole, learning = (
-        start_cells("factored-mar", plan, own, Setting())
-        for own in (statistics, statistics.learning)
-    )
-    layout = layout_of(bare)
-    return Problem(
-        network,
-        held,
-        statistics,
-        layout,
-        engine_of(statistics.problems, MEMORY),
-        Seeds(whole, learning),
-        divergence_from(network, layout),
-    )
+    return table
 
 
-def divergence_from(network: Network, layout: Layout) -> Callable[[FloatArray], float]:
-    """The Kullback-Leibler divergence of CPT cells from a network."""
-    weights = layout.flat(family_marginals(network, memory=MEMORY))
-    truth = layout.flat({name: network.cpt(name).table for name in network.variables})
-    possible = weights > 0
-    weights, logs = weights[possible], np.log(truth[possible])
-    return lambda cells: float(weights @ (logs - np.log(cells[possible])))
+def divergence(truth: Network, learned: Network) -> float:
+    """The Kullback-Leibler divergence of a network from the truth."""
+    weights = family_marginals(truth, memory=MEMORY)
+    total = 0.0
+    for name, weight in weights.items():
+        possible = weight > 0
+        ratio = truth.cpt(name).table[possible] / learned.cpt(name).table[possible]
+        total += float(weight[possible] @ np.log(ratio))
+    return total
 
 
 def networks(group: str, folder: Path | None) -> Iterator[tuple[str, Callable[[], Network]]]:
@@ -270,8 +193,9 @@ def run(results: Path, seed: int, seconds: float, group: str, folder: Path | Non
         if process_time() - began > seconds:
             return
         chance = np.random.default_rng([seed, zlib.crc32(f"{name} {mechanism} {rows}".encode())])
-        problem = drawn(read(), mechanism, rows, chance)
-        line = {"key": key} | ({"skipped": True} if problem is None else measured(problem))
+        network = read()
+        table = drawn(network, mechanism, rows, chance)
+        line = {"key": key} | ({"skipped": True} if table is None else measured(network, table))
         with results.open("a") as file:
             file.write(json.dumps(line) + "\n")
 
@@ -299,7 +223,7 @@ def report(lines: Iterable[dict]) -> None:
         print(text_table(["em, one start", *parts], every, left=1))
         for against in ("its own", "em"):
             every = []
-            for name in ("em", "auto", *CLOSED_FORMS):
+            for name in METHODS:
                 base = f"{name if against == 'its own' else 'em'} 2"
                 own = f"{name} learned"
                 every.append(

@@ -26,6 +26,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow, write_arrow
 from lacunet.estimate.count import count, count_into, merge_into
 from lacunet.estimate.learn import learn
+from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.registry import METHODS
 from lacunet.estimate.result import Result
 from lacunet.missingness.graph import MissingnessGraph
@@ -48,6 +49,7 @@ class Case:
     method: str
     folder: Path
     rng: np.random.Generator = field(repr=False)
+    prior: Any = 2.0
 
     @property
     def rows(self) -> pa.Table:
@@ -72,7 +74,7 @@ class Case:
     def learned(self, data: Any, **how: Any) -> Result:
         """The result from data in whatever form, with intervals."""
         weight = None if self.table.weights is None else WEIGHT
-        how = {"weight": weight, "memory": MEMORY, "intervals": True, **how}
+        how = {"weight": weight, "memory": MEMORY, "intervals": True, "prior": self.prior, **how}
         return learn(self.network, data, self.method, **self.options, **how)
 
     def parts(self, number: int) -> list[pa.Table]:
@@ -221,6 +223,10 @@ def assert_same(found: Result, expected: Result) -> None:
     assert (found.rows, found.missing) == (expected.rows, expected.missing)
     assert found.total == pytest.approx(expected.total, rel=1e-12)
     assert found.why == expected.why
+    if isinstance(expected.prior, LearnedPrior):
+        assert isinstance(found.prior, LearnedPrior)
+        for name, pseudo in expected.prior.items():
+            np.testing.assert_allclose(found.prior[name], pseudo, rtol=1e-9)
     # EM moves freely where no row shows a variable: there rounding grows, and rows in memory in
     # another order give CPTs that differ by some 1e-12 too.
     hides_any = any(missing == expected.rows for missing in expected.missing.values())
@@ -265,9 +271,12 @@ def random_case(path: str, method: str, seed: int, folder: Path) -> Case:
 
 @pytest.mark.parametrize("path", QUICK_PATHS)
 @pytest.mark.parametrize("method", METHODS)
-def test_every_path_gives_what_rows_in_memory_give(path: str, method: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("prior", [2.0, "learn"])
+def test_every_path_gives_what_rows_in_memory_give(
+    path: str, method: str, prior: Any, tmp_path: Path
+) -> None:
     for seed in range(SEEDS):
-        case = random_case(path, method, seed, tmp_path)
+        case = replace(random_case(path, method, seed, tmp_path), prior=prior)
         assert_same(QUICK_PATHS[path](case), case.learned(case.rows))
 
 
@@ -278,5 +287,6 @@ def test_every_path_gives_what_rows_in_memory_give_in_many_cases(
     path: str, method: str, tmp_path: Path
 ) -> None:
     for seed in range(SEEDS, 12) if path in QUICK_PATHS else range(2):
-        case = random_case(path, method, seed, tmp_path)
+        prior = (2.0, "learn")[seed % 2]
+        case = replace(random_case(path, method, seed, tmp_path), prior=prior)
         assert_same(SLOW_PATHS[path](case), case.learned(case.rows))

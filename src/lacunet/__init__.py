@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from lacunet.estimate.explain import Explanation, explain
     from lacunet.estimate.learn import learn
     from lacunet.estimate.mgraph import MGraph
+    from lacunet.estimate.prior import LearnedPrior
     from lacunet.estimate.result import Interrupted, Result, read_result
     from lacunet.evaluate import kl_divergence
     from lacunet.formats.catalogue import example
@@ -83,6 +84,7 @@ __all__ = [
     "Interrupted",
     "LacunetError",
     "LacunetWarning",
+    "LearnedPrior",
     "Listwise",
     "LoopyEM",
     "MGraph",
@@ -151,6 +153,7 @@ _HOME_OF = {
     "Interrupted": "estimate.result",
     "LacunetError": "errors",
     "LacunetWarning": "errors",
+    "LearnedPrior": "estimate.prior",
     "Listwise": "estimate.deletion.forms",
     "LoopyEM": "estimate.em.method",
     "MGraph": "estimate.mgraph",

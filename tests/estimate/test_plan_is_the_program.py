@@ -84,15 +84,22 @@ class Watched:
 
 
 def assert_as_explained(
-    monkeypatch: pytest.MonkeyPatch, way: str, data: Any, memory: int | None = None
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+    data: Any,
+    memory: int | None = None,
+    prior: Any = 2.0,
 ) -> None:
     method, options = WAYS[way]
-    told = lc.explain(NETWORK, data, method, memory=memory, **options)
+    told = lc.explain(NETWORK, data, method, prior, memory=memory, **options)
     watched = Watched(monkeypatch)
-    result = lc.learn(NETWORK, data, method, memory=memory, **options)
+    result = lc.learn(NETWORK, data, method, prior, memory=memory, **options)
     (ran,), (asked,) = watched.plans, watched.needs
     assert told.stages == tuple(stage.name for stage in ran.stages)
     assert told.plan.partially == ran.partially
+    assert told.plan.prior == ran.prior == prior
+    assert told.plan.prior_from == ran.prior_from
+    assert bool(ran.prior_from) == (prior == "learn") == isinstance(result.prior, lc.LearnedPrior)
     needs = told.plan.needs()
     assert (needs.families, needs.complete, needs.rows) == (
         asked.families,
@@ -110,8 +117,11 @@ def assert_as_explained(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_explained_is_what_is_learned(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_as_explained(monkeypatch, way, rows_of(way))
+@pytest.mark.parametrize("prior", [2.0, "learn"])
+def test_what_is_explained_is_what_is_learned(
+    way: str, prior: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert_as_explained(monkeypatch, way, rows_of(way), prior=prior)
 
 
 SOURCES = ["csv", "parquet", "streamed", "statistics", "pandas", "query"]

@@ -63,11 +63,13 @@ def assert_same(one: Any, two: Any) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_result_of_every_method_comes_back_whole(method: str, tmp_path: Path) -> None:
-    result = learned(method, intervals=True)
+@pytest.mark.parametrize("prior", [2.0, "learn"])
+def test_a_result_of_every_method_comes_back_whole(method: str, prior: Any, tmp_path: Path) -> None:
+    result = learned(method, prior=prior, intervals=True)
     result.write(tmp_path / "result.json")
     back = lc.read_result(tmp_path / "result.json")
     assert_same(back, result)
+    assert str(back.prior) == str(result.prior)
     for name, report in result.families.items():
         again = back.families[name]
         assert (again.estimand, again.latex, again.mathml) == (
@@ -78,9 +80,9 @@ def test_a_result_of_every_method_comes_back_whole(method: str, tmp_path: Path) 
     for given in (result, back):
         given.interval("Wet")
     asked = lc.query(result, "Rain", {"Wet": "yes"}, interval=True)
-    again = lc.query(back, "Rain", {"Wet": "yes"}, interval=True)
-    np.testing.assert_array_equal(again, asked)
-    np.testing.assert_array_equal(again.interval, asked.interval)
+    answer = lc.query(back, "Rain", {"Wet": "yes"}, interval=True)
+    np.testing.assert_array_equal(answer, asked)
+    np.testing.assert_array_equal(answer.interval, asked.interval)
     assert lc.read_network(tmp_path / "result.json") == result.network
 
 

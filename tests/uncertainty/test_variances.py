@@ -130,7 +130,7 @@ def _em(table: EncodedTable, prior: float) -> tuple[Network, Engine, EmSpreads]:
     network = learn(CHAIN, table, method, prior=prior).network
     engine = engine_of(compile_problems(CHAIN.with_tables(None), table), 2**30)
     cells = engine.problems.layout.flat(dict(network.tables_of or {}))
-    return network, engine, em_uncertainty(engine, cells, prior)
+    return network, engine, em_uncertainty(engine, cells, np.full(len(cells), prior - 1))
 
 
 def test_the_variance_of_em_is_the_inverse_hessian_by_enumeration() -> None:
@@ -187,7 +187,7 @@ def test_a_direction_that_the_data_do_not_identify_is_named() -> None:
     learned = learn(network, table, EM(tolerance=1e-10, max_iterations=50_000)).network
     engine = engine_of(compile_problems(network, table), 2**30)
     cells = engine.problems.layout.flat(dict(learned.tables_of or {}))
-    found = em_uncertainty(engine, cells, 2.0)
+    found = em_uncertainty(engine, cells, np.ones(len(cells)))
     assert found.unidentified
     assert {name for one in found.unidentified for name in one.families} == {"H", "X"}
     assert found.spread_of["Y"].row_sizes == pytest.approx(400)

@@ -13,6 +13,7 @@ from lacunet.cli.options import (
     add_memory,
     add_method_arguments,
     add_network_or_edges,
+    add_prior,
     data_of,
     has_data,
     method_of,
@@ -43,6 +44,7 @@ def add_arguments(command: ArgumentParser) -> None:
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")
     add_json(command, "print the plan as JSON")
+    add_prior(command)
     add_memory(command)
     add_method_arguments(command)
     add_data_arguments(command)
@@ -69,6 +71,7 @@ def _explain_families(options: Namespace, network: Network) -> int:
             network,
             data_of(options) if has_data(options) else None,
             options.method,
+            options.prior,
             memory=options.memory,
             progress=progress,
             **method_options(options),

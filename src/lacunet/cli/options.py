@@ -194,8 +194,8 @@ def add_prior(command: Any, text: str = "2 adds one pseudo-count per cell, 1 non
     add(
         command,
         "--prior ALPHA",
-        f"concentration of the Dirichlet prior: {text}",
-        type=float,
+        f"concentration of the Dirichlet prior: {text}, or 'learn'",
+        type=prior,
         default=2.0,
     )
 
@@ -450,6 +450,11 @@ def number(text: str, kind: Callable[[str], Number], low: float, high: float, wh
 def seed(text: str) -> int:
     """A seed for random numbers."""
     return natural(text)
+
+
+def prior(text: str) -> float | str:
+    """The concentration of the prior, or that it is to be learned."""
+    return text if text == "learn" else number(text, float, -inf, inf, "a number, or 'learn'")
 
 
 def natural(text: str) -> int:

@@ -21,6 +21,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.learn import learn
 from lacunet.estimate.method import Method
+from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import method_named, options_of
 from lacunet.evaluate import divergence, fit
 from lacunet.missingness.fitted import fitted_mechanisms
@@ -57,7 +58,7 @@ class Case:
     truth: Network
     missingness: Missingness
     rows: int
-    prior: float
+    prior: AskedPrior
 
     @property
     def methods(self) -> Scope:
@@ -131,7 +132,7 @@ def case_of(
     network: Network,
     table: EncodedTable,
     truth: str = "factored-mar",
-    prior: float = 2.0,
+    prior: AskedPrior = 2.0,
     rows: int | None = None,
     separator: Scope | None = None,
 ) -> Case:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import exp, inf
 from typing import Any
@@ -14,9 +14,12 @@ from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.stage import flat_concentration
 from lacunet.estimate.em.tilted import TiltedRows, tilted_network
 from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Setting, planned
+from lacunet.estimate.method import Setting, checked_prior, planned
+from lacunet.estimate.prior import AskedPrior
+from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.engine import engine_of
 from lacunet.memory import memory_budget
@@ -81,7 +84,7 @@ def sensitivity(
     weight: Any = None,
     groups: int = GROUPS,
     method: str = "direct-mar",
-    prior: float = 2.0,
+    prior: AskedPrior = 2.0,
     memory: int | None = None,
     progress: Progress = silent,
 ) -> Sensitivity:
@@ -113,7 +116,8 @@ def sensitivity(
         "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
         every tilt, so that all that a row shows speaks about what it hides.
     prior
-        The concentration of the Dirichlet prior, for "em".
+        The concentration of the Dirichlet prior, for "em", or "learn": then it is learned once,
+        by plain EM.
 
     Examples
     --------
@@ -136,7 +140,7 @@ def sensitivity(
         raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
-    setting = Setting(prior, memory=budget, progress=progress)
+    setting = Setting(checked_prior(prior, network), memory=budget, progress=progress)
     with observations(data_given(data, weight=weight), network, budget, progress=progress) as rows:
         look = rows.look()
         folds = folds_of(None, groups, 0, look.units)
@@ -144,7 +148,10 @@ def sensitivity(
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         grouped = _grouped(network, look, mechanism, given)
         statistics = _counted(network, rows, question, grouped, folds, setting, method == "em")
-        start = _start(network, rows, setting) if method == "em" else None
+        start = None
+        if method == "em":
+            learned = _start(network, rows, setting)
+            start, setting = learned.network, replace(setting, prior=learned.prior)
     tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
     logs: tuple[float, ...] = ()
     if start is not None:
@@ -211,10 +218,10 @@ def _counted(
     return statistics
 
 
-def _start(network: Network, rows: AnyRows, setting: Setting) -> Network:
-    """The network as plain EM learns it."""
+def _start(network: Network, rows: AnyRows, setting: Setting) -> Result:
+    """What plain EM learns."""
     em = EM(tolerance=1e-6, max_iterations=5_000)
-    return carry_out(planned(em, network, rows.look()), rows, setting).network
+    return carry_out(planned(em, network, rows.look(), setting.prior), rows, setting)
 
 
 def _distinct(statistics: Statistics) -> EncodedTable:
@@ -246,7 +253,8 @@ def _by_em(
     def tilted(sample: Statistics) -> TiltedRows:
         assert sample.problems is not None
         engine = engine_of(sample.problems, setting.memory)
-        return TiltedRows(engine, start, question, setting.prior, near)
+        prior = flat_concentration(setting.used_prior, engine.problems.layout)
+        return TiltedRows(engine, start, question, prior, near)
 
     whole = tilted(statistics.sample(0))
     for done, delta in enumerate(deltas):

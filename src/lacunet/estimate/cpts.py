@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimands.notation import Notation
-from lacunet.estimate.method import FamilyPlan, FamilyReport, Prior
+from lacunet.estimate.method import Concentration, FamilyPlan, FamilyReport
+from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.uncertainty.direct import row_sizes
@@ -35,7 +36,7 @@ class HighestPosterior:
         return notation.block([notation.highest_posterior(probability)])
 
 
-def posterior_mode(joint: FloatArray, total: float, prior: Prior) -> tuple[FloatArray, int]:
+def posterior_mode(joint: FloatArray, total: float, prior: Concentration) -> tuple[FloatArray, int]:
     r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
 
     .. math::
@@ -68,7 +69,7 @@ def family_report(
     family: FamilyPlan,
     counts: Counts,
     network: Network,
-    prior: float,
+    prior: Prior,
     *,
     rows_used: int,
     used: Counts | None = None,
@@ -119,7 +120,7 @@ def family_report(
 
 
 def _about_support(
-    family: FamilyPlan, support: FloatArray, network: Network, prior: float
+    family: FamilyPlan, support: FloatArray, network: Network, prior: Prior
 ) -> Iterator[str]:
     """Name the CPT rows that no row of the data shows, and those that are mostly prior."""
     name, parents, rows = family.variable, family.parents, support.size
@@ -129,11 +130,15 @@ def _about_support(
     elif without.any():
         where = "; ".join(configurations(without, parents, network))
         yield f"no row shows {name} where {where}: {_rest(int(without.sum()), rows)}"
-    pseudo = (prior - 1) * network.cardinality(name)
+    if isinstance(prior, LearnedPrior):
+        pseudo, words = prior[name].sum(axis=-1), "the learned prior's pseudo-counts"
+    else:
+        pseudo = np.asarray((prior - 1) * network.cardinality(name))
+        words = f"the prior's {float(pseudo):g}"
     weak = int(np.count_nonzero(~without & (support < pseudo)))
     if weak:
         part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"
-        yield f"{part} on fewer rows than the prior's {pseudo:g}: mostly the prior"
+        yield f"{part} on fewer rows than {words}: mostly the prior"
 
 
 def _rest(number: int, rows: int) -> str:

@@ -19,7 +19,8 @@ from lacunet.estimands.deletion import Estimand, Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
-from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, planned
+from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, checked_prior, planned
+from lacunet.estimate.prior import AskedPrior, LearnedPrior
 from lacunet.estimate.registry import method_of
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast, forecast
@@ -66,10 +67,20 @@ class Explanation:
         """The names of the stages, in the order in which they run."""
         return tuple(stage.name for stage in self.plan.stages)
 
+    @property
+    def prior(self) -> str:
+        """What will be added to each cell."""
+        asked = self.plan.prior
+        if isinstance(asked, str):
+            return f"to be learned from {self.plan.prior_from}"
+        if isinstance(asked, LearnedPrior):
+            return f"learned before, {asked}"
+        return f"{asked - 1:g} pseudo-count{'' if asked == 2 else 's'} per cell"
+
     def __str__(self) -> str:
         plan = self.plan
         lines = [self._heading(), *filter(None, (plan.category, plan.intention))]
-        lines += _stage_lines(plan)
+        lines += [*_stage_lines(plan), f"prior: {self.prior}"]
         lines.append("")
         for family in self.families.values():
             given = f" given {', '.join(family.parents)}" if family.parents else ""
@@ -122,6 +133,7 @@ class Explanation:
             "stages": [
                 {"name": stage.name, "branches": list(stage.branches)} for stage in plan.stages
             ],
+            "prior": self.prior,
             "rows": self.rows,
             "partially_observed": list(plan.partially),
             "families": {
@@ -158,6 +170,7 @@ def explain(
     network: AnyNetwork,
     data: Any = None,
     method: str | Method | None = None,
+    prior: AskedPrior = 2.0,
     *,
     memory: int | None = None,
     progress: Progress = silent,
@@ -170,7 +183,7 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, memory, progress
+    network, data, method, prior, memory, progress
         As `lacunet.learn` takes them; without data every variable may have missing values.
     options
         The options of the method.
@@ -184,13 +197,14 @@ def explain(
     network = as_network(network)
     chosen, budget = method_of(network, method, options), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
+    prior = checked_prior(prior, network)
     with ExitStack() as stack:
         if data is None:
-            return _explained(planned(chosen, network, Look()), None, budget)
+            return _explained(planned(chosen, network, Look(), prior), None, budget)
         rows = stack.enter_context(
             observations(data_given(data), network, budget, progress=progress)
         )
-        return _explained(planned(chosen, network, rows.look()), rows, budget)
+        return _explained(planned(chosen, network, rows.look(), prior), rows, budget)
 
 
 def _explained(plan: Plan, rows: AnyRows | None, budget: int) -> Explanation:

@@ -35,6 +35,7 @@ from lacunet.estimate.method import (
     Setting,
     run,
 )
+from lacunet.estimate.prior import concentration_of, pseudo_counts
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.inference.joint import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
@@ -104,20 +105,22 @@ def recipe_of(plan: Plan, memory: float) -> str:
     return RATE_MATRIX if fits else plan.recipe_otherwise
 
 
-def recipe_after(plan: Plan, recipe: str, learned: Learned, prior: float) -> str:
+def recipe_after(plan: Plan, recipe: str, learned: Learned, setting: Setting) -> str:
     """The recipe, or the other one where EM has not converged."""
     engine = learned.engine
-    if recipe != RATE_MATRIX or (engine is not None and _has_converged(learned, prior)):
+    if recipe != RATE_MATRIX or (engine is not None and _has_converged(learned, setting)):
         return recipe
     return plan.recipe_otherwise
 
 
-def _has_converged(learned: Learned, prior: float) -> bool:
+def _has_converged(learned: Learned, setting: Setting) -> bool:
     """Whether one more EM step moves no parameter by much."""
     assert learned.engine is not None
     assert learned.network is not None
-    cells = learned.engine.problems.layout.flat(dict(learned.network.tables_of or {}))
-    moved = em_curvature(learned.engine, cells, prior).step(cells) - cells
+    layout = learned.engine.problems.layout
+    cells = layout.flat(dict(learned.network.tables_of or {}))
+    pseudo = layout.flat(pseudo_counts(setting.used_prior, layout.network))
+    moved = em_curvature(learned.engine, cells, pseudo).step(cells) - cells
     return bool(np.abs(moved).max() < CONVERGED)
 
 
@@ -190,7 +193,7 @@ def _by_counts(
     spread_of = {
         name: counted_spread(counts, network.cpt(name).table) for name, counts in counts_of.items()
     }
-    covariance = Uncorrelated(counts_of, setting.prior)
+    covariance = Uncorrelated(counts_of, pseudo_counts(setting.used_prior, network))
     return Uncertainty(network, spread_of, COUNTS, covariance, whole.total)
 
 
@@ -218,10 +221,12 @@ def _by_influence(
         tables = {}
         for name, moves in moves_of.items():
             cells = np.maximum(np.tensordot(sample, moves, axes=1), 0.0) + share * fallen_of[name]
-            tables[name], _ = posterior_mode(cells, 1.0, setting.prior)
+            prior = concentration_of(setting.used_prior, name)
+            tables[name], _ = posterior_mode(cells, 1.0, prior)
         networks.append(network.with_tables(tables))
+    pseudo_of = pseudo_counts(setting.used_prior, network)
     replicates = Replicates(
-        network, tuple(networks), folds.scales, folds.degrees, whole.total, setting.prior
+        network, tuple(networks), folds.scales, folds.degrees, whole.total, pseudo_of
     )
     return Uncertainty(network, spread_of, INFLUENCE, replicates, whole.total)
 
@@ -283,7 +288,8 @@ def _refitted(
     setting.progress("intervals", len(scales), len(scales), "fits")
     network = learned.network or plan.network.with_tables(learned.tables)
     by_design = plan.units is not None and plan.units.is_replicated
-    return Replicates(network, tuple(networks), scales, degrees, total, setting.prior, by_design)
+    pseudo_of = pseudo_counts(setting.used_prior, network)
+    return Replicates(network, tuple(networks), scales, degrees, total, pseudo_of, by_design)
 
 
 def _by_rate_matrix(
@@ -291,8 +297,10 @@ def _by_rate_matrix(
 ) -> Uncertainty:
     assert learned.engine is not None
     assert learned.network is not None
-    cells = learned.engine.problems.layout.flat(dict(learned.network.tables_of or {}))
-    em = em_uncertainty(learned.engine, cells, setting.prior, setting.progress)
+    layout = learned.engine.problems.layout
+    cells = layout.flat(dict(learned.network.tables_of or {}))
+    pseudo = layout.flat(pseudo_counts(setting.used_prior, layout.network))
+    em = em_uncertainty(learned.engine, cells, pseudo, setting.progress)
     return Uncertainty(
         learned.network, em.spread_of, RATE_MATRIX, em, statistics.total, em.unidentified
     )

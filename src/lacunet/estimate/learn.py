@@ -6,7 +6,6 @@ Look at the data, plan, count, run: the plan decides everything, and what runs c
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,11 @@ from lacunet.estimate.method import (
     MethodError,
     Plan,
     Setting,
+    checked_prior,
     planned,
     run,
 )
+from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import method_of
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import AnyNetwork, as_network
@@ -47,7 +48,7 @@ def learn(
     network: AnyNetwork,
     data: Any,
     method: str | Method | None = None,
-    prior: float = 2.0,
+    prior: AskedPrior = 2.0,
     weight: Any = None,
     *,
     counts: Any = None,
@@ -78,7 +79,8 @@ def learn(
         ``missingness`` is given.
     prior
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count per cell,
-        1 none.
+        1 none; "learn" adds to each cell what the counts of all CPTs speak for. A prior that was
+        learned before, `Result.prior`, can be given again.
     weight
         Sampling weights: the name of a column, or one for each row.
     counts
@@ -117,8 +119,9 @@ def learn(
     """
     network = as_network(network)
     chosen = method_of(network, method_counted_for(data) if method is None else method, options)
+    prior = checked_prior(prior, network)
     setting = Setting(
-        checked_prior(prior),
+        prior,
         np.random.default_rng(rng),
         memory_budget(memory),
         progress,
@@ -135,7 +138,7 @@ def learn(
         jobs=checked_jobs(jobs),
         progress=progress,
     ) as rows:
-        plan = planned(chosen, network, rows.look())
+        plan = planned(chosen, network, rows.look(), prior)
         return carry_out(plan, rows, setting, intervals)
 
 
@@ -146,13 +149,15 @@ def carry_out(plan: Plan, rows: AnyRows, setting: Setting, intervals: bool = Fal
     seed = int(setting.rng.integers(2**62)) if is_drawn else 0
     statistics = counted(plan, recipe, rows, setting, seed)
     learned = run(plan, statistics, setting)
+    if learned.prior is not None:  # the same for intervals and all replicates
+        setting = replace(setting, prior=learned.prior)
     result = _result(plan, statistics, learned, setting)
     if result.ended is not None and result.ended.reason == "interrupted":
         raise Interrupted(result)
     if recipe is None:
         return result
     try:
-        chosen = recipe_after(plan, recipe, learned, setting.prior)
+        chosen = recipe_after(plan, recipe, learned, setting)
         if chosen != recipe:
             statistics = counted(plan, chosen, rows, setting, seed)
         uncertainty = uncertainty_of(
@@ -198,13 +203,20 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
         plan.method,
         statistics.rows,
         statistics.total,
-        setting.prior,
+        setting.used_prior,
         {name: statistics.missing_of[name] for name in plan.network.variables},
         (*statistics.notes, *plan.notes, *learned.notes),
         learned.ended,
-        learned.why,
+        _why(plan, learned),
         learned.mechanisms,
     )
+
+
+def _why(plan: Plan, learned: Learned) -> str:
+    """The reason for the method and, where it was learned, for the prior."""
+    if plan.prior != LEARN:
+        return learned.why
+    return f"{learned.why} The prior was learned: {learned.prior}.".lstrip()
 
 
 def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:
@@ -241,16 +253,6 @@ def _with_intervals(result: Result, uncertainty: Uncertainty) -> Result:
             warnings=(*report.warnings, *doubts),
         )
     return replace(result, uncertainty=uncertainty, families=families)
-
-
-def checked_prior(prior: Any) -> float:
-    """The concentration of the prior, if it is one."""
-    if not (isinstance(prior, Real) and np.isfinite(float(prior)) and float(prior) >= 1):
-        raise MethodError(
-            f"prior is {prior!r}, but the Dirichlet concentration must be a number of at least 1 "
-            "(1: maximum likelihood, 2: one pseudo-count per cell)."
-        )
-    return float(prior)
 
 
 def checked_jobs(jobs: int) -> int:

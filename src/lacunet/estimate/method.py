@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isinf
+from numbers import Real
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
+from lacunet.estimate.prior import LEARN, AskedPrior, LearnedPrior, Prior
 from lacunet.inference.engine import Engine
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -29,7 +31,7 @@ from lacunet.statistics.gather import Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.units import Units
 
-Prior = float | FloatArray  # concentration of the Dirichlet prior: of all cells, or of each
+Concentration = float | FloatArray  # of the Dirichlet prior: of all cells, or of each
 
 
 class MethodError(LacunetError):
@@ -91,6 +93,7 @@ class Stage:
     stages before have learned; it sees no row. ``branches`` say what it does otherwise where only
     the counts can tell; ``chosen`` are its families once these are known. ``is_replicated`` if
     replicates of the rows are estimated from its own counts, and not from what all rows gave.
+    ``prior_from`` says what a prior that is to be learned is learned from.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Stage:
     branches: tuple[str, ...] = ()
     chosen: Callable[[Statistics], Mapping[str, FamilyPlan]] | None = None
     is_replicated: bool = True
+    prior_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,7 @@ class Plan:
     the rows that is held out. ``recipe`` says how intervals are made, ``recipe_otherwise`` how if
     the method did not converge. ``scale`` makes the rows' weights add up to what they are worth.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
+    ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it.
     """
 
     method: str
@@ -128,6 +133,13 @@ class Plan:
     scale: float = 1.0
     graph: MissingnessGraph | None = None
     units: Units | None = None
+    prior: AskedPrior = 2.0
+
+    @property
+    def prior_from(self) -> str:
+        """What the prior will be learned from; empty where it is given."""
+        said = dict.fromkeys(stage.prior_from for stage in self.stages if stage.prior_from)
+        return "; ".join(said) if self.prior == LEARN else ""
 
     @property
     def families(self) -> dict[str, FamilyPlan]:
@@ -164,17 +176,24 @@ class Plan:
 class Setting:
     r"""What every estimate needs beside the statistics.
 
-    ``prior`` is the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one;
+    ``prior`` is the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one,
+    pseudo-counts for each cell, or "learn";
     ``memory`` the budget in bytes, ``deadline`` when the best so far is wanted. ``whole`` is what
     all rows gave, where a replicate of them is estimated.
     """
 
-    prior: float = 2.0
+    prior: AskedPrior = 2.0
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     memory: int = field(default_factory=memory_budget)
     progress: Progress = silent
     deadline: Deadline = NEVER
     whole: Learned | None = None
+
+    @property
+    def used_prior(self) -> Prior:
+        """The prior, once it is known."""
+        assert not isinstance(self.prior, str)
+        return self.prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +298,8 @@ class Learned:
 
     ``network`` is the one that EM learned, with mechanisms as nodes where there are any, whose
     CPTs are ``mechanisms``. ``left`` are the variables whose CPT no stage has estimated yet, and
-    why. ``engine`` has the problems that EM learned from, laid out.
+    why. ``engine`` has the problems that EM learned from, laid out. ``prior`` is what the CPTs were
+    learned with, where it was learned.
     """
 
     tables: Mapping[str, FloatArray] = field(default_factory=dict)
@@ -291,6 +311,7 @@ class Learned:
     network: Network | None = None
     left: Mapping[str, str] = field(default_factory=dict)
     engine: Engine | None = field(default=None, repr=False)
+    prior: LearnedPrior | None = None
 
 
 def run(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
@@ -316,9 +337,29 @@ class Method(Protocol):
         ...
 
 
-def planned(method: Method, network: Network, look: Look) -> Plan:
-    """All that a method will do with data that look so."""
-    return replace(method.plan(network, look), scale=look.scale, units=look.units)
+def planned(method: Method, network: Network, look: Look, prior: AskedPrior = 2.0) -> Plan:
+    """All that a method will do with data that look so, under a prior."""
+    return replace(method.plan(network, look), scale=look.scale, units=look.units, prior=prior)
+
+
+def checked_prior(prior: Any, network: Network) -> AskedPrior:
+    """The concentration of the prior, a learned prior that fits the network, or "learn"."""
+    if isinstance(prior, str) and prior == LEARN:
+        return LEARN
+    if isinstance(prior, LearnedPrior):
+        shape_of = {name: network.shape(network.family(name)) for name in network.variables}
+        if {name: own.shape for name, own in prior.items()} != shape_of:
+            raise MethodError(
+                "the prior was learned for a network with other variables, states or parents.",
+                'learn it anew with prior="learn".',
+            )
+        return prior
+    if not (isinstance(prior, Real) and np.isfinite(float(prior)) and float(prior) >= 1):
+        raise MethodError(
+            f"prior is {prior!r}, but the Dirichlet concentration must be a number of at least 1 "
+            "(1: maximum likelihood, 2: one pseudo-count per cell), or 'learn'."
+        )
+    return float(prior)
 
 
 def option(

@@ -26,6 +26,7 @@ from lacunet.estimate.method import (
     option,
     run,
 )
+from lacunet.estimate.prior import merged
 from lacunet.estimate.recovery import prior_alone, recovery_stage
 from lacunet.missingness.augmented import without_hidden_causes
 from lacunet.missingness.errors import NotRecoverableError
@@ -144,6 +145,7 @@ def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:
         needs,
         partial(_standing_in, plan, name),
         branches=tuple(branch for stage in plan.stages for branch in stage.branches),
+        prior_from=plan.stages[-1].prior_from,
     )
 
 
@@ -161,4 +163,5 @@ def _standing_in(
         families[variable] = replace(
             own, fallback_mass=1.0, fallback=name, warnings=(why, *own.warnings)
         )
-    return replace(learned, tables=tables, families=families, left={})
+    prior = None if stand_in.prior is None else merged(learned.prior, stand_in.prior, learned.left)
+    return replace(learned, tables=tables, families=families, left={}, prior=prior)

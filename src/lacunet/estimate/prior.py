@@ -36,13 +36,14 @@ docs/prior.md.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.model.network import FloatArray, Scope
+from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.gather import Statistics
 from lacunet.wording import first_of
 
 Possible = NDArray[np.bool_]
@@ -50,6 +51,8 @@ Possible = NDArray[np.bool_]
 ROUNDS = 60
 LEAST = 1.0  # weight of a CPT row that has a say in the components' weights
 UNIFORM = 2.0  # pseudo-counts of a row when rows are averaged: few counts say little
+FROM_SHOWN = "the counts of the rows that show each family"
+FROM_FIRST_FIT = "the counts that a first fit of EM expects, with a quarter pseudo-count per cell"
 MOST_SCALED = 3.0  # times that pseudo-counts are scaled up with the counts of a closed form
 
 
@@ -83,32 +86,53 @@ COMPONENTS = Components()
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedPrior:
-    """Pseudo-counts for every cell of every CPT, and what they are like.
+class LearnedPrior(Mapping[str, FloatArray]):
+    """Pseudo-counts for every cell of every CPT, and what they are like; it prints.
 
-    ``pseudo_counts`` has an array like its CPT for each variable; the concentrations of the
-    Dirichlet prior are one more. ``like_neighbours`` is the share of the CPT rows whose
-    pseudo-counts look like those of neighbouring rows. The CPTs of ``kept`` variables were not
-    learned: they have one pseudo-count per cell.
+    It is a mapping: each variable has an array like its CPT, the ``pseudo_counts`` that were added
+    to its counts. ``like_neighbours`` is the share of the CPT rows whose pseudo-counts look like
+    those of neighbouring rows. The CPTs of ``kept`` variables were not learned: they have one
+    pseudo-count per cell.
     """
 
     pseudo_counts: Mapping[str, FloatArray]
     like_neighbours: float
     kept: Scope = ()
-    least: float = field(init=False)
-    most: float = field(init=False)
 
-    def __post_init__(self) -> None:
-        learned = [
-            own[own > 0] for name, own in self.pseudo_counts.items() if name not in self.kept
-        ]
-        values = np.concatenate([np.ravel(own) for own in learned] or [np.ones(1)])
-        object.__setattr__(self, "least", float(values.min(initial=np.inf)))
-        object.__setattr__(self, "most", float(values.max(initial=0.0)))
+    @property
+    def least(self) -> float:
+        """The fewest pseudo-counts of a cell that was learned and is possible."""
+        learned = [own[own > 0] for name, own in self.items() if name not in self.kept]
+        return min((float(own.min()) for own in learned if own.size), default=1.0)
 
-    def concentration(self, variable: str) -> FloatArray:
-        """The concentration of the Dirichlet prior of every cell of a CPT."""
-        return 1.0 + self.pseudo_counts[variable]
+    @property
+    def most(self) -> float:
+        """The most pseudo-counts of a cell that was learned."""
+        learned = [own for name, own in self.items() if name not in self.kept]
+        return max((float(own.max()) for own in learned if own.size), default=1.0)
+
+    def __getitem__(self, variable: str) -> FloatArray:
+        return self.pseudo_counts[variable]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.pseudo_counts)
+
+    def __len__(self) -> int:
+        return len(self.pseudo_counts)
+
+    def __repr__(self) -> str:
+        return f"<LearnedPrior: {self}>"
+
+    def replaced(self, other: LearnedPrior, variables: Collection[str]) -> LearnedPrior:
+        """The same with some variables' pseudo-counts taken from another."""
+        pseudo_counts = {v: (other if v in variables else self)[v] for v in self}
+        kept = [v for v in self if v in (other if v in variables else self).kept]
+        return LearnedPrior(pseudo_counts, self.like_neighbours, tuple(kept))
+
+    def keeping(self, variables: Collection[str]) -> LearnedPrior:
+        """The same with one pseudo-count per cell for some variables."""
+        ones = {v: np.ones_like(own) for v, own in self.pseudo_counts.items()}
+        return self.replaced(LearnedPrior(ones, 0.0, tuple(ones)), variables)
 
     def scaled(self, factor_of: Mapping[str, float]) -> LearnedPrior:
         """The same with the pseudo-counts of each CPT multiplied."""
@@ -123,7 +147,7 @@ class LearnedPrior:
             f"between {self.least:.2g} and {self.most:.2g} pseudo-counts per cell, mostly {like}"
         )
         if self.kept:
-            words += f"; one per cell for {first_of(self.kept, 5)}, where a variable is never shown"
+            words += f"; one per cell for {first_of(self.kept, 5)}"
         return words
 
     def as_json(self) -> dict[str, Any]:
@@ -136,6 +160,79 @@ class LearnedPrior:
             "kept": list(self.kept),
             "pseudo_counts": {name: own.tolist() for name, own in self.pseudo_counts.items()},
         }
+
+
+LEARN: Literal["learn"] = "learn"
+Prior = float | LearnedPrior  # a concentration for all cells, or pseudo-counts for each
+AskedPrior = float | LearnedPrior | Literal["learn"]
+
+
+def pseudo_counts(prior: Prior, network: Network) -> dict[str, FloatArray]:
+    """The pseudo-counts of every cell of every CPT; one where a learned prior has none.
+
+    Examples
+    --------
+    >>> pseudo_counts(3.0, Network({"A": ["0", "1"]}))["A"].tolist()
+    [2.0, 2.0]
+    """
+    own = prior if isinstance(prior, LearnedPrior) else {}
+    other = 1.0 if isinstance(prior, LearnedPrior) else prior - 1
+    return {
+        name: np.broadcast_to(own.get(name, np.float64(other)), network.shape(network.family(name)))
+        for name in network.variables
+    }
+
+
+def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
+    """The concentration of the Dirichlet prior of the cells of one CPT."""
+    return 1.0 + prior.get(variable, np.ones(())) if isinstance(prior, LearnedPrior) else prior
+
+
+def has_pseudo_counts(prior: AskedPrior) -> bool:
+    """Whether every cell has some: then no estimate is zero."""
+    return not isinstance(prior, float | int) or prior > 1
+
+
+def shown_counts(network: Network, statistics: Statistics) -> dict[str, FloatArray]:
+    """The counts of each family among the rows that show it, of those that are counted.
+
+    With listwise deletion, among the complete rows.
+    """
+    counts = statistics.complete or statistics.counts
+    return {
+        name: counts[network.family(name)].dense()
+        for name in network.variables
+        if network.family(name) in counts
+    }
+
+
+def not_shown(network: Network, statistics: Statistics) -> Scope:
+    """The variables in whose families no row shows some variable."""
+    hidden = set(statistics.never_shown)
+    return tuple(v for v in network.variables if not hidden.isdisjoint(network.family(v)))
+
+
+def prior_of_counts(
+    asked: AskedPrior, network: Network, statistics: Statistics, weighs_up: bool = True
+) -> Prior:
+    """The prior that was given, or what the rows that show each family say of it.
+
+    ``weighs_up`` if the estimate weighs these rows up to all rows (`for_closed_form`).
+    """
+    if not isinstance(asked, str):
+        return asked
+    shown = shown_counts(network, statistics)
+    found = learn_prior(shown, not_shown(network, statistics))
+    return for_closed_form(found, shown, statistics.total) if weighs_up else found
+
+
+def merged(
+    before: LearnedPrior | None, prior: Prior, variables: Collection[str]
+) -> LearnedPrior | None:
+    """What was learned of the prior, once a stage has estimated some CPTs under its own."""
+    if not isinstance(prior, LearnedPrior):
+        return None
+    return prior if before is None else before.replaced(prior, variables)
 
 
 def learn_prior(
@@ -221,6 +318,7 @@ def for_closed_form(
         {
             name: float(np.clip(total / max(shown.sum(), 1.0), 1.0, MOST_SCALED))
             for name, shown in shown_of.items()
+            if name not in prior.kept
         }
     )
 

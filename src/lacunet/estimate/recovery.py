@@ -20,6 +20,12 @@ import numpy as np
 from lacunet.estimands.notation import Notation
 from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
 from lacunet.estimate.method import FamilyPlan, FamilyReport, Learned, Setting, Stage
+from lacunet.estimate.prior import (
+    FROM_SHOWN,
+    concentration_of,
+    merged,
+    prior_of_counts,
+)
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
 from lacunet.model.network import FloatArray, Network, Scope
@@ -65,6 +71,7 @@ def recovery_stage(network: Network, verdicts: Mapping[str, Verdict]) -> Stage:
         partial(_recovered, network, families),
         branches=(NO_ROWS,),
         chosen=partial(_chosen, families),
+        prior_from=FROM_SHOWN,
     )
 
 
@@ -85,6 +92,7 @@ def _recovered(
     tables: dict[str, FloatArray] = dict(learned.tables)
     reports: dict[str, FamilyReport] = dict(learned.families)
     left: dict[str, str] = {}
+    prior = prior_of_counts(setting.prior, network, statistics, weighs_up=False)
     for done, (name, family) in enumerate(families.items()):
         setting.progress("families", done, len(families), name)
         found, why = _estimated(family, statistics)
@@ -92,18 +100,20 @@ def _recovered(
             left[name] = why
             continue
         joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
-        tables[name], unseen = posterior_mode(joint, found.effective_size, setting.prior)
+        concentration = concentration_of(prior, name)
+        tables[name], unseen = posterior_mode(joint, found.effective_size, concentration)
         reports[name] = family_report(
             replace(family, formula=ByVerdict(_verdict(family), found)),
             statistics.counts[network.family(name)],
             network,
-            setting.prior,
+            prior,
             rows_used=found.rows_used,
             unseen=unseen,
             warnings=found.warnings,
         )
     setting.progress("families", len(families), len(families))
-    return replace(learned, tables=tables, families=reports, left=left)
+    own = merged(learned.prior, prior, families)
+    return replace(learned, tables=tables, families=reports, left=left, prior=own)
 
 
 def _estimated(family: FamilyPlan, statistics: Statistics) -> tuple[Estimation | None, str]:
@@ -139,6 +149,8 @@ def prior_alone(
     """The prior's CPT for each family that is left, marked as such."""
     statistics = statistics.sample(0)
     tables, reports = dict(learned.tables), dict(learned.families)
+    own = None if learned.prior is None else learned.prior.keeping(learned.left)
+    prior = setting.used_prior if own is None else own
     for name, why in learned.left.items():
         shape = network.shape(network.family(name))
         tables[name] = np.full(shape, 1 / shape[-1])
@@ -146,11 +158,11 @@ def prior_alone(
             families[name],
             statistics.counts[network.family(name)],
             network,
-            setting.prior,
+            prior,
             rows_used=0,
             unseen=int(np.prod(shape[:-1], dtype=np.int64)),
             fallback_mass=1.0,
             fallback="prior",
             warnings=(why,),
         )
-    return replace(learned, tables=tables, families=reports, left={})
+    return replace(learned, tables=tables, families=reports, left={}, prior=own)

@@ -9,6 +9,7 @@ from html import escape
 
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import Ended, FamilyReport, MethodError
+from lacunet.estimate.prior import Prior
 from lacunet.estimate.saved import as_json, from_json
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
@@ -25,10 +26,12 @@ class Result:
 
     ``network`` has the learned CPTs; ``families`` says of each variable's CPT which estimand
     it is, from how many rows, how much of it fell back and on what. ``total`` is the weight of
-    the rows, scaled to the number that they are worth. ``ended`` tells how an iterative method
-    ended, None for a closed form. ``why`` is the reason for the method, where the method was
-    chosen and not given. ``mechanisms`` are the CPTs of the mechanisms, where EM learned them
-    from a missingness graph; ``uncertainty`` is None unless intervals were asked for.
+    the rows, scaled to the number that they are worth. ``prior`` is the number that was given, or
+    the `LearnedPrior`: the pseudo-counts of every variable's cells, and a sentence on them.
+    ``ended`` tells how an iterative method ended, None for a closed form. ``why`` is the reason for
+    the method, where the method was chosen and not given, and what the prior is like, where it was
+    learned. ``mechanisms`` are the CPTs of the mechanisms, where EM learned them from a missingness
+    graph; ``uncertainty`` is None unless intervals were asked for.
     """
 
     network: Network
@@ -36,7 +39,7 @@ class Result:
     method: str
     rows: int
     total: float
-    prior: float
+    prior: Prior
     missing: Mapping[str, int]
     notes: tuple[str, ...]
     ended: Ended | None = None

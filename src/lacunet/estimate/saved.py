@@ -22,6 +22,7 @@ import numpy as np
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import Ended, FamilyReport
+from lacunet.estimate.prior import LearnedPrior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.lacunet_json import parse, render
 from lacunet.formats.source import Source
@@ -62,6 +63,7 @@ KINDS: Mapping[str, type] = {
         Ended,
         FamilyReport,
         Free,
+        LearnedPrior,
         Replicates,
         Spread,
         Tally,
@@ -140,6 +142,9 @@ class _Writer:
                 found = {"is": "float", "value": float(value).hex()}
             case np.ndarray():
                 found = _written_array(value)
+            case _ if type(value) in KINDS.values():
+                own = {one.name: self.written(getattr(value, one.name)) for one in fields(value)}
+                found = {"is": type(value).__name__, "fields": own}
             case Mapping():
                 pairs = [[key, self.written(own)] for key, own in value.items()]
                 found = {"is": "map", "of": pairs}
@@ -149,9 +154,6 @@ class _Writer:
                 found = self._written_network(value)
             case Layout():
                 found = {"is": "layout", "network": self.written(value.network)}
-            case _ if type(value) in KINDS.values():
-                own = {one.name: self.written(getattr(value, one.name)) for one in fields(value)}
-                found = {"is": type(value).__name__, "fields": own}
             case _:
                 found = self.written(_formula(value))
         return found

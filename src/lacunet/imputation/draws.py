@@ -23,6 +23,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lacunet.estimate.intervals import Uncertainty
+from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
@@ -59,7 +60,7 @@ def _as_learned(result: Result, tables: Tables) -> Network:
     return drawn.with_support(network.support)
 
 
-def _drawn(sure: Uncertainty, prior: float, number: int, rng: np.random.Generator) -> list[Tables]:
+def _drawn(sure: Uncertainty, prior: Prior, number: int, rng: np.random.Generator) -> list[Tables]:
     covariance = sure.covariance
     if isinstance(covariance, EmSpreads):
         return by_covariance(sure.network, covariance, number, rng)
@@ -107,13 +108,19 @@ def by_replicates(
 
 
 def by_sizes(
-    sure: Uncertainty, prior: float, number: int, rng: np.random.Generator
+    sure: Uncertainty, prior: Prior, number: int, rng: np.random.Generator
 ) -> list[Tables]:
-    """Draws of each CPT row by itself, from a Dirichlet distribution of its effective size."""
-    pseudo = prior if prior > 1 else JEFFREYS
+    """Draws of each CPT row by itself, from a Dirichlet distribution of its effective size.
+
+    A given concentration is the prior's own; learned pseudo-counts give the posterior's mean.
+    """
     found: list[dict[str, FloatArray]] = [{} for _ in range(number)]
     for name, spread in sure.spread_of.items():
         sizes = np.where(np.isinf(spread.row_sizes), 0.0, spread.row_sizes)
+        if isinstance(prior, LearnedPrior):
+            pseudo: float | FloatArray = prior[name]
+        else:
+            pseudo = prior if prior > 1 else JEFFREYS
         weights = spread.rates * sizes[..., None] + pseudo
         gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))
         for drawn, own in zip(found, gammas, strict=True):

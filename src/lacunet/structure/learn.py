@@ -30,6 +30,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
+from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.result import Interrupted
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
@@ -151,7 +152,7 @@ def learn_structure(
     equivalent_size: float = 10.0,
     strengths: int | None = None,
     bins: Mapping[str, Bins] | None = None,
-    prior: float = 2.0,
+    prior: AskedPrior = 2.0,
     weight: Any = None,
     counts: Any = None,
     missing: Any = (),
@@ -193,7 +194,7 @@ def learn_structure(
         How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
         points. The network keeps them.
     prior
-        The concentration of the Dirichlet prior of the CPTs.
+        The concentration of the Dirichlet prior of the CPTs, or "learn".
     weight, counts, missing
         Said of the data, as in `lacunet.Data`.
     memory
@@ -251,7 +252,7 @@ def learn_structure(
     )
 
 
-def _with_cpts(job: Job, search: Search, structure: Network, prior: float) -> Network:
+def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior) -> Network:
     """The structure with learned CPTs; mechanisms that cannot be left out are learned along."""
     left = 1.0 if search.ended == "interrupted" else job.deadline.left
     limit = min(max(left, 1.0), EM_SECONDS)

@@ -150,43 +150,49 @@ def centred(gradient: FloatArray, cpt: FloatArray, rows: FloatArray) -> FloatArr
     return _quotient(apart, np.broadcast_to(rows, apart.shape))
 
 
-def pseudo_variances(asked: Asked, rows_of: Mapping[str, FloatArray], prior: float) -> FloatArray:
+def pseudo_variances(
+    asked: Asked, rows_of: Mapping[str, FloatArray], pseudo_of: Mapping[str, FloatArray]
+) -> FloatArray:
     """What the pseudo-counts of all CPT rows add to the variance of each answer.
 
-    ``rows_of`` says how many rows each CPT row rests on, on an axis of length one for the child.
+    ``rows_of`` says how many rows each CPT row rests on, on an axis of length one for the child;
+    ``pseudo_of`` has the pseudo-counts of every cell.
     """
-    pseudo = max(prior - 1, JEFFREYS)
     found = np.zeros(len(asked.gradients))
     for at, gradient_of in enumerate(asked.gradients):
         for name, gradient in gradient_of.items():
             cpt = asked.network.cpt(name).table
-            moved = centred(gradient, cpt, rows_of[name] + pseudo * cpt.shape[-1])
-            found[at] += pseudo * float(np.square(moved).sum())
+            pseudo = np.maximum(pseudo_of[name], JEFFREYS)
+            moved = centred(gradient, cpt, rows_of[name] + pseudo.sum(axis=-1, keepdims=True))
+            found[at] += float((pseudo * np.square(moved)).sum())
     return found
 
 
 def without_prior(
-    asked: Asked, variance: FloatArray, rows_of: Mapping[str, FloatArray], prior: float
+    asked: Asked,
+    variance: FloatArray,
+    rows_of: Mapping[str, FloatArray],
+    pseudo_of: Mapping[str, FloatArray],
 ) -> FloatArray:
     r"""The variance that an answer would have without what pseudo-counts know of it.
 
-    Of the variance that a CPT row of :math:`n_u` rows and :math:`k` states brings with it, the
-    share :math:`k p / (n_u + k p)` is known by its :math:`p` pseudo-counts per state.
+    Of the variance that a CPT row of :math:`n_u` rows brings with it, the share
+    :math:`s / (n_u + s)` is known by its :math:`s` pseudo-counts.
 
     Parameters
     ----------
     variance
         Of each answer, pseudo-counts taken for rows.
     """
-    pseudo = max(prior - 1, JEFFREYS)
     known = np.zeros(len(asked.gradients))
     for at, gradient_of in enumerate(asked.gradients):
         for name, gradient in gradient_of.items():
             cpt = asked.network.cpt(name).table
-            total = rows_of[name] + pseudo * cpt.shape[-1]
+            pseudo = np.maximum(pseudo_of[name], JEFFREYS).sum(axis=-1, keepdims=True)
+            total = rows_of[name] + pseudo
             apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
             brought = (cpt * apart**2).sum(axis=-1, keepdims=True) / total
-            known[at] += float((brought * pseudo * cpt.shape[-1] / total).sum())
+            known[at] += float((brought * pseudo / total).sum())
     share = 1 - np.minimum(_quotient(known, variance), 1)
     return np.asarray(np.divide(variance, share, out=np.full(len(share), np.inf), where=share > 0))
 

@@ -79,11 +79,12 @@ def row_sizes(counts: Counts) -> FloatArray:
 class Uncorrelated:
     """The covariance of CPTs that are frequencies: there is none between them.
 
-    ``counts_of`` are the counts of each variable's family, missing as a state.
+    ``counts_of`` are the counts of each variable's family, missing as a state; ``pseudo_of`` the
+    pseudo-counts of its cells.
     """
 
     counts_of: Mapping[str, Counts]
-    prior: float
+    pseudo_of: Mapping[str, FloatArray]
     degrees: ClassVar[float] = np.inf
 
     def variances(self, asked: Asked) -> FloatArray:
@@ -95,11 +96,11 @@ class Uncorrelated:
         for at, gradient_of in enumerate(asked.gradients):
             for name, gradient in gradient_of.items():
                 cpt = asked.network.cpt(name).table
-                rows = rows_of[name] + (self.prior - 1) * cpt.shape[-1]
+                rows = rows_of[name] + self.pseudo_of[name].sum(axis=-1, keepdims=True)
                 moved = centred(gradient, cpt, rows)
                 found[at] += float((squares_of[name] * moved**2).sum())
-        found = found + pseudo_variances(asked, rows_of, self.prior)
-        return without_prior(asked, found, rows_of, self.prior)
+        found = found + pseudo_variances(asked, rows_of, self.pseudo_of)
+        return without_prior(asked, found, rows_of, self.pseudo_of)
 
 
 def _divided(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -97,7 +97,7 @@ class Curvature:
 
     @classmethod
     def of(
-        cls, step: Step, cells: FloatArray, counts: FloatArray, layout: Layout, prior: float
+        cls, step: Step, cells: FloatArray, counts: FloatArray, layout: Layout, pseudo: FloatArray
     ) -> Curvature:
         """Lay out what the variance is made of.
 
@@ -109,11 +109,13 @@ class Curvature:
             The cells of all CPTs, end to end, where EM has converged.
         counts
             Their expected counts there.
+        pseudo
+            Their pseudo-counts.
         """
         sizes = np.diff(layout.offsets)
         lengths = np.repeat(layout.cardinalities, sizes // layout.cardinalities)
         begins = np.cumsum(lengths) - lengths
-        expected = counts + (prior - 1)
+        expected = counts + pseudo
         return cls(
             step, cells, expected, begins, lengths, Free.of(cells, expected, begins, lengths)
         )
@@ -206,7 +208,8 @@ class EmSpreads:
 
     ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
     each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
-    those expected in its CPT row; without a prior, infinite if anything in it is free.
+    those expected in its CPT row; without a prior, infinite if anything in it is free. ``pseudo``
+    are the pseudo-counts of every cell.
     """
 
     spread_of: Mapping[str, Spread]
@@ -215,7 +218,7 @@ class EmSpreads:
     rows: FloatArray
     free: Free
     layout: Layout
-    prior: float
+    pseudo: FloatArray
     unidentified: tuple[Direction, ...]
     degrees: ClassVar[float] = np.inf
 
@@ -233,22 +236,23 @@ class EmSpreads:
             if (np.abs(moved @ self.lost) > SINGULAR).any():
                 found[at] = np.inf
         rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
-        if self.prior == 1:
-            found = found + pseudo_variances(asked, rows_of, self.prior)
-        return without_prior(asked, found, rows_of, self.prior)
+        pseudo_of = self.layout.tables(self.pseudo)
+        if not self.pseudo.any():
+            found = found + pseudo_variances(asked, rows_of, pseudo_of)
+        return without_prior(asked, found, rows_of, pseudo_of)
 
 
 def em_spreads(
     curvature: Curvature,
     parts: Integers,
     layout: Layout,
-    prior: float,
+    pseudo: FloatArray,
     progress: Progress = silent,
 ) -> EmSpreads:
     r"""The spread of every CPT from the whole rate matrix.
 
-    The prior's pseudo-counts, :math:`k (\alpha - 1)` for a variable of :math:`k` states, are
-    taken off the effective size, so that it tells what the rows know.
+    The prior's pseudo-counts of a CPT row are taken off the effective size, so that it tells what
+    the rows know.
     """
     observed = information(curvature, parts, progress)
     root = np.sqrt(np.maximum(np.diag(observed), 1e-300))
@@ -258,10 +262,10 @@ def em_spreads(
     covariance = inverse / root / root[:, None]
     lost = np.square(vectors[:, ~known]).sum(axis=1) > 1e-3  # cells in a direction without end
     variance = _cell_variances(covariance, curvature, lost)
-    spread_of = _spreads(variance, curvature, layout, prior)
-    unidentified = _unidentified(observed, curvature, layout, prior)
-    rows = curvature.row_totals - curvature.lengths * (prior - 1)
-    if prior == 1:
+    spread_of = _spreads(variance, curvature, layout, pseudo)
+    unidentified = _unidentified(observed, curvature, layout, pseudo)
+    rows = curvature.row_totals - np.add.reduceat(pseudo, curvature.begins)
+    if not pseudo.any():
         rows[np.unique(curvature.free.row)] = np.inf
     return EmSpreads(
         spread_of,
@@ -270,7 +274,7 @@ def em_spreads(
         np.repeat(np.maximum(rows, 0.0), curvature.lengths),
         curvature.free,
         layout,
-        prior,
+        pseudo,
         unidentified,
     )
 
@@ -290,16 +294,15 @@ def _cell_variances(
 
 
 def _spreads(
-    variance: FloatArray, curvature: Curvature, layout: Layout, prior: float
+    variance: FloatArray, curvature: Curvature, layout: Layout, pseudo: FloatArray
 ) -> dict[str, Spread]:
     """Variances of posterior modes as spreads that rest on the rows alone."""
-    lengths = np.repeat(curvature.lengths, curvature.lengths)
-    pseudo = lengths * (prior - 1)
-    totals = np.repeat(curvature.row_totals, curvature.lengths) - pseudo  # E n(u)
-    theta, counts = curvature.cells, curvature.expected - (prior - 1)
+    in_row = np.repeat(np.add.reduceat(pseudo, curvature.begins), curvature.lengths)
+    totals = np.repeat(curvature.row_totals, curvature.lengths) - in_row  # E n(u)
+    theta, counts = curvature.cells, curvature.expected - pseudo
     rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 1e-9)
-    sizes = np.divide(theta * (1 - theta), variance, out=totals + pseudo, where=variance > 0)
-    sizes = np.maximum(sizes - pseudo, 0.0)
+    sizes = np.divide(theta * (1 - theta), variance, out=totals + in_row, where=variance > 0)
+    sizes = np.maximum(sizes - in_row, 0.0)
     tables, rates_of, sizes_of = (
         layout.tables(values) for values in (theta, np.clip(rates, 0, 1), sizes)
     )
@@ -307,7 +310,7 @@ def _spreads(
 
 
 def _unidentified(
-    observed: FloatArray, curvature: Curvature, layout: Layout, prior: float
+    observed: FloatArray, curvature: Curvature, layout: Layout, pseudo: FloatArray
 ) -> tuple[Direction, ...]:
     """The directions about which the prior knows more than the rows."""
     free = curvature.free
@@ -315,9 +318,10 @@ def _unidentified(
     if not number:
         return ()
     complete = np.apply_along_axis(curvature.complete, 0, np.eye(number))
-    prior_part = np.diag((prior - 1) / curvature.cells[free.cell] ** 2)
+    prior_part = np.diag(pseudo[free.cell] / curvature.cells[free.cell] ** 2)
     same_row = free.row[:, None] == free.row
-    prior_part += same_row * (prior - 1) / curvature.cells[free.reference][:, None] ** 2
+    in_reference = pseudo[free.reference] / curvature.cells[free.reference] ** 2
+    prior_part += same_row * in_reference[:, None]
     root = np.linalg.cholesky(complete)
     inverse = np.linalg.inv(root)
     values, vectors = np.linalg.eigh(inverse @ (observed - prior_part) @ inverse.T)

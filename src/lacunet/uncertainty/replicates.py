@@ -32,10 +32,10 @@ class Replicates:
     """The network learned from all rows, and from each replicate of them.
 
     ``scales`` times the squared distances from the replicates' mean add up to the variance;
-    ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``prior`` the
-    concentration that the networks were learned with. ``by_design`` if replicates are those of a
-    survey: distances are then from the estimate of all rows, and strata may tell more than as
-    many independent rows would.
+    ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``pseudo_of``
+    the pseudo-counts of every cell that the networks were learned with. ``by_design`` if replicates
+    are those of a survey: distances are then from the estimate of all rows, and strata may tell
+    more than as many independent rows would.
     """
 
     network: Network
@@ -43,7 +43,7 @@ class Replicates:
     scales: FloatArray
     degrees: float
     total: float
-    prior: float
+    pseudo_of: Mapping[str, FloatArray]
     by_design: bool = False
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
@@ -67,10 +67,11 @@ class Replicates:
         """
         variance = self.variance(lambda network: network.cpt(variable).table)
         table = self.network.cpt(variable).table
-        pseudo = table.shape[-1] * (self.prior - 1)
+        pseudo = self.pseudo_of[variable]
         ones = np.ones_like(expected)
-        held = np.divide(expected + pseudo, expected, out=ones, where=expected > 0)
-        rates = np.clip(table * held - (self.prior - 1) / np.maximum(expected, 1e-9), 0, 1)
+        with_prior = expected + pseudo.sum(axis=-1, keepdims=True)
+        held = np.divide(with_prior, expected, out=ones, where=expected > 0)
+        rates = np.clip(table * held - pseudo / np.maximum(expected, 1e-9), 0, 1)
         rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
         whole = Spread.of_variance(table, rates, variance * held**2, expected)
         sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, expected)
@@ -89,5 +90,5 @@ class Replicates:
         variance = self.variance(asked.of_network)
         joint_of = family_marginals(self.network)
         rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
-        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.prior)
-        return without_prior(asked, variance, rows_of, self.prior)
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.pseudo_of)
+        return without_prior(asked, variance, rows_of, self.pseudo_of)

@@ -42,6 +42,7 @@ from lacunet.estimate.method import (
     check_options,
     option,
 )
+from lacunet.estimate.prior import FROM_SHOWN, concentration_of, merged, prior_of_counts
 from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separator as smallest_separator
@@ -171,7 +172,7 @@ class Deletion:
         )
         solve = partial(self.solve, network, families)
         branches = (FELL_BACK,) if groupings else ()
-        return Stage(self.name, families, needs, solve, branches)
+        return Stage(self.name, families, needs, solve, branches, prior_from=FROM_SHOWN)
 
     def check(self, network: Network, partially: Scope) -> None:
         """Refuse options that do not fit the network and the data."""
@@ -188,16 +189,18 @@ class Deletion:
         statistics = statistics.sample(0)
         wanted = [name for name in network.variables if name not in learned.tables]
         tables, reports = dict(learned.tables), dict(learned.families)
+        prior = prior_of_counts(setting.prior, network, statistics)
         for done, name in enumerate(wanted):
             setting.progress("estimating", done, len(wanted), name)
             family = network.family(name)
             joint = self.joint(network, name, statistics)
-            tables[name], unseen = posterior_mode(joint.table, statistics.total, setting.prior)
+            concentration = concentration_of(prior, name)
+            tables[name], unseen = posterior_mode(joint.table, statistics.total, concentration)
             reports[name] = family_report(
                 families[name],
                 statistics.counts[family],
                 network,
-                setting.prior,
+                prior,
                 rows_used=round(joint.entering.rows.sum()),
                 used=statistics.complete.get(family),
                 unseen=unseen,
@@ -206,7 +209,8 @@ class Deletion:
                 fallback=UNGROUPED,
             )
         setting.progress("estimating", len(wanted), len(wanted))
-        return replace(learned, tables=tables, families=reports)
+        found = merged(learned.prior, prior, wanted)
+        return replace(learned, tables=tables, families=reports, prior=found)
 
     def joint(self, network: Network, variable: str, statistics: Statistics) -> Joint:
         """The estimate of one family's joint, and the rows that enter it."""

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.start import Rows, log_prior, maximise
-from lacunet.estimate.method import Prior
+from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.model.network import FloatArray
@@ -102,7 +102,7 @@ class Climb:
 def climb(
     engine: Engine,
     start: FloatArray,
-    prior: Prior,
+    prior: Concentration,
     limits: Limits,
     *,
     parts: FloatArray | None = None,
@@ -147,7 +147,7 @@ class _Climbing:
     """What stays the same from one iteration to the next."""
 
     engine: Engine
-    prior: Prior
+    prior: Concentration
     limits: Limits
     parts: FloatArray
 

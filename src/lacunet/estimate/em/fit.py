@@ -34,7 +34,7 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
 from lacunet.estimate.em.heldout import STOPS, fewer_steps
 from lacunet.estimate.em.start import Rows, log_prior, perturbed_cells, random_cells
-from lacunet.estimate.method import AGREEMENT, Prior, agreed
+from lacunet.estimate.method import AGREEMENT, Concentration, agreed
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -71,13 +71,15 @@ class Seeds:
     """The cells to start from: learned from all rows, and without those put aside.
 
     ``redrawn`` are the cells that hidden variables have a part in, if any: a restart draws
-    these alone. Where the seed itself ``is_random``, so is every other start.
+    these alone. Where the seed itself ``is_random``, so is every other start. ``near`` is where EM
+    ended under another prior, if it did: the first climb to convergence starts there.
     """
 
     whole: FloatArray
     learning: FloatArray
     redrawn: NDArray[np.bool_] | None = None
     is_random: bool = False
+    near: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Fit:
 def fit(
     engine: Engine,
     seeds: Seeds,
-    prior: Prior,
+    prior: Concentration,
     options: Options,
     *,
     rng: np.random.Generator,
@@ -136,7 +138,7 @@ def fit(
 @dataclass(frozen=True)
 class _Run:
     engine: Engine
-    prior: Prior
+    prior: Concentration
     options: Options
     rng: np.random.Generator
     deadline: Deadline
@@ -186,7 +188,8 @@ class _Run:
 
         Unless a number of starts is asked for, no more are made once enough of them agree.
         """
-        made = [self.climb(seeds.whole, limits)]
+        first = seeds.whole if seeds.near is None else seeds.near
+        made = [self.climb(first, limits)]
         number = self.number_of_starts(limits.exactly)
         enough = ENOUGH_AGREE if self.options.restarts is None else number
         starts = _starts(seeds, Rows.of(self.engine.problems.layout), self.rng)

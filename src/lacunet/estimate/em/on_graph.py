@@ -30,6 +30,7 @@ from lacunet.estimate.em.stage import (
     climb_from,
     em_reports,
     ended_of,
+    flat_concentration,
     highest_posterior,
     start_stage,
     unseen_of,
@@ -44,6 +45,7 @@ from lacunet.estimate.method import (
     Setting,
     Stage,
 )
+from lacunet.estimate.prior import FROM_FIRST_FIT, merged
 from lacunet.estimate.recovery import recovery_stage
 from lacunet.missingness.augmented import Augmented, augmented, mechanism_start
 from lacunet.missingness.graph import MissingnessGraph
@@ -105,10 +107,11 @@ def graph_plan(
         partial(_solved, climber, made, judged, partially, families),
         branches=(LOOPY_BRANCH,),
         is_replicated=climber.options.stop != "converge",
+        prior_from=FROM_FIRST_FIT,
     )
     starts: tuple[Stage, ...] = ()
     if climber.starts_closed:
-        replicated = {"is_replicated": climb.is_replicated}
+        replicated = {"is_replicated": climb.is_replicated, "prior_from": ""}
         recovery = replace(recovery_stage(network, verdicts), **replicated)  # type: ignore[arg-type]
         starts = (recovery, replace(closed, **replicated))  # type: ignore[arg-type]
     return Plan(
@@ -149,9 +152,8 @@ def _solved(
         partially,
         families,
         statistics.sample(0),
-        setting,
+        climbed,
         unseen_of(layout, climbed.fit.climb),
-        climbed.loopy,
     )
     if judged.doubtful and setting.whole is None:
         equal = [layout.tables(cells) for cells in _equally_good(climber, climbed, setting)]
@@ -170,6 +172,7 @@ def _solved(
         },
         network=made.network.with_tables(tables),
         engine=climbed.engine,
+        prior=merged(None, climbed.prior, ()),
     )
 
 
@@ -192,7 +195,7 @@ def _random_climbs(climber: Climber, climbed: Climbed, setting: Setting) -> Iter
         yield fit(
             engine,
             Seeds(cells, cells),
-            setting.prior,
+            flat_concentration(climbed.prior, engine.problems.layout),
             options,
             rng=setting.rng,
             deadline=setting.deadline,

@@ -31,6 +31,7 @@ from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import shows_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
+from lacunet.estimate.em.first_fit import prior_of_first_fit
 from lacunet.estimate.em.fit import Fit, Options, Seeds, Visit, fit
 from lacunet.estimate.em.start import (
     START_PRIOR,
@@ -41,6 +42,7 @@ from lacunet.estimate.em.start import (
 )
 from lacunet.estimate.method import (
     AGREEMENT,
+    Concentration,
     Ended,
     FamilyPlan,
     FamilyReport,
@@ -49,6 +51,16 @@ from lacunet.estimate.method import (
     Setting,
     Stage,
     agreed,
+)
+from lacunet.estimate.prior import (
+    FROM_FIRST_FIT,
+    LEARN,
+    LearnedPrior,
+    Prior,
+    has_pseudo_counts,
+    merged,
+    prior_of_counts,
+    pseudo_counts,
 )
 from lacunet.inference.engine import Engine, Inference, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
@@ -59,6 +71,7 @@ from lacunet.wording import counted, first_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components beyond the memory budget: loopy belief propagation"
+AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
 TOO_FEW = "too few to hold some out."
 
 
@@ -85,10 +98,11 @@ class Climber:
 
 @dataclass(frozen=True)
 class Climbed:
-    """What EM found on compiled problems, and on what it found it."""
+    """What EM found on compiled problems, on what it found it, and under which prior."""
 
     fit: Fit
     engine: Engine | None
+    prior: Prior
     notes: tuple[str, ...] = ()
 
     @property
@@ -117,6 +131,7 @@ def climb_stage(
         partial(_solved, climber, network, partially, own),
         branches=(LOOPY_BRANCH,),
         is_replicated=climber.options.stop != "converge",
+        prior_from=FROM_FIRST_FIT,
     )
 
 
@@ -130,11 +145,11 @@ def highest_posterior(families: Mapping[str, FamilyPlan]) -> dict[str, FamilyPla
 
 def start_stage(closed: Stage) -> Stage:
     """A closed form to start from, smoothed where the prior does not: EM never leaves a zero."""
-    return replace(closed, solve=partial(_smoothed, closed))
+    return replace(closed, solve=partial(_smoothed, closed), prior_from="")
 
 
 def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-    if setting.prior <= 1:
+    if not has_pseudo_counts(setting.prior):
         setting = replace(setting, prior=START_PRIOR)
     return closed.solve(statistics, learned, setting)
 
@@ -155,9 +170,8 @@ def _solved(
     found = climbed.fit
     ended = ended_of(climber, climbed, monotonic() - began)
     whole = statistics.sample(0)
-    reports = em_reports(
-        network, partially, families, whole, setting, unseen_of(layout, found.climb), climbed.loopy
-    )
+    unseen = unseen_of(layout, found.climb)
+    reports = em_reports(network, partially, families, whole, climbed, unseen)
     heldout = climber.options.stop == "heldout"
     why = _why(climber, climbed, statistics.never_shown) if heldout else ""
     tables = layout.tables(found.climb.cells)
@@ -169,6 +183,7 @@ def _solved(
         why=why,
         network=network.with_tables(tables),
         engine=climbed.engine,
+        prior=merged(None, climbed.prior, ()),
     )
 
 
@@ -188,8 +203,10 @@ def climb_from(
     """
     climber = _replicated(climber, statistics, setting)
     seeds, notes = _seeds(climber, layout, statistics, tables, setting)
+    prior = prior_of_counts(setting.prior, layout.network, statistics.sample(0))
     if statistics.problems is None:  # stopped before they were compiled
-        return Climbed(Fit(Climb.at_start(seeds.whole, statistics.stopped_by)), None, notes)
+        stopped = Fit(Climb.at_start(seeds.whole, statistics.stopped_by))
+        return Climbed(stopped, None, prior, notes)
     deadline, progress = setting.deadline, setting.progress
     engine: Engine | None = None
     try:
@@ -197,10 +214,14 @@ def climb_from(
             seeds = replace(seeds, learning=_learning(climber, layout, statistics, seeds, setting))
         problems = _in_parts(statistics, climber.options.stop == "heldout")
         engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
+        if setting.prior == LEARN and isinstance(prior, LearnedPrior):
+            prior, seeds = prior_of_first_fit(
+                engine, seeds, prior, climber.options, deadline, progress
+            )
         found = fit(
             engine,
             seeds,
-            setting.prior,
+            flat_concentration(prior, layout),
             climber.options,
             rng=setting.rng,
             deadline=deadline,
@@ -211,7 +232,14 @@ def climb_from(
         found = Fit(Climb.at_start(seeds.whole, "time limit"))
     except KeyboardInterrupt:
         found = Fit(Climb.at_start(seeds.whole, "interrupted"))
-    return Climbed(found, engine, notes)
+    return Climbed(found, engine, prior, notes)
+
+
+def flat_concentration(prior: Prior, layout: Layout) -> Concentration:
+    """The concentration of all cells, or of each of them end to end."""
+    if not isinstance(prior, LearnedPrior):
+        return prior
+    return 1 + layout.flat(pseudo_counts(prior, layout.network))
 
 
 def _replicated(climber: Climber, statistics: Statistics, setting: Setting) -> Climber:
@@ -248,13 +276,13 @@ def _seeds(
         return Seeds(whole, whole, is_random=True), ()
     whole, redrawn = layout.flat(tables), None
     notes: tuple[str, ...] = ()
-    if setting.prior <= 1:
+    if not has_pseudo_counts(setting.prior):
         notes = (f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero",)
     hidden = statistics.never_shown
     if hidden:
         redrawn = cells_about(layout, hidden)
         whole = np.where(redrawn, random_cells(rows, setting.rng), whole)
-        notes += (f"no row shows {first_of(hidden, 5)}: EM starts there at random",)
+        notes += (f"no row shows {first_of(hidden, 5)}: {AT_RANDOM}",)
     return Seeds(whole, whole, redrawn), notes
 
 
@@ -356,9 +384,8 @@ def em_reports(
     partially: Scope,
     families: Mapping[str, FamilyPlan],
     statistics: Statistics,
-    setting: Setting,
+    climbed: Climbed,
     unseen: Mapping[str, int],
-    loopy: frozenset[str],
 ) -> dict[str, FamilyReport]:
     """A row enters the estimate of a family if it shows any of the family's variables."""
     reports = {}
@@ -369,11 +396,11 @@ def em_reports(
             family,
             counts,
             network,
-            setting.prior,
+            climbed.prior,
             rows_used=round(counts.tally.take(shows_any(counts)).rows.sum()),
             unseen=unseen[name],
             plain=counts if is_plain else None,
-            warnings=[LOOPY] if name in loopy else [],
+            warnings=[LOOPY] if name in climbed.loopy else [],
         )
     return reports
 

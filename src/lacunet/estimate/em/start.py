@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
-from lacunet.estimate.method import MethodError, Prior
+from lacunet.estimate.method import Concentration, MethodError
 from lacunet.model.aligned import ComparisonError, matched
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.problems.layout import Layout
@@ -49,7 +49,7 @@ class Rows:
         return rows
 
 
-def maximise(counts: FloatArray, rows: Rows, prior: Prior) -> FloatArray:
+def maximise(counts: FloatArray, rows: Rows, prior: Concentration) -> FloatArray:
     r"""The CPTs of highest posterior given expected counts.
 
     .. math::
@@ -66,7 +66,7 @@ def maximise(counts: FloatArray, rows: Rows, prior: Prior) -> FloatArray:
     return rows.normalised(counts + (prior - 1))
 
 
-def log_prior(cells: FloatArray, prior: Prior) -> float:
+def log_prior(cells: FloatArray, prior: Concentration) -> float:
     r"""The Dirichlet prior's part of the log-posterior, up to a constant.
 
     .. math::

@@ -28,6 +28,7 @@ import numpy as np
 
 from lacunet.estimate.em.climb import Step, extrapolated, remembered
 from lacunet.estimate.em.start import Rows, maximise
+from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
 from lacunet.inference.query import query
 from lacunet.model.network import FloatArray, Network, Scope
@@ -49,7 +50,7 @@ class TiltedRows:
     engine: Engine
     start: Network
     question: Question
-    prior: float
+    prior: Concentration
     near: Mapping[float, FloatArray] = field(default_factory=dict)
     lost: float = 0.0  # no row is left out
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from lacunet.estimate.method import Ended
+from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.wording import counted, first_of
 
@@ -114,8 +115,8 @@ def _em(ended: Ended, on_graph: bool) -> str:
 
 def _prior(result: Result) -> str:
     prior = result.prior
-    if not isinstance(prior, (int, float)):
-        return "The strength of the Dirichlet prior of each cell was learned from the data."
+    if isinstance(prior, LearnedPrior):
+        return f"The Dirichlet prior was learned from the counts of all CPTs: {prior}."
     if prior == 1:
         return "No prior was used."
     pseudo = prior - 1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.method import FamilyReport
+from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.pages.disclosure import Disclosure, rows_behind
@@ -149,8 +150,9 @@ def _why_not_live(result: Result, told: Disclosure) -> str:
 
 def _prior(result: Result) -> float | None:
     """The prior where it is one number and weighs against rows, not against weights."""
-    is_number = isinstance(result.prior, (int, float))
-    return float(result.prior) if is_number and result.total == result.rows else None
+    if isinstance(result.prior, LearnedPrior) or result.total != result.rows:
+        return None
+    return float(result.prior)
 
 
 def _trouble(result: Result) -> list[str]:
@@ -219,8 +221,10 @@ def _tiles(
     partially = sum(count > 0 for count in result.missing.values())
     weight = "" if result.total == result.rows else f"weight {result.total:,.6g}"
     prior = _prior(result)
+    under = "" if prior is None else f"prior {prior:g}"
+    under = "prior learned" if isinstance(result.prior, LearnedPrior) else under
     facts = [
-        Tile("rows", f"{result.rows:,}", weight or ("" if prior is None else f"prior {prior:g}")),
+        Tile("rows", f"{result.rows:,}", weight or under),
         Tile(
             "missing",
             f"{missing:.1%}",

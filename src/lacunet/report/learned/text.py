@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.estimate.method import FamilyReport
+from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
@@ -34,7 +35,7 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
     lines = [
         f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
         f"{counted(result.rows, 'row')}"
-        f"{weight}, prior {result.prior:g}",
+        f"{weight}, prior {_prior(result)}",
         f"{gaps:,} of {cells:,} cells ({gaps / cells:.1%}) are missing, "
         f"in {partially} of {len(result.missing)} variables",
     ]
@@ -123,6 +124,15 @@ def _families(result: Result) -> str:
     return text_table(header, rows, left=2)
 
 
+def _prior(result: Result) -> str:
+    return "learned" if isinstance(result.prior, LearnedPrior) else f"{result.prior:g}"
+
+
+def _prior_as_data(result: Result) -> float | dict[str, Any]:
+    """The number that was given, or all pseudo-counts with a sentence on them."""
+    return result.prior.as_json() if isinstance(result.prior, LearnedPrior) else result.prior
+
+
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
     """Everything of a result, in plain lists and dictionaries; with intervals at a level."""
     sure = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
@@ -131,7 +141,7 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
         "why": result.why,
         "rows": result.rows,
         "weight": result.total,
-        "prior": result.prior,
+        "prior": _prior_as_data(result),
         "missing": dict(result.missing),
         "notes": list(result.notes),
         "ended": None if result.ended is None else finite(asdict(result.ended)),

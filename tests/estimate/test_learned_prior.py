@@ -1,0 +1,258 @@
+"""`prior="learn"` on the road: what it adds, what it is learned from, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lacunet as lc
+from enumeration import enumerated
+from lacunet.data.table import EncodedTable
+from lacunet.estimate.method import MethodError
+from lacunet.estimate.prior import LearnedPrior, for_closed_form, learn_prior
+from lacunet.estimate.registry import METHODS
+from lacunet.report.learned.methods import methods_text
+from lacunet.report.learned.text import result_as_data, result_as_text
+from lacunet.statistics.observations import Held
+
+STATES = {"Age": ["young", "old"], "Ill": ["no", "yes"], "Test": ["neg", "pos", "unclear"]}
+NETWORK = lc.Network(STATES, {"Ill": ["Age"], "Test": ["Ill", "Age"]})
+SIZES = {name: len(own) for name, own in STATES.items()}
+
+
+def table_of(rng: np.random.Generator, rows: int, hidden: float = 0.3) -> EncodedTable:
+    """Rows in which the sick mostly test positive, each cell hidden with the same chance."""
+    age = rng.integers(0, 2, rows)
+    ill = (rng.random(rows) < 0.2 + 0.4 * age).astype(int)
+    test = np.where(rng.random(rows) < 0.9, ill, rng.integers(0, 3, rows))
+    columns = {}
+    for name, codes in zip(STATES, (age, ill, test), strict=True):
+        gone = rng.random(rows) < (0.0 if name == "Age" else hidden)
+        columns[name] = np.where(gone, SIZES[name], codes).astype(np.uint8)
+    return EncodedTable.of(SIZES, columns, None)
+
+
+def prior_of(result: lc.Result) -> LearnedPrior:
+    """The prior, which was learned."""
+    assert isinstance(result.prior, LearnedPrior)
+    return result.prior
+
+
+def shown(table: EncodedTable, variable: str) -> np.ndarray:
+    """The counts of a family among the rows that show it, one row after the other."""
+    family = (*NETWORK.parents(variable), variable)
+    counts = np.zeros([SIZES[name] for name in family])
+    for row in range(table.rows):
+        codes = tuple(int(table.columns[name][row]) for name in family)
+        if all(code < SIZES[name] for code, name in zip(codes, family, strict=True)):
+            counts[codes] += 1
+    return counts
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.integers(5, 60))
+def test_direct_deletion_adds_what_the_shown_counts_speak_for(seed: int, rows: int) -> None:
+    table = table_of(np.random.default_rng(seed), rows)
+    result = lc.learn(NETWORK, table, "direct-mcar", prior="learn")
+    counts = {name: shown(table, name) for name in NETWORK.variables}
+    never = {name for name in STATES if (table.columns[name] == SIZES[name]).all()}
+    kept = [name for name in STATES if never & {name, *NETWORK.parents(name)}]
+    pseudo = for_closed_form(learn_prior(counts, kept), counts, rows)
+    for name, own in counts.items():
+        np.testing.assert_allclose(prior_of(result)[name], pseudo[name], rtol=1e-12)
+        joint = own * rows / own.sum() if own.sum() else own
+        weights = joint + pseudo[name]
+        expected = weights / weights.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(result.cpt(name).table, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_em_learns_from_what_a_first_fit_expects(seed: int) -> None:
+    table = table_of(np.random.default_rng(seed), 80)
+    tight = {"tolerance": 1e-10, "max_iterations": 5_000, "restarts": 1}
+    first = lc.learn(NETWORK, table, "em", prior=1.25, **tight).network
+    expected, _ = enumerated(first, table)
+    pseudo = learn_prior(expected)
+    result = lc.learn(NETWORK, table, "em", prior="learn", **tight)
+    for name, own in pseudo.items():
+        np.testing.assert_allclose(prior_of(result)[name], own, atol=1e-6)
+    # Where it ends, one more step by enumeration moves nothing.
+    counts, _ = enumerated(result.network, table)
+    for name, own in counts.items():
+        weights = own + prior_of(result)[name]
+        step = weights / weights.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(result.cpt(name).table, step, atol=1e-7)
+
+
+def test_em_does_not_read_the_rows_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    gathered = []
+    gather = Held.gather
+
+    def counting(self: Held, *given: Any) -> Any:
+        gathered.append(given)
+        return gather(self, *given)
+
+    monkeypatch.setattr(Held, "gather", counting)
+    lc.learn(NETWORK, table_of(np.random.default_rng(0), 50), "em", prior="learn")
+    assert len(gathered) == 1
+
+
+def test_a_number_of_steps_is_that_many_steps_after_a_first_fit_of_as_many() -> None:
+    table = table_of(np.random.default_rng(5), 60)
+    result = lc.learn(NETWORK, table, "one-step", prior="learn")
+    assert result.ended is not None
+    assert (result.ended.reason, result.ended.iterations) == ("steps done", 1)
+    closed = lc.learn(NETWORK, table, "factored-mar", prior="learn").network
+    expected, _ = enumerated(closed, table)
+    first = {v: (n + 0.25) / (n + 0.25).sum(-1, keepdims=True) for v, n in expected.items()}
+    pseudo = learn_prior(enumerated(closed.with_tables(first), table)[0])
+    for name, own in pseudo.items():
+        np.testing.assert_allclose(prior_of(result)[name], own, rtol=1e-9)
+        weights = expected[name] + own
+        step = weights / weights.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(result.cpt(name).table, step, rtol=1e-9)
+
+
+def options_of(method: str) -> dict[str, Any]:
+    if method == "mgraph":
+        text = "Age -> R[Ill]; Ill -> R[Test]"
+        return {"missingness": text, "otherwise": "em"}
+    return {"separator": ["Age"]} if method.startswith("informed") else {}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_was_learned_is_said_everywhere(method: str) -> None:
+    table, options = table_of(np.random.default_rng(1), 120), options_of(method)
+    told = lc.explain(NETWORK, table, method, "learn", **options)
+    result = lc.learn(NETWORK, table, method, "learn", **options)
+    again = lc.learn(NETWORK, table, method, "learn", **options)
+    assert "prior: to be learned from the counts" in str(told)
+    assert told.as_data()["prior"].startswith("to be learned")
+    assert ("first fit of EM" in told.prior) == (result.ended is not None or method == "mgraph")
+    assert "pseudo-counts per cell" in str(result.prior)
+    assert str(result.prior) in result.why
+    assert str(result.prior) in result_as_text(result)
+    assert str(result.prior) in methods_text(result)
+    data = json.loads(json.dumps(result_as_data(result)))["prior"]
+    assert data["words"] == str(result.prior)
+    for name in NETWORK.variables:
+        assert data["pseudo_counts"][name] == prior_of(result)[name].tolist()
+        assert prior_of(result)[name].shape == result.cpt(name).table.shape
+        assert (prior_of(result)[name] > 0).all()
+        np.testing.assert_array_equal(result.cpt(name).table, again.cpt(name).table)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_without_support_stay_unsupported(method: str) -> None:
+    table = table_of(np.random.default_rng(2), 12, hidden=0.6)
+    options = options_of(method)
+    given, learned = (lc.learn(NETWORK, table, method, p, **options) for p in (2, "learn"))
+    assert any(report.unsupported for report in given.families.values())
+    for name, report in given.families.items():
+        own = learned.families[name]
+        np.testing.assert_array_equal(own.support, report.support)
+        assert own.unsupported == report.unsupported
+        for words in report.warnings:
+            assert words in own.warnings or "than the prior's" in words
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "factored-mar", "em", "auto"])
+def test_weights_count_relative_to_the_effective_size(method: str) -> None:
+    rng = np.random.default_rng(3)
+    table = table_of(rng, 90)
+    weighted = replace(table, weights=rng.uniform(0.5, 3, 90))
+    times_seven = replace(table, weights=7 * np.asarray(weighted.weights))
+    one, other = (lc.learn(NETWORK, own, method, "learn") for own in (weighted, times_seven))
+    for name in NETWORK.variables:
+        np.testing.assert_allclose(prior_of(one)[name], prior_of(other)[name], rtol=1e-9)
+        np.testing.assert_allclose(one.cpt(name).table, other.cpt(name).table, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "em"])
+def test_a_learned_prior_can_be_given_again(method: str) -> None:
+    table = table_of(np.random.default_rng(4), 100)
+    tight = {"tolerance": 1e-9} if method == "em" else {}
+    result = lc.learn(NETWORK, table, method, "learn", **tight)
+    again = lc.learn(NETWORK, table, method, result.prior, **tight)
+    assert again.prior is result.prior
+    assert not again.why
+    for name in NETWORK.variables:
+        np.testing.assert_allclose(again.cpt(name).table, result.cpt(name).table, atol=1e-6)
+
+
+@pytest.mark.parametrize("prior", ["lern", "2", None, 0.5, float("nan"), [2.0]])
+def test_other_priors_are_refused(prior: Any) -> None:
+    with pytest.raises(MethodError, match=r"at least 1 .*or 'learn'"):
+        lc.learn(NETWORK, {name: [None] for name in STATES}, prior=prior)
+
+
+def test_the_prior_of_another_network_is_refused() -> None:
+    with pytest.raises(MethodError, match="other variables, states or parents"):
+        lc.learn(NETWORK, {}, prior=LearnedPrior({"Age": np.ones(2)}, 0.0))
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "factored-mar", "em", "auto"])
+def test_families_of_a_variable_that_no_row_shows_keep_one_pseudo_count(method: str) -> None:
+    table = table_of(np.random.default_rng(6), 60)
+    columns = {**table.columns, "Ill": np.full(60, 2, np.uint8)}
+    result = lc.learn(NETWORK, EncodedTable.of(SIZES, columns, None), method, "learn")
+    assert prior_of(result).kept == ("Ill", "Test")
+    assert "one per cell for Ill, Test" in str(result.prior)
+    for name in ("Ill", "Test"):
+        np.testing.assert_array_equal(prior_of(result)[name], np.ones_like(result.cpt(name).table))
+    if result.ended is not None:
+        assert any("names of its states are arbitrary" in note for note in result.ended.notes)
+
+
+def test_what_is_not_recoverable_holds_one_pseudo_count() -> None:
+    table = table_of(np.random.default_rng(7), 200)
+    graph = "Ill -> R[Ill]; Age -> R[Test]"
+    result = lc.learn(NETWORK, table, "mgraph", "learn", missingness=graph, otherwise="prior")
+    left = [v for v, report in result.families.items() if report.fallback == "prior"]
+    assert left
+    for name in left:
+        np.testing.assert_array_equal(prior_of(result)[name], np.ones_like(result.cpt(name).table))
+        np.testing.assert_allclose(result.cpt(name).table, 1 / SIZES[name])
+    assert set(left) <= set(prior_of(result).kept)
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "factored-mar", "em", "one-step"])
+def test_intervals_come_from_the_rows_under_either_prior(method: str) -> None:
+    """The rows' own rates, and what they are worth, differ only as far as EM expects otherwise."""
+    table = table_of(np.random.default_rng(8), 4_000)
+    one, other = (lc.learn(NETWORK, table, method, p, intervals=True) for p in (2, "learn"))
+    assert one.require_intervals().recipe == other.require_intervals().recipe
+    for name in NETWORK.variables:
+        np.testing.assert_allclose(one.interval(name), other.interval(name), atol=0.004)
+
+
+def test_replicates_use_the_prior_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lacunet.estimate import intervals
+
+    seen = []
+    run = intervals.run
+
+    def watching(plan: Any, statistics: Any, setting: Any) -> Any:
+        seen.append(setting.prior)
+        return run(plan, statistics, setting)
+
+    monkeypatch.setattr(intervals, "run", watching)
+    table = table_of(np.random.default_rng(9), 100)
+    result = lc.learn(NETWORK, table, "factored-mar", "learn", intervals=True)
+    assert len(seen) == 30
+    assert all(prior is result.prior for prior in seen)
+
+
+def test_sensitivity_learns_the_prior_once() -> None:
+    table = table_of(np.random.default_rng(10), 150)
+    question = {"target": "Test", "state": "pos", "evidence": {"Age": "old"}, "mechanism": "Ill"}
+    found = lc.sensitivity(NETWORK, table, **question, method="em", prior="learn", deltas=[0.0])
+    plain = lc.learn(NETWORK, table, "em", "learn", tolerance=1e-6, max_iterations=5_000).network
+    answer = lc.query(plain, "Test", {"Age": "old"})
+    np.testing.assert_allclose(found.answers, [answer[1]], atol=1e-3)
