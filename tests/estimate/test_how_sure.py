@@ -227,3 +227,45 @@ def test_what_was_learned_of_mechanisms_is_told_in_a_line_each() -> None:
     told = f"  X is missing in {low:.1%} if Y=no to {high:.1%} if Y=yes"
     assert f"mechanisms, as learned:\n{told}\n" in result_as_text(result) + "\n"
     assert (low, high) == pytest.approx((0.25, 0.75), abs=0.05)
+
+
+def test_the_prior_outweighs_rows_that_identify_what_they_say_little_of() -> None:
+    """Ordinary rows missing at random identify all there is: none is said not to be identified."""
+    network, outweighed = lc.read_network("asia"), 0
+    for seed in range(8):
+        rows = lc.simulate(network, 1000, lc.MAR(), rng=seed).table
+        result = lc.learn(network.with_tables(None), rows, "em", intervals=True)
+        assert result.require_intervals().unidentified == ()
+        outweighed += any("outweighs" in warning for warning in result.warnings)
+    assert outweighed
+
+
+def test_two_indicators_do_not_identify_a_hidden_cause() -> None:
+    """Five parameters and three free frequencies: two directions that no row says anything of."""
+    rng = np.random.default_rng(1)
+    hidden = rng.random(2000) < 0.4
+    rows = {
+        "X": np.where(rng.random(2000) < np.where(hidden, 0.8, 0.3), "1", "0"),
+        "Y": np.where(rng.random(2000) < np.where(hidden, 0.7, 0.2), "1", "0"),
+    }
+    network = lc.Network({name: ["0", "1"] for name in "HXY"}, {"X": ["H"], "Y": ["H"]})
+    result = lc.learn(network, lc.Data(rows, latent=["H"]), "em", intervals=True)
+    assert len(result.require_intervals().unidentified) == 2
+    third = {**rows, "Z": np.where(rng.random(2000) < np.where(hidden, 0.9, 0.2), "1", "0")}
+    wider = lc.Network({name: ["0", "1"] for name in "HXYZ"}, {name: ["H"] for name in "XYZ"})
+    result = lc.learn(wider, lc.Data(third, latent=["H"]), "em", intervals=True)
+    assert result.require_intervals().unidentified == ()
+
+
+def test_many_warnings_are_one_line_for_each_kind() -> None:
+    network = lc.read_network("alarm")
+    rows = lc.simulate(network, 1000, lc.MAR(), rng=2).table
+    result = lc.learn(network.with_tables(None), rows, "direct-mar")
+    assert len(result.warnings) > 10
+    assert len(result.warnings_by_kind) <= 4
+    text = result_as_text(result)
+    assert text.count("\n! ") == len(result.warnings_by_kind)
+    assert f"all {len(result.warnings)} warnings" in text
+    told = [line for line in result.warnings_by_kind if line.startswith("CPT rows that no data")]
+    worst = max(result.families.values(), key=lambda own: own.unsupported / own.support.size)
+    assert f"worst {worst.variable} ({worst.unsupported} of {worst.support.size})" in told[0]

@@ -71,8 +71,8 @@ def test_a_result_of_every_method_comes_back_whole(method: str, prior: Any, tmp_
     assert_same(back, result)
     assert str(back.prior) == str(result.prior)
     for name, report in result.families.items():
-        again = back.families[name]
-        assert (again.estimand, again.latex, again.mathml) == (
+        own = back.families[name]
+        assert (own.estimand, own.latex, own.mathml) == (
             report.estimand,
             report.latex,
             report.mathml,

@@ -172,7 +172,7 @@ def test_complete_rows_give_em_the_size_of_the_counts() -> None:
     _, _, found = _em(table, 2.0)
     number = count(table, [("B", "C")])[("B", "C")].dense().sum(axis=-1, keepdims=True)
     np.testing.assert_allclose(found.spread_of["C"].sizes, np.broadcast_to(number, (3, 2)))
-    assert found.unidentified == ()
+    assert found.weak_directions == ()
 
 
 def test_a_direction_that_the_data_do_not_identify_is_named() -> None:
@@ -188,8 +188,8 @@ def test_a_direction_that_the_data_do_not_identify_is_named() -> None:
     engine = engine_of(compile_problems(network, table), 2**30)
     cells = engine.problems.layout.flat(dict(learned.tables_of or {}))
     found = em_uncertainty(engine, cells, np.ones(len(cells)))
-    assert found.unidentified
-    assert {name for one in found.unidentified for name in one.families} == {"H", "X"}
+    assert found.weak_directions
+    assert {name for one in found.weak_directions for name in one.families} == {"H", "X"}
     assert found.spread_of["Y"].row_sizes == pytest.approx(400)
     assert (found.spread_of["H"].sizes < 5).all()
 

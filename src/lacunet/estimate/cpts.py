@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimands.notation import Notation
-from lacunet.estimate.method import Concentration, FamilyPlan, FamilyReport
+from lacunet.estimate.method import (
+    FELL_BACK,
+    MOSTLY_PRIOR,
+    NO_DATA,
+    Concentration,
+    FamilyPlan,
+    FamilyReport,
+    Warned,
+)
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
@@ -98,9 +106,9 @@ def family_report(
     own = [family.note] if family.note else []
     own += warnings
     if fallback_mass > 0 and fallback:
-        own.append(
-            f"{fallback_mass:.1%} of the rows' weight: no rows in their groups; {fallback} was used"
-        )
+        part = f"{fallback_mass:.1%} of the rows' weight"
+        words = f"{part}: no rows in their groups; {fallback} was used"
+        own.append(Warned(words, FELL_BACK, part, fallback_mass))
     own += _about_support(family, support, network, prior)
     return FamilyReport(
         variable=family.variable,
@@ -126,10 +134,13 @@ def _about_support(
     name, parents, rows = family.variable, family.parents, support.size
     without = support == 0
     if without.all():
-        yield f"no row shows {name}{' with its parents' if parents else ''}: " + _rest(rows, rows)
+        words = f"no row shows {name}{' with its parents' if parents else ''}: "
+        yield Warned(words + _rest(rows, rows), NO_DATA, "all of them", 1.0)
     elif without.any():
         where = "; ".join(configurations(without, parents, network))
-        yield f"no row shows {name} where {where}: {_rest(int(without.sum()), rows)}"
+        number = int(without.sum())
+        words = f"no row shows {name} where {where}: {_rest(number, rows)}"
+        yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
     if isinstance(prior, LearnedPrior):
         pseudo, words = prior[name].sum(axis=-1), "the learned prior's pseudo-counts"
     else:
@@ -138,7 +149,8 @@ def _about_support(
     weak = int(np.count_nonzero(~without & (support < pseudo)))
     if weak:
         part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"
-        yield f"{part} on fewer rows than {words}: mostly the prior"
+        words = f"{part} on fewer rows than {words}: mostly the prior"
+        yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)
 
 
 def _rest(number: int, rows: int) -> str:

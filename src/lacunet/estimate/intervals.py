@@ -58,8 +58,8 @@ class Uncertainty:
     """How sure the CPTs of a learned network are.
 
     ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
-    together, for queries; ``total`` the weight of all rows. ``unidentified`` are directions in
-    which the data do not identify EM's parameters.
+    together, for queries; ``total`` the weight of all rows. ``weak_directions`` are combinations
+    of EM's parameters about which the prior tells more than the rows.
     """
 
     network: Network
@@ -67,7 +67,12 @@ class Uncertainty:
     recipe: str
     covariance: Covariance
     total: float
-    unidentified: tuple[Direction, ...] = ()
+    weak_directions: tuple[Direction, ...] = ()
+
+    @property
+    def unidentified(self) -> tuple[Direction, ...]:
+        """The directions in which the data do not identify EM's parameters."""
+        return tuple(own for own in self.weak_directions if not own.is_identified)
 
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high."""
@@ -302,7 +307,7 @@ def _by_rate_matrix(
     pseudo = layout.flat(pseudo_counts(setting.used_prior, layout.network))
     em = em_uncertainty(learned.engine, cells, pseudo, setting.progress)
     return Uncertainty(
-        learned.network, em.spread_of, RATE_MATRIX, em, statistics.total, em.unidentified
+        learned.network, em.spread_of, RATE_MATRIX, em, statistics.total, em.weak_directions
     )
 
 

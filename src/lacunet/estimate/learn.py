@@ -5,6 +5,7 @@ Look at the data, plan, count, run: the plan decides everything, and what runs c
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,15 @@ from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.intervals import Uncertainty, recipe_after, recipe_of, uncertainty_of
 from lacunet.estimate.method import (
+    NOT_IDENTIFIED,
+    OUTWEIGHED,
     FamilyReport,
     Learned,
     Method,
     MethodError,
     Plan,
     Setting,
+    Warned,
     checked_prior,
     planned,
     run,
@@ -37,6 +41,7 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import AnyRows, observations
+from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
 BIASED = (
@@ -234,15 +239,23 @@ def _support(learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:
     }
 
 
+def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:
+    """What the rows say too little of in a CPT: once for each kind, by the weakest direction."""
+    for is_identified, kind in ((False, NOT_IDENTIFIED), (True, OUTWEIGHED)):
+        weak = [own for own in directions if own.is_identified is is_identified]
+        weak = [own for own in weak if name in own.families]
+        if weak:
+            least = min(weak, key=lambda own: own.information)
+            others = [other for other in least.families if other != name]
+            detail = f"with {', '.join(others)}" if others else "by itself"
+            yield Warned(f"{kind}: {least}", kind, detail, 1 - least.information)
+
+
 def _with_intervals(result: Result, uncertainty: Uncertainty) -> Result:
     """The result with its intervals, the effective size of each CPT row, and doubts."""
     families: dict[str, FamilyReport] = {}
     for name, report in result.families.items():
-        doubts = [
-            f"not identified by the data: {direction}"
-            for direction in uncertainty.unidentified
-            if name in direction.families
-        ]
+        doubts: list[str] = [*_weak(name, uncertainty.weak_directions)]
         if report.fallback_mass > MUCH and report.fallback == UNGROUPED:
             doubts.append(BIASED.format(report.fallback_mass))
         elif report.fallback_mass > MUCH:

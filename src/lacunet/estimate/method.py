@@ -196,6 +196,37 @@ class Setting:
         return self.prior
 
 
+class Warned(str):
+    """A warning about a CPT that knows its kind: many of one kind are told in one line.
+
+    ``kind`` is what they have in common, ``detail`` what differs, ``weight`` how grave it is among
+    its kind.
+    """
+
+    kind: str
+    detail: str
+    weight: float
+
+    def __new__(cls, text: str, kind: str, detail: str = "", weight: float = 0.0) -> Warned:
+        """The text, with what it knows."""
+        made = super().__new__(cls, text)
+        made.kind, made.detail, made.weight = kind, detail, weight
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str, str, float]:  # type: ignore[override]
+        """What a copy is made of."""
+        return str(self), self.kind, self.detail, self.weight
+
+
+# Kinds of warnings, the gravest first; those of no kind of their own come after the first.
+NOT_IDENTIFIED = "not identified by the data"
+FELL_BACK = "no rows in the groups of some rows"
+NO_DATA = "CPT rows that no data support"
+OUTWEIGHED = "the prior outweighs the rows"
+MOSTLY_PRIOR = "CPT rows that rest on fewer rows than the prior's"
+GRAVEST_FIRST = (NOT_IDENTIFIED, FELL_BACK, NO_DATA, OUTWEIGHED, MOSTLY_PRIOR)
+
+
 @dataclass(frozen=True, eq=False)
 class FamilyReport:
     r"""What the CPT of one variable rests on; the same for every method.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
 
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.method import Ended, FamilyReport, MethodError
+from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodError, Warned
 from lacunet.estimate.prior import Prior
 from lacunet.estimate.saved import as_json, from_json
 from lacunet.formats.errors import FormatError
@@ -17,6 +17,7 @@ from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.uncertainty.bounds import WorstCase, bounds
 from lacunet.wording import counted
 
+WORST = 3  # places that are named of each kind of warning
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
 
@@ -53,7 +54,7 @@ class Result:
         return f"<Result: {cpts} by {self.method} from {counted(self.rows, 'row')}, {warnings}>"
 
     def _repr_html_(self) -> str:
-        listed = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
+        listed = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings_by_kind)
         return f"<p>{escape(repr(self))}</p><ul>{listed}</ul>{self.network._repr_html_()}"
 
     @property
@@ -64,6 +65,16 @@ class Result:
             for name, report in self.families.items()
             for warning in report.warnings
         )
+
+    @property
+    def warnings_by_kind(self) -> tuple[str, ...]:
+        """One line for each kind of warning, the gravest first, with the three worst places."""
+        places: dict[str, list[tuple[str, str]]] = {}
+        for name, report in self.families.items():
+            for warning in report.warnings:
+                kind = warning.kind if isinstance(warning, Warned) else warning
+                places.setdefault(kind, []).append((name, warning))
+        return tuple(_in_one_line(kind, places[kind]) for kind in sorted(places, key=_gravity))
 
     def cpt(self, variable: str) -> Cpt:
         """The learned CPT of a variable."""
@@ -108,6 +119,27 @@ class Result:
             return
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
         write_with_learned(self.network, as_json(self.network, own), path)
+
+
+def _gravity(kind: str) -> float:
+    """Where a kind stands among the others; 0 is the gravest."""
+    return GRAVEST_FIRST.index(kind) if kind in GRAVEST_FIRST else 0.5
+
+
+def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
+    """The warnings of one kind, each with its variable."""
+    if len(places) == 1:
+        ((name, warning),) = places
+        return f"{name}: {warning}"
+    named = [
+        (-warning.weight, f"{name} ({warning.detail})")
+        if isinstance(warning, Warned)
+        else (0.0, name)
+        for name, warning in places
+    ]
+    worst = [words for _, words in sorted(named, key=lambda own: own[0])[:WORST]]
+    label = "worst " if len(places) > WORST else ""
+    return f"{kind}: {len(places):,} CPTs, {label}{', '.join(worst)}"
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:

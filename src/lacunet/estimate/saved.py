@@ -21,7 +21,7 @@ import numpy as np
 
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.method import Ended, FamilyReport
+from lacunet.estimate.method import Ended, FamilyReport, Warned
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.lacunet_json import parse, render
@@ -135,7 +135,7 @@ class _Writer:
         """A value as JSON has it; objects say in ``is`` what they are."""
         match value:
             case None | bool() | str():
-                found: Any = value
+                found: Any = _written_warning(value) if isinstance(value, Warned) else value
             case int() | np.integer():
                 found = int(value)
             case float() | np.floating():
@@ -167,6 +167,11 @@ class _Writer:
             "structure": self.structures.index(structure),
             "tables": self.written(network.tables_of),
         }
+
+
+def _written_warning(warning: Warned) -> Any:
+    weight = {"is": "float", "value": float(warning.weight).hex()}
+    return {"is": "warning", "of": [str(warning), warning.kind, warning.detail, weight]}
 
 
 def _formula(value: Any) -> Written:
@@ -207,6 +212,8 @@ class _Reader:
                 found = found if tables is None else found.with_tables(tables)
             case "layout":
                 found = layout_of(self.read(data["network"]))
+            case "warning":
+                found = Warned(*self.read(data["of"]))
             case kind:
                 found = self._made(KINDS[kind], data["fields"])
         return found

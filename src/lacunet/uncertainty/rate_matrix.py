@@ -11,8 +11,10 @@ block for each row of a CPT. :math:`\partial M` takes one EM step for each free 
 fewer where parameters do not meet: those of families that share no problem are moved at once.
 
 The step is that of the posterior mode, so the prior counts as data here; its pseudo-counts are
-taken off the effective sizes again. A direction in which the prior tells more than the data is
-one that the data do not identify: these are named.
+taken off the effective sizes again. Directions in which the prior tells more than the rows are
+named. Where no single row says anything about a direction, :math:`\sum_r w_r (\partial \log
+\Pr(r))^2 = 0`, the data do not identify it, however many rows there are. (The observed information
+does not tell that: at the mode it is of the order of the prior's in either case.)
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ from lacunet.statistics.problems.layout import Layout
 from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
+RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
+MOST_DIRECTIONS = 30  # that are asked whether rows identify them
+
 Step = Callable[[FloatArray], FloatArray]
 Integers = NDArray[np.integer]
 MOVE = 1e-5  # how far a parameter is moved, relative to itself and its row's reference state
@@ -39,17 +44,22 @@ SINGULAR = 1e-8  # less information than this share of the complete rows' is non
 
 @dataclass(frozen=True)
 class Direction:
-    """A combination of parameters that the data do not identify.
+    """A combination of parameters about which the prior tells more than the rows.
 
     ``families`` are the variables whose CPTs it moves most, ``information`` the share of the
-    complete data's information about it that the rows and the prior hold together.
+    complete data's information about it that the rows hold. ``is_identified`` is False where no
+    number of such rows would tell more.
     """
 
     families: tuple[str, ...]
     information: float
+    is_identified: bool = False
 
     def __str__(self) -> str:
-        return f"{', '.join(self.families)} ({self.information:.1%} of the information is there)"
+        named = ", ".join(self.families)
+        if not self.is_identified:
+            return named
+        return f"{named} (these rows hold {self.information:.1%} of what complete rows would)"
 
 
 @dataclass(frozen=True)
@@ -204,7 +214,7 @@ def parts_of(problems: Problems, free: Free, layout: Layout) -> Integers:
 
 @dataclass(frozen=True)
 class EmSpreads:
-    """The spread of every CPT that EM gave, and the directions that the data do not identify.
+    """The spread of every CPT that EM gave, and the directions that the rows hardly identify.
 
     ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
     each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
@@ -219,7 +229,7 @@ class EmSpreads:
     free: Free
     layout: Layout
     pseudo: FloatArray
-    unidentified: tuple[Direction, ...]
+    weak_directions: tuple[Direction, ...]
     degrees: ClassVar[float] = np.inf
 
     def variances(self, asked: Asked) -> FloatArray:
@@ -248,11 +258,18 @@ def em_spreads(
     layout: Layout,
     pseudo: FloatArray,
     progress: Progress = silent,
+    said: Callable[[FloatArray], FloatArray] | None = None,
 ) -> EmSpreads:
     r"""The spread of every CPT from the whole rate matrix.
 
     The prior's pseudo-counts of a CPT row are taken off the effective size, so that it tells what
     the rows know.
+
+    Parameters
+    ----------
+    said
+        What single rows say about each of some moves of all cells, :math:`\sum_r w_r (\partial \log
+        \Pr(r))^2`; None where that cannot be had.
     """
     observed = information(curvature, parts, progress)
     root = np.sqrt(np.maximum(np.diag(observed), 1e-300))
@@ -263,7 +280,7 @@ def em_spreads(
     lost = np.square(vectors[:, ~known]).sum(axis=1) > 1e-3  # cells in a direction without end
     variance = _cell_variances(covariance, curvature, lost)
     spread_of = _spreads(variance, curvature, layout, pseudo)
-    unidentified = _unidentified(observed, curvature, layout, pseudo)
+    weak = _weak_directions(observed, curvature, layout, pseudo, said)
     rows = curvature.row_totals - np.add.reduceat(pseudo, curvature.begins)
     if not pseudo.any():
         rows[np.unique(curvature.free.row)] = np.inf
@@ -275,7 +292,7 @@ def em_spreads(
         curvature.free,
         layout,
         pseudo,
-        unidentified,
+        weak,
     )
 
 
@@ -309,10 +326,14 @@ def _spreads(
     return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
 
 
-def _unidentified(
-    observed: FloatArray, curvature: Curvature, layout: Layout, pseudo: FloatArray
+def _weak_directions(
+    observed: FloatArray,
+    curvature: Curvature,
+    layout: Layout,
+    pseudo: FloatArray,
+    said: Callable[[FloatArray], FloatArray] | None,
 ) -> tuple[Direction, ...]:
-    """The directions about which the prior knows more than the rows."""
+    """The directions about which the prior knows more than the rows, the weakest first."""
     free = curvature.free
     number = len(free.cell)
     if not number:
@@ -326,11 +347,17 @@ def _unidentified(
     inverse = np.linalg.inv(root)
     values, vectors = np.linalg.eigh(inverse @ (observed - prior_part) @ inverse.T)
     by_prior = np.einsum("ij,ij->j", vectors, inverse @ prior_part @ inverse.T @ vectors)
-    found = []
-    family = np.searchsorted(layout.offsets, free.cell, side="right") - 1
     # Where the prior holds half of all information there are few rows, which is another matter.
-    for at in np.flatnonzero((values < np.maximum(by_prior, SINGULAR)) & (by_prior < 0.5)):
+    weak = np.flatnonzero((values < np.maximum(by_prior, SINGULAR)) & (by_prior < 0.5))
+    is_identified = values[weak] > SINGULAR
+    if said is not None and len(weak):
+        moves = (inverse.T @ vectors[:, weak[:MOST_DIRECTIONS]]).T
+        cells = [free.spread_out(move, len(curvature.cells)) for move in moves]
+        is_identified[:MOST_DIRECTIONS] = said(np.array(cells)) > RANK
+    family = np.searchsorted(layout.offsets, free.cell, side="right") - 1
+    found = []
+    for at, known in zip(weak, is_identified, strict=True):
         weight = np.bincount(family, np.square(vectors[:, at]), len(layout.cardinalities))
         most = [layout.network.variables[v] for v in np.argsort(-weight) if weight[v] > 0.05]
-        found.append(Direction(tuple(most), float(values[at] + by_prior[at])))
+        found.append(Direction(tuple(most), max(float(values[at]), 0.0), bool(known)))
     return tuple(found)

@@ -15,9 +15,6 @@ from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
 from lacunet.wording import counted, finite, text_table
 
-SHOWN_WARNINGS = 12
-
-
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
 STATES = (MISSING, SHOWN)  # of a mechanism
@@ -49,11 +46,11 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
         lines += [_mechanism(result, name, cpt) for name, cpt in result.mechanisms.items()]
     if level is not None:
         lines += ["", *_sure(result, level)]
-    warnings = result.warnings
+    warnings = result.warnings_by_kind
     if warnings:
-        lines += ["", *(f"! {warning}" for warning in warnings[:SHOWN_WARNINGS])]
-        if len(warnings) > SHOWN_WARNINGS:
-            lines.append(f"! and {len(warnings) - SHOWN_WARNINGS} more (--json lists all)")
+        lines += ["", *(f"! {warning}" for warning in warnings)]
+    if len(warnings) < len(result.warnings):
+        lines.append(f"  (--json lists all {len(result.warnings):,} warnings)")
     return "\n".join(lines)
 
 
