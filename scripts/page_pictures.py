@@ -1,4 +1,4 @@
-"""The pictures of docs/page.md: pages in Debian's chromium, and two figures.
+"""The pictures of docs/page.md and docs/studio.md: pages in Debian's chromium, and two figures.
 
 python scripts/page_pictures.py docs/pictures
 """
@@ -10,9 +10,11 @@ import sys
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 import numpy as np
+import pyarrow.csv
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -26,12 +28,28 @@ from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.learned.page import page
 from lacunet.report.network import Side, pair_page
 from lacunet.report.recovered.page import page as recovered_page
+from lacunet.report.recovered.reported import reported
 from lacunet.report.recovered.text import verdicts_as_data
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
+from lacunet.studio.folder import Folder
+from lacunet.studio.project import Project
+from lacunet.studio.server import Server, Studio
 
 COLOURS = 128
+STUDIO = Project(
+    data="nhanes.csv",
+    bins={"Age": "0,20,40,60,inf", "BMI": "4"},
+    graph="""Gender -> EverSmoked
+Age -> EverSmoked -> SmokesNow
+Age -> BMI -> Diabetes -> HeartAttack
+EverSmoked -> HeartAttack
+Age -> R[HeartAttack]
+Age -> R[EverSmoked] -> R[SmokesNow]
+EverSmoked -> R[SmokesNow]
+R[BMI], R[Diabetes]""",
+)
 
 
 def pages() -> dict[str, tuple[str, dict[str, Any]]]:
@@ -49,8 +67,7 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     found = lc.learn(large.network, large.table, method="factored-mar")
     asia = lc.example("asia")
     graph = lc.MissingnessGraph.parse("smoke -> R[lung]; R[lung] -> R[xray]; dysp -> R[dysp]", asia)
-    verdicts = list(graph.recover_families().values())
-    reported = (graph, verdicts, [None] * len(verdicts))
+    answers = [reported(verdict) for verdict in graph.recover_families().values()]
     source = Provenance("", "", network="asia")
     diagnosis = lc.diagnose(drawn.network, drawn.table)
     return {
@@ -69,10 +86,17 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
             {"height": 900, "waits": False},
         ),
         "page-recover": (
-            recovered_page(*reported, verdicts_as_data(*reported), source),
+            recovered_page(graph, answers, verdicts_as_data(graph, answers), source),
             {"height": 900},
         ),
     }
+
+
+def keep(tab: Any, path: Path) -> None:
+    """Keep what a tab shows as a picture, and close it."""
+    picture = Image.open(BytesIO(tab.screenshot())).convert("RGB")
+    picture.quantize(COLOURS).save(path, optimize=True)
+    tab.close()
 
 
 def main(folder: Path) -> None:
@@ -89,9 +113,17 @@ def main(folder: Path) -> None:
             if how.get("waits", True):
                 tab.wait_for_selector("html[data-ready=yes]")
             tab.wait_for_timeout(2_000)
-            picture = Image.open(BytesIO(tab.screenshot())).convert("RGB")
-            picture.quantize(COLOURS).save(folder / f"{name}.png", optimize=True)
-            tab.close()
+            keep(tab, folder / f"{name}.png")
+        pyarrow.csv.write_csv(lc.example_data("nhanes"), Path(place) / "nhanes.csv")
+        studio = Studio(Folder(Path(place).resolve()))
+        studio.store.save(STUDIO, 0)
+        with Server(studio) as server:
+            Thread(target=server.serve_forever, daemon=True).start()
+            tab = browser.new_page(viewport={"width": 1280, "height": 960})
+            tab.goto(f"{server.address}#graph")
+            tab.wait_for_selector("html[data-ready=yes]")
+            keep(tab, folder / "studio-graph.png")
+            server.shutdown()
         browser.close()
     asia = lc.example("asia")
     rows = lc.simulate(asia, 800, lc.MCAR(share=0.5, rate=0.3), rng=3).table

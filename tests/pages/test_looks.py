@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Opened, needs_browser
+from browsing import TARGETS, TEXTS, Opened, needs_browser
 from standins import SOURCE, carried, unpacked
 
 import lacunet as lc
@@ -23,50 +23,6 @@ from lacunet.report.recovered.reported import reported
 from lacunet.report.recovered.text import verdicts_as_data
 
 pytestmark = needs_browser
-
-# Every text that is visible: its size in pixels and its contrast against what is behind it.
-TEXTS = """() => {
-  const colour = text => {
-    const parts = text.match(/[\\d.]+/g).map(Number), scale = text.startsWith("color(") ? 255 : 1;
-    return [...parts.slice(0, 3).map(c => c * scale), parts[3] ?? 1];
-  };
-  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
-    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
-  const over = (top, below) => top.slice(0, 3).map((c, k) => c * top[3] + below[k] * (1 - top[3]));
-  const behind = element => {
-    const found = [];
-    for (let e = element; e; e = e.parentElement) {
-      const c = colour(getComputedStyle(e).backgroundColor);
-      found.push(c);
-      if (c[3] === 1) break;
-    }
-    return found.reverse().reduce((below, c) => over(c, below), [255, 255, 255]);
-  };
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const element = node.parentElement, style = getComputedStyle(element);
-    const silent = ["SCRIPT", "STYLE", "NOSCRIPT", "OPTION", "TITLE"];
-    if (!node.textContent.trim() || silent.includes(element.tagName.toUpperCase())) continue;
-    const box = element.getBoundingClientRect();
-    if (!element.checkVisibility() || box.width < 1 || box.height < 1 || box.right < 0) continue;
-    if (element.closest(":disabled")) continue;
-    const svg = element.closest("svg.chart");
-    const shrunk = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
-    const paint = svg ? style.fill : style.color, ground = behind(svg ?? element);
-    const [a, b] = [light(over(colour(paint), ground)), light(ground)].sort((x, y) => y - x);
-    const text = node.textContent.trim().slice(0, 40), size = parseFloat(style.fontSize) * shrunk;
-    const where = element.outerHTML.slice(0, 60);
-    found.push({ text, size, contrast: (a + 0.05) / (b + 0.05), where });
-  }
-  return found;
-}"""
-
-# Everything that can be pressed, and its size; links in running text are exempt (WCAG 2.5.8).
-TARGETS = """() => [...document.querySelectorAll("button, select, input, summary")]
-  .filter(e => e.checkVisibility()).map(e => [e.outerHTML.slice(0, 80),
-    e.getBoundingClientRect().width, e.getBoundingClientRect().height])
-  .filter(([, width, height]) => width > 0)"""
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.csv
 import pytest
-from browsing import needs_browser
+from browsing import TARGETS, TEXTS, needs_browser
 from serving import served
 
 import lacunet as lc
@@ -180,17 +180,21 @@ def test_from_a_survey_to_intervals_and_an_answer_with_a_reload_in_between(
         pressed.wait_for()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 768])
-def test_nothing_sticks_out_of_the_studio(
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (768, "light"), (1280, "dark")])
+def test_every_step_fits_and_can_be_read_and_pressed(
     browser: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
     (tmp_path / "rows.csv").write_text("Age,Ill\n" + "12,no\n,yes\n41,no\n" * 30)
     with served(tmp_path) as server:
-        project = Project(data="rows.csv", graph="Age -> Ill; Age -> R[Ill]")
+        project = Project(data="rows.csv", graph="Age -> Ill; Age -> R[Ill]; Ill -> R[Age]")
         server.studio.store.save(project, 0)
         with opened(browser, server, width=width, scheme=scheme) as page:
             for step in ("table", "states", "graph", "learn", "ask", "code"):
                 page.click(f"#to-{step}")
                 page.wait_for_selector(f"#{step}:not([hidden])")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, step
+                texts = page.evaluate(TEXTS)
+                assert [text for text in texts if text["size"] < 10.99] == []
+                assert [text for text in texts if text["contrast"] < 4.5] == []
+                small = [own for own in page.evaluate(TARGETS) if min(own[1:]) < 24]
+                assert small == [], step
