@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lacunet.bridges import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
     from lacunet.building.bins import discretise
-    from lacunet.building.network import Network
     from lacunet.completion.predict import Predictor, compile, predict  # noqa: A004
     from lacunet.data.examples import example_data
     from lacunet.data.given import Data, ReplicateWeights
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from lacunet.inference.query import marginals, query
     from lacunet.missingness.fitted import learn_missingness
     from lacunet.missingness.graph import MissingnessGraph
-    from lacunet.model.network import Cpt
+    from lacunet.model.network import Cpt, Network
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph
     from lacunet.simulation.sampling import sample
@@ -159,7 +158,7 @@ _HOME_OF = {
     "MGraph": "estimate.mgraph",
     "MissingByGraph": "simulation.by_graph",
     "MissingnessGraph": "missingness.graph",
-    "Network": "building.network",
+    "Network": "model.network",
     "OneStep": "estimate.em.method",
     "Pooled": "imputation.pool",
     "Predictor": "completion.predict",

@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lacunet.building.network import Network
 from lacunet.data.examples import example_data
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
 from lacunet.formats.catalogue import example
 from lacunet.inference.query import query
+from lacunet.model.network import Network
 from lacunet.wording import text_table
 
 if TYPE_CHECKING:

@@ -250,7 +250,8 @@ def evaluate(
         return Evaluation(apart, errors, None)
     from lacunet.data.read import read_table
 
-    return Evaluation(apart, errors, fit(learned, read_table(test, learned), memory))
+    table = read_table(test, learned, keep_sets=True)
+    return Evaluation(apart, errors, fit(learned, table, memory))
 
 
 def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Fit:

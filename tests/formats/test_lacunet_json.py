@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from examples import RAIN
+from lacunet.errors import LacunetWarning
 from lacunet.formats import lacunet_json
 from lacunet.formats.errors import FormatError
+from lacunet.formats.files import read_network, write_network
 from lacunet.formats.source import Source
 from lacunet.model.network import Network
 
@@ -80,3 +83,35 @@ def test_a_wrong_file_is_refused_with_line_and_names(old: str, new: str, message
 def test_other_json_is_no_network(text: str) -> None:
     with pytest.raises(FormatError):
         read(text)
+
+
+def test_codes_and_rules_are_kept_and_other_formats_say_that_they_lose_them(tmp_path: Path) -> None:
+    survey = Network(
+        {"Smoked": ["no", "yes"], "Now": ["0", "1-9", "10+", "not_asked"]},
+        {"Now": ["Smoked"]},
+        codes={"Now": {"some": ["1-9", "10+"], -9: None}, "Smoked": {2: "no"}},
+        not_asked={"Now": "Smoked=no"},
+    )
+    write_network(survey, tmp_path / "survey.json")
+    again = read_network(tmp_path / "survey.json")
+    assert again == survey
+    assert again.codes_of == {"Now": {"some": ("1-9", "10+"), "-9": None}, "Smoked": {"2": "no"}}
+    assert again.not_asked_of["Now"].when == "Smoked=no"
+    lost = r"what the codes of .* mean and when 'Now' are not asked; \.json does"
+    with pytest.warns(LacunetWarning, match=lost):
+        write_network(survey, tmp_path / "survey.bif")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('"codes": [9]', r"json:5: found .* where an object of codes"),
+        ('"codes": {"9": "b7"}', r"net\.json: the code '9' of 'B'"),
+        ('"not_asked": "A=a0"', r"json:5: .*\"when\" and \"state\""),
+        ('"not_asked": {"when": "A=a7", "state": "b0"}', r"net\.json: the rule 'A=a7'"),
+        ('"not_asked": {"when": 3, "state": "b0"}', r"json:5: .*'when' as a string"),
+    ],
+)
+def test_codes_and_rules_that_cannot_be_meant_are_refused(more: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read(TEXT.replace('"name": "B"', f'"name": "B", {more}', 1))

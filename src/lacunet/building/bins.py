@@ -19,13 +19,14 @@ import numpy as np
 from lacunet.building.states import tokens_in
 from lacunet.data.encode import ColumnEncoder, distinct_cells
 from lacunet.data.given import Data, data_given
-from lacunet.data.matching import Matcher, number_of, spelled
+from lacunet.data.matching import Matcher
 from lacunet.data.reading import source_from
 from lacunet.data.source import Column, Source
 from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
+from lacunet.model.spelling import number_of, spelled
 
 # A number of intervals, ("width", number), or cut points.
 Bins = int | tuple[str, int] | Sequence[float]

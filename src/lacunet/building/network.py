@@ -8,17 +8,21 @@ from typing import Any
 
 from lacunet.building.bins import Bins, BinsError, cuts_found
 from lacunet.building.edges import Edges, edges_of
-from lacunet.building.states import StatesError, remarks, seen_in, states_of
-from lacunet.data.given import data_given
-from lacunet.data.matching import spelled
-from lacunet.data.reading import source_from
+from lacunet.building.proposals import proposals
+from lacunet.building.states import Said, Seen, StatesError, remarks, seen_in, states_of
+from lacunet.data.batches import matcher_of
+from lacunet.data.encode import ColumnEncoder
+from lacunet.data.given import Data, data_given
+from lacunet.data.reading import Reading, source_from
+from lacunet.data.skips import skips_of
+from lacunet.data.source import Piece, Source
+from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
-from lacunet.errors import warn
+from lacunet.model.dictionary import parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
-from lacunet.wording import close_to, counted
-
-__all__ = ["FoundNetwork", "Network", "find_network", "network_from"]
+from lacunet.model.spelling import spelled
+from lacunet.wording import close_to, counted, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -30,62 +34,18 @@ class FoundNetwork:
     remarks: tuple[str, ...]
 
 
-def network_from(
-    data: Any,
-    edges: Any,
-    states: Mapping[str, Sequence[object]] | None = None,
-    missing: Any = (),
-    bins: Mapping[str, Bins] | None = None,
-) -> Network:
-    """A network without CPTs: structure from edges, states from the columns of the data.
-
-    Also to be had as ``Network.from_data``. The network has the variables that the edges name,
-    in the order of the columns; other columns are left alone.
-
-    Parameters
-    ----------
-    data
-        Whatever `lacunet.learn` takes: a path, a dataframe, a dict of lists, `lacunet.Data`.
-    edges
-        Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
-        dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to parents.
-    states
-        The states of some of the variables, in order, where the data do not show them all. A
-        variable that has no column needs them: it is hidden.
-    missing
-        Further values that mean "not observed": one, a list, or a mapping from columns to them.
-    bins
-        How to cut columns of numbers: 5 for five intervals with equally many rows each,
-        ``("width", 5)`` for five equally wide ones, or the cut points ``[18, 40, 65]``. The
-        network keeps them, so that numbers in later data are cut the same way.
-
-    Raises
-    ------
-    EdgesError, StatesError, NetworkError
-        The edges cannot be read, or a column does not say its states; named, with the way out.
-
-    Examples
-    --------
-    >>> rows = {"Age": [30, 9, 41], "Ill": ["no", "yes", None], "Id": ["a", "b", "c"]}
-    >>> network = network_from(rows, "Age -> Ill")
-    >>> network.states("Age"), network.states("Ill"), network.parents("Ill")
-    (('9', '30', '41'), ('no', 'yes'), ('Age',))
-    """
-    found = find_network(data, edges, states, missing, bins)
-    for remark in found.remarks:
-        warn(remark)
-    return found.network
-
-
 def find_network(
     data: Any,
     edges: Any,
     states: Mapping[str, Sequence[object]] | None = None,
     missing: Any = (),
     bins: Mapping[str, Bins] | None = None,
+    *,
+    codes: Mapping[str, Mapping[Any, Any]] | None = None,
+    not_asked: Mapping[str, Any] | None = None,
 ) -> FoundNetwork:
-    """The same, with the notes as values instead of warnings."""
-    said = data_given(data, missing=missing)
+    """What `Network.from_data` gives, with the notes as values instead of warnings."""
+    said = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
     source = source_from(said)
     drawn = edges_of(edges)
     given = {name: _given_states(name, own) for name, own in (states or {}).items()}
@@ -93,21 +53,87 @@ def find_network(
     cuts = cuts_found(source, bins or {}, said)
     _check_bins(drawn, cuts, given)
     given |= {name: labels_of(own) for name, own in cuts.items()}
-    looked_up = [name for name in source.columns if name in drawn.variables and name not in given]
-    seen = seen_in(source, looked_up, said) if looked_up else {}
-    found = {name: states_of(name, own) for name, own in seen.items()}
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
-    network = Network(
-        {name: given.get(name) or found[name] for name in (*columns, *hidden)},
-        drawn.parents_of,
-        cuts=cuts,
-    )
+    _check_columns(said, (*columns, *hidden), source)
+    looked_up = [name for name in columns if name not in given]
+    by_hand = [name for name in columns if name in given]
+    seen, first = seen_in(source, looked_up, said, by_hand) if looked_up else ({}, None)
+    extra = {v: [when_and_state(v, own)[1]] for v, own in said.not_asked.items()}
+    found = {name: states_of(name, own, extra.get(name, ())) for name, own in seen.items()}
+    given = {v: tuple(dict.fromkeys([*own, *extra.get(v, ())])) for v, own in given.items()}
+    states_of_all = {name: given.get(name) or found[name] for name in (*columns, *hidden)}
+    network = coded_network((*columns, *hidden), states_of_all, cuts, said, seen, drawn.parents_of)
+    shown = {} if first is None else first_codes(network, source, said, columns, first)
+    notes = [note for name, own in seen.items() for note in remarks(name, own, found[name])]
     return FoundNetwork(
         network,
         _summary(network, found, hidden, source.label),
-        tuple(note for name, own in seen.items() for note in remarks(name, own, found[name])),
+        (*notes, *proposals(network, shown)),
     )
+
+
+def coded_network(
+    names: Sequence[str],
+    states_of: Mapping[str, Scope],
+    cuts: Mapping[str, Sequence[float]],
+    said: Data,
+    seen: Mapping[str, Seen],
+    parents: Mapping[str, Sequence[str]] | None = None,
+) -> Network:
+    """A network that knows what later data have to be told of its columns.
+
+    Without parents, it has those that questions which were not asked require.
+    """
+    states = {name: states_of[name] for name in names}
+    rules = {name: own for name, own in said.not_asked.items() if name in states}
+    if parents is None:
+        parents = {
+            name: parsed_rule(when_and_state(name, own)[0], states)[0]
+            for name, own in rules.items()
+        }
+    codes = {}
+    for name in names:
+        own = seen[name] if name in seen else Seen(Said.of(name, said))
+        codes[name] = {
+            code: meaning
+            for code, meaning in own.missing_codes.items()
+            if code in own.said.codes or code not in states[name]  # else the state is meant
+        }
+    return Network(
+        states,
+        parents,
+        cuts=cuts,
+        codes={name: own for name, own in codes.items() if own},
+        not_asked=rules,
+    )
+
+
+def first_codes(
+    network: Network, source: Source, said: Data, columns: Sequence[str], first: Piece
+) -> dict[str, Codes]:
+    """The first rows as the network would read them; a column that it has no way with is left."""
+    reading = Reading(network, source, said, {name: name for name in columns}, ())
+    found: dict[str, Codes] = {
+        name: ColumnEncoder(matcher_of(reading, name)).encode(first.columns[name])
+        for name in columns
+    }
+    for skips in skips_of(network, reading.sets_of):
+        if {skips.name, *skips.rule.scope} <= found.keys():
+            found[skips.name] = skips.applied(found)
+    return found
+
+
+def _check_columns(said: Data, variables: Sequence[str], source: Source) -> None:
+    """Refuse what is said of columns that do not exist."""
+    known = {*variables, *source.columns}
+    for option in ("missing", "codes", "not_asked"):
+        own = getattr(said, option)
+        if strangers := [name for name in own if name is not None and name not in known]:
+            raise StatesError(
+                f"{option}={{...}} names {strangers}, which {source.label} does not have.",
+                did_you_mean(strangers[0], known),
+            )
 
 
 def _check_bins(edges: Edges, cuts: Mapping[str, object], given: Mapping[str, object]) -> None:
@@ -157,6 +183,3 @@ def _summary(
     if by_hand := len(network.variables) - len(found):
         note += f" {counted(by_hand, 'variable')} with states given."
     return (note + (f" Hidden: {', '.join(hidden)}." if hidden else "")).strip()
-
-
-Network.from_data = staticmethod(network_from)  # the model is below the data: see Network

@@ -3,7 +3,12 @@
 Every distinct value is a state, spelled so that the door (`lacunet.data.matching`) matches it
 again: a number as the shortest numeral, a text without the spaces around it. Ordered categories
 keep their order, all of them, whether they occur or not; numbers, also those written as texts,
-are put in their order, everything else is sorted as text. What means "missing" is not a state.
+are put in their order, everything else is sorted as text. What a code was declared to mean is a
+state in its place; what means "missing" is not a state.
+
+Here, where states are invented, more means "missing" than where a network owns them: also ``.``,
+``n/a``, ``#N/A`` and ``<NA>``, as other programs write it. The word ``None`` is missing too, unless
+the column also has empty cells: then it says something else.
 """
 
 from __future__ import annotations
@@ -16,18 +21,56 @@ from math import isnan
 
 from lacunet.data.encode import distinct_cells
 from lacunet.data.given import Data
-from lacunet.data.matching import MISSING_TOKENS, number_of, spelled
-from lacunet.data.source import Column, Source
+from lacunet.data.matching import MISSING_TOKENS
+from lacunet.data.source import Column, Piece, Source
 from lacunet.errors import LacunetError
+from lacunet.model.spelling import number_of, spelled
 from lacunet.wording import counted, listed
 
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
 FEWEST_ROWS_OF_IDENTIFIER = 20
 KEPT_VALUES = 4096
+NONE = "None"
+OF_OTHER_PROGRAMS = (".", "n/a", "#N/A", "<NA>")
+TOKENS = frozenset({*MISSING_TOKENS, *OF_OTHER_PROGRAMS} - {"", NONE})
 
 
 class StatesError(LacunetError):
     """A column does not say which states its variable has."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is said of the values of one column, by their spelling.
+
+    ``codes`` are those declared for the column, with what they mean (None: missing), ``missing``
+    what means "not observed" in all columns.
+    """
+
+    codes: Mapping[str, object] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, name: str, data: Data) -> Said:
+        """What the data's owner says of a column."""
+        codes: dict[str, object] = {spelled(code): None for code in data.missing_in(name)}
+        own = data.codes.get(name, {})
+        if not isinstance(own, Mapping):
+            raise StatesError(
+                f"the codes of {name!r} are not a mapping from codes to what they mean.",
+                f"write codes={{{name!r}: {{9: None, 1: 'yes'}}}}.",
+            )
+        codes |= {spelled(code): meaning for code, meaning in own.items()}
+        return cls(codes, frozenset(map(spelled, data.missing_anywhere)))
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The state that each code stands for, where it stands for one."""
+        return {
+            code: meaning if isinstance(meaning, str) else spelled(meaning)
+            for code, meaning in self.codes.items()
+            if meaning is not None and not isinstance(meaning, list | tuple | set | frozenset)
+        }
 
 
 @dataclass
@@ -35,51 +78,89 @@ class Seen:
     """What a column was found to hold: the one object here that grows, piece by piece.
 
     ``cells`` counts each value by its spelling, ``order`` lists all categories of an ordered
-    column, ``tokens`` counts the texts that were taken as missing.
+    column, ``tokens`` counts what was taken as missing without having been asked for, ``asked``
+    what was because of that, ``nones`` the cells with the word None, ``empty`` those with nothing.
     """
 
+    said: Said = field(default_factory=Said)
     cells: Counter[str] = field(default_factory=Counter)
     order: dict[str, None] = field(default_factory=dict)
     tokens: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+    nones: int = 0
+    empty: int = 0
     has_fractions: bool = False
     rows: int = 0
 
-    def add(self, column: Column, missing: frozenset[str]) -> None:
+    def add(self, column: Column) -> None:
         """Count the next cells."""
         counts, values = distinct_cells(column)
+        self.empty += len(column) - sum(counts)
         if getattr(getattr(column, "type", None), "ordered", False):
-            self.order |= dict.fromkeys(spelled(value) for value in values)
+            self.order |= dict.fromkeys(map(spelled, values))
         for value, count in zip(values, counts, strict=True):
-            if value is None or (isinstance(value, float) and isnan(value)) or not count:
-                continue
-            text = spelled(value)
-            if text in missing:
-                self.tokens[text] += count
-            elif text in self.cells or len(self.cells) <= KEPT_VALUES:
-                self.cells[text] += count
-                self.has_fractions |= isinstance(value, float | Decimal) and value % 1 != 0
-            self.rows += count
+            if value is None or (isinstance(value, float) and isnan(value)):
+                self.empty += count
+            elif count:
+                self._count(spelled(value), value, count)
+                self.rows += count
+
+    def _count(self, text: str, value: object, count: int) -> None:
+        codes = self.said.codes
+        if text in codes or text in self.said.missing:
+            if codes.get(text) is None:
+                self.asked[text] += count
+        elif not text:
+            self.empty += count
+        elif text == NONE:
+            self.nones += count
+        elif text in TOKENS:
+            self.tokens[text] += count
+        elif text in self.cells or len(self.cells) <= KEPT_VALUES:
+            self.cells[text] += count
+            self.has_fractions |= isinstance(value, float | Decimal) and value % 1 != 0
+
+    def settled(self) -> Seen:
+        """The same when all is read: the word None is a state where other cells are empty."""
+        if self.nones and self.empty:
+            self.cells[NONE] += self.nones
+        elif self.nones:
+            self.tokens[NONE] += self.nones
+        return self
+
+    @property
+    def missing_codes(self) -> dict[str, object]:
+        """What later data have to be told about the column: its codes, and what was missing."""
+        found: dict[str, object] = dict.fromkeys(self.said.missing, None)
+        found |= {token: None for token in self.tokens if token in OF_OTHER_PROGRAMS}
+        return found | dict(self.said.codes)
 
 
-def seen_in(source: Source, columns: Sequence[str], data: Data) -> dict[str, Seen]:
-    """What each of the columns holds; the data are read once, in bounded memory."""
-    tokens = {name: tokens_in(name, data) for name in columns}
-    seen = {name: Seen() for name in columns}
+def seen_in(
+    source: Source, columns: Sequence[str], data: Data, also: Sequence[str] = ()
+) -> tuple[dict[str, Seen], Piece | None]:
+    """What each of the columns holds, and the first rows, of other columns also.
+
+    The data are read once, in bounded memory.
+    """
+    seen = {name: Seen(Said.of(name, data)) for name in columns}
+    first = None
     for part in source.parts:
-        for piece in part.read(columns):
+        for piece in part.read((*columns, *also)):
+            first = first or piece
             for name in columns:
-                seen[name].add(piece.columns[name], tokens[name])
-    return seen
+                seen[name].add(piece.columns[name])
+    return {name: own.settled() for name, own in seen.items()}, first
 
 
 def tokens_in(name: str, data: Data) -> frozenset[str]:
-    """What means "not observed" in a column, spelled as states are."""
-    more = map(spelled, (*data.missing_anywhere, *data.missing_in(name)))
-    return frozenset((*MISSING_TOKENS, *more))
+    """What is not a number in a column of numbers, spelled as states are."""
+    said = Said.of(name, data)
+    return frozenset({*TOKENS, "", NONE, *said.missing, *said.codes})
 
 
-def states_of(name: str, seen: Seen) -> tuple[str, ...]:
-    """The states of a column in their order.
+def states_of(name: str, seen: Seen, extra: Sequence[str] = ()) -> tuple[str, ...]:
+    """The states of a column in their order, then some that it has besides.
 
     Raises
     ------
@@ -88,18 +169,27 @@ def states_of(name: str, seen: Seen) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> column = Seen(Counter({"10": 3, "9": 1, "9.0": 1}), rows=5)
+    >>> column = Seen(cells=Counter({"10": 3, "9": 1}), rows=5)
     >>> states_of("Age", column)
     ('9', '10')
+    >>> coded = Seen(Said({"2": "female", "1": "male", "9": None}), rows=5)
+    >>> states_of("Sex", coded, extra=["not_asked"])
+    ('male', 'female', 'not_asked')
     """
+    labels = seen.said.labels
     if seen.order:
-        return tuple(seen.order)
-    found = _merged(seen.cells)
-    _check(name, seen, found)
-    numbers = [number_of(state) for state in found]
-    if None in numbers:
-        return tuple(sorted(found))
-    return tuple(sorted(found, key=lambda state: number_of(state) or 0))
+        dropped = {*seen.asked, *seen.tokens, *(seen.said.codes.keys() - labels.keys()), ""}
+        dropped |= set() if NONE in seen.cells else {NONE}
+        kept = [labels.get(own, own) for own in seen.order if own not in dropped]
+        return tuple(dict.fromkeys((*kept, *labels.values(), *extra)))
+    spelling = {text: text for text in _merged(seen.cells)} | labels
+    _check(name, seen, list(dict.fromkeys([*spelling.values(), *extra])))
+    numbers = {text: number_of(text) for text in spelling}
+    if None not in numbers.values():
+        ordered = sorted(spelling, key=lambda text: numbers[text] or 0)
+    else:
+        ordered = sorted(_merged(seen.cells)) + list(labels)
+    return tuple(dict.fromkeys([*(spelling[text] for text in ordered), *extra]))
 
 
 def _merged(cells: Mapping[str, int]) -> list[str]:
@@ -145,14 +235,38 @@ def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
 def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     """What may surprise the user about the states of one column."""
     if seen.tokens:
-        tokens = listed(filter(None, seen.tokens))
-        if tokens:
-            count = sum(number for token, number in seen.tokens.items() if token)
-            yield (
-                f"column {name!r}: {counted(count, 'cell')} with {tokens} taken as missing; "
-                "give the states by hand if it is one of them."
-            )
-    if absent := [state for state in states if state not in seen.cells and seen.order]:
+        yield (
+            f"column {name!r}: {counted(seen.tokens.total(), 'cell')} with {listed(seen.tokens)} "
+            "taken as missing; give the states by hand if it is one of them."
+        )
+    if seen.asked:
+        cells = ", ".join(f"{code!r} ({count:,})" for code, count in seen.asked.items())
+        yield f"column {name!r}: taken as missing, as asked for: {cells}." + _within(seen)
+    if seen.nones and seen.empty:
+        yield (
+            f"column {name!r}: {counted(seen.nones, 'cell')} with 'None' taken as a state, since "
+            f"{counted(seen.empty, 'cell')} {'is' if seen.empty == 1 else 'are'} empty; say "
+            f"codes={{{name!r}: {{'None': None}}}} if it means missing too."
+        )
+    known = {*seen.cells, *seen.said.labels.values()}
+    if absent := [state for state in states if state not in known and seen.order]:
         yield f"column {name!r}: no row has the categories {absent}; they are states all the same."
     if len(merged := set(seen.cells) - set(states)):
         yield f"column {name!r}: {sorted(merged)} mean the same as other states and are not listed."
+
+
+def _within(seen: Seen) -> str:
+    """A doubt where a number means missing in all columns, and is one among others here."""
+    numbers = [number_of(text) for text in seen.cells]
+    shown = [number for number in numbers if number is not None]
+    if len(shown) < len(numbers) or len(shown) < 2:
+        return ""
+    for code in seen.asked:
+        number = number_of(code)
+        is_general = code in seen.said.missing and code not in seen.said.codes
+        if is_general and number is not None and min(shown) < number < max(shown):
+            return (
+                f" Among the numbers here {code!r} could be one too: missing={{...: [{code}]}} "
+                "names the columns in which it is missing."
+            )
+    return ""

@@ -244,6 +244,13 @@ def add_missing(group: Any) -> None:
         "one; give it after DATA"
     )
     add(group, "--missing CODE", text, action="extend", nargs="+", default=[])
+    codes = (
+        """what values mean, as JSON or a file of it: '{"Smokes": {"9": null, "1": "yes"}}' """
+        "(null: missing, a list: one of several states); a network in .json keeps its own"
+    )
+    add(group, "--codes JSON", codes)
+    rule = "when a question was not asked, as in 'SmokesNow: Smoked=no'; can be given several times"
+    add(group, "--not-asked RULE", rule, action="append", default=[])
 
 
 def add_text_arguments(group: Any) -> None:
@@ -368,6 +375,7 @@ def data_of(options: Namespace) -> Data:
         if getattr(options, name, None) not in (None, [])
     }
     said |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
+    said |= codes_asked(options.codes, options.not_asked)
     if has_data(options) and options.sql is not None:
         return Data(query=options.sql, database=options.database, **said)
     return Data(options.data[0] if len(options.data) == 1 else list(options.data), **said)
@@ -404,17 +412,55 @@ def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
     return found
 
 
+def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Codes and rules as typed, or as a file has them.
+
+    Examples
+    --------
+    >>> codes_asked('{"Smokes": {"9": null}}', ["SmokesNow: Smoked=no"])
+    {'codes': {'Smokes': {'9': None}}, 'not_asked': {'SmokesNow': 'Smoked=no'}}
+    """
+    import json
+    from pathlib import Path
+
+    told: Any = {}
+    if text is not None:
+        try:
+            told = json.loads(text if text.lstrip().startswith("{") else Path(text).read_text())
+        except (OSError, ValueError) as error:
+            raise LacunetError(
+                f"--codes {text[:40]}: neither JSON nor a file of it: {error}.",
+                """as in --codes '{"Smokes": {"9": null, "1": "yes"}}'.""",
+            ) from None
+    is_whole = isinstance(told, dict) and told.keys() <= {"codes", "not_asked"}
+    found: dict[str, dict[str, Any]] = dict(told) if is_whole else {"codes": told}
+    for rule in rules:
+        name, sign, when = rule.partition(":")
+        if not (name.strip() and sign and when.strip()):
+            raise LacunetError(
+                f"--not-asked {rule!r} does not name a variable and a rule.",
+                "as in --not-asked 'SmokesNow: Smoked=no'.",
+            )
+        found.setdefault("not_asked", {})[name.strip()] = when.strip()
+    return {option: own for option, own in found.items() if own}
+
+
 def table_of(options: Namespace, network: Network, progress: Progress) -> EncodedTable:
     """The data asked for, encoded."""
     from lacunet.data.read import read_table
 
-    return read_table(data_of(options), network, progress)
+    return read_table(data_of(options), network, progress, keep_sets=True)
 
 
 def noted_table(options: Namespace, network: Network) -> EncodedTable:
-    """The same, with a bar while the data are read, and what is to be said of them."""
+    """The same, with a bar while the data are read, and what is to be said of them.
+
+    Cells that are one of several states are missing.
+    """
+    from lacunet.data.read import taken_as_missing
+
     with progress_bar() as progress:
-        table = table_of(options, network, progress)
+        table = taken_as_missing(table_of(options, network, progress))
     for text in table.notes:
         note(text)
     return table

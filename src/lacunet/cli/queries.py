@@ -79,10 +79,19 @@ def parts_of(text: str) -> list[str]:
 def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     """``["X=x", "Y=y"]`` as a mapping, if the network has these variables and states.
 
-    A name may hold ``=`` itself, and a state the spaces around it.
+    A name may hold ``=`` itself, and a state the spaces around it or a comma, as intervals do. A
+    number stands for the interval that holds it, a code for what it means.
+
+    Examples
+    --------
+    >>> ages = Network({"Age": ["<40", "[40,60)", ">=60"]}, cuts={"Age": [0, 40, 60, 99]})
+    >>> states_in(parts_of("Age=[40,60)"), ages), states_in(["Age=50"], ages)
+    ({'Age': '[40,60)'}, {'Age': '[40,60)'})
     """
     found: dict[str, str] = {}
-    for part in parts:
+    left = list(parts)
+    while left:
+        part = left.pop(0)
         known = [name for name in network.variables if _is_about(part, name)]
         if not known:
             name, equals, _ = part.partition("=")
@@ -92,9 +101,8 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
         name = max(known, key=len)
         if name in found:
             raise LacunetError(f"the query names {name!r} more than once.")
-        state = part[len(name) :].lstrip()[1:]
-        found[name] = state if state in network.states(name) else state.strip()
-        network.state_index(name, found[name])
+        found[name], taken = _state(part[len(name) :].lstrip()[1:], left, network, name)
+        del left[:taken]
     return found
 
 
@@ -109,6 +117,23 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
             states |= (own := states_in([part], network))
             found += own
     return found, states
+
+
+def _state(text: str, following: Sequence[str], network: Network, name: str) -> tuple[str, int]:
+    """The state that is meant, and how many of the following parts are a piece of it."""
+    states = network.states(name)
+    for taken in range(len(following) + 1):
+        whole = ",".join([text, *following[:taken]])
+        spelled = {state: state for state in states} | {"".join(s.split()): s for s in states}
+        for written in (whole, whole.strip(), "".join(whole.split())):
+            if written in spelled:
+                return spelled[written], taken
+    from lacunet.inference.joint import codes_seen
+
+    seen = codes_seen(network, {name: text.strip()})
+    if name not in seen:
+        raise LacunetError(f"{name}={text.strip()} means that {name!r} is missing.")
+    return states[seen[name]], 0
 
 
 def _is_about(part: str, name: str) -> bool:

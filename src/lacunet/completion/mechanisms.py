@@ -38,16 +38,14 @@ def rows_with_mechanisms(
         return network, table
     columns = dict(table.columns)
     for variable, name in network.mechanisms.name_of.items():
-        is_shown = table.columns[variable] != table.cardinality_of[variable]
+        is_shown = table.columns[variable] < table.cardinality_of[variable]
         codes = np.full(table.rows, 2) if variable in absent else is_shown
         columns[name] = codes.astype(np.uint8)
     cardinality_of = {
         **table.cardinality_of,
         **dict.fromkeys(network.mechanisms.name_of.values(), 2),
     }
-    return whole, EncodedTable.of(
-        cardinality_of, columns, table.weights, table.notes, table.row_numbers
-    )
+    return whole, table.with_columns(cardinality_of, columns)
 
 
 def evidence_with_mechanisms(

@@ -98,7 +98,7 @@ def row_posteriors(
         logs += asked.log_probabilities(part.rows)
         for name in targets:
             size = network.cardinality(name)
-            of_target[name][here] = np.eye(size + 1)[part.columns[name], :size]
+            of_target[name][here] = np.eye(size + 1)[np.minimum(part.columns[name], size), :size]
             if name in hidden:
                 rows, problem = asked.rows_with(name)
                 of_target[name][here][rows] = asked.posterior_of[name][problem]

@@ -101,7 +101,8 @@ def predict(
     given = data_given(data, missing=missing)
     asked = _Asked(network, names, given_targets, "log-probability" in answers, shares, memory)
     found = None
-    if not (given.said.keys() > {"source"} or given_targets or asked.logs):
+    is_told = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
+    if not (is_told or given_targets or asked.logs):
         found = _one_by_one(asked, given.source)
     posteriors, misses_any = found or _in_pieces(asked, given)
     if misses_any:
@@ -175,7 +176,7 @@ def _without(table: EncodedTable, names: Sequence[str]) -> EncodedTable:
         name: np.full_like(codes, table.cardinality_of[name]) if name in names else codes
         for name, codes in table.columns.items()
     }
-    return EncodedTable.of(table.cardinality_of, hidden)
+    return table.with_columns(table.cardinality_of, hidden)
 
 
 def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:

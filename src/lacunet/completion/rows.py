@@ -12,7 +12,7 @@ completion, and independent draws of each together are a draw of all.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from lacunet.statistics.problems.compile import (
     Problems,
     components_of,
     patterns_of,
+    widened,
 )
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
@@ -67,10 +68,9 @@ def row_problems(layout: Layout, table: EncodedTable, asked: Integers | None = N
     asked
         The places of these variables.
     """
-    columns = {name: table.columns[name] for name in layout.network.variables}
-    table = EncodedTable.of(table.cardinality_of, columns)
+    table, factors = widened(layout, table)
     patterns = patterns_of(table)
-    components = components_of(patterns, layout, prune=asked is not None, asked=asked)
+    components = components_of(patterns, factors.layout, prune=asked is not None, asked=asked)
     boundaries = components.boundaries
     rows = patterns.rows.take(components.pattern)
     component = components.component[rows.owners]
@@ -80,7 +80,7 @@ def row_problems(layout: Layout, table: EncodedTable, asked: Integers | None = N
     at = np.repeat(rows.items * len(table.variables), np.diff(starts))
     shown = codes[at + boundaries.items[places]]
     states = Ragged(starts, shown)
-    first, problem = _distinct(layout, boundaries, component, places, states)
+    first, problem = _distinct(factors.layout, boundaries, component, places, states)
     problems = Problems(
         layout=layout,
         fixed=np.zeros((0, 1)),
@@ -93,6 +93,7 @@ def row_problems(layout: Layout, table: EncodedTable, asked: Integers | None = N
         weights=np.bincount(problem, minlength=len(first)).astype(np.float64)[:, None],
         rows=table.rows,
         totals=np.array([float(table.rows)]),
+        factors=factors,
     )
     return RowProblems(problems, rows.items, problem)
 
@@ -187,10 +188,7 @@ def _completed(
                 if part.missing_of[name]:
                     whole[name][here] = codes[draw, :, place]
     cardinality_of = network.cardinality_of
-    return [
-        EncodedTable.of(cardinality_of, whole, table.weights, table.notes, table.row_numbers)
-        for whole in columns
-    ]
+    return [replace(table.with_columns(cardinality_of, whole), sets_of={}) for whole in columns]
 
 
 def _filled(

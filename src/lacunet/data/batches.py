@@ -35,8 +35,10 @@ from lacunet.data.errors import (
 )
 from lacunet.data.matching import Matcher
 from lacunet.data.reading import Reading
+from lacunet.data.skips import skips_of
 from lacunet.data.source import Part, Piece
 from lacunet.data.table import Codes, Copies, Design, Labels, code_type
+from lacunet.model.dictionary import Meaning, NotAsked
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted
@@ -81,8 +83,9 @@ class _Place:
 class Door:
     """Takes rows in once, and remembers what it met.
 
-    ``encoders`` know what could not be matched; ``given`` and ``kept`` count the rows, and those
-    of a weight above zero; ``is_aggregated`` tells whether the weights look like counts.
+    ``encoders`` know what could not be matched, ``skips`` what contradicts a rule; ``given`` and
+    ``kept`` count the rows, and those of a weight above zero; ``is_aggregated`` tells whether the
+    weights look like counts.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -90,6 +93,7 @@ class Door:
         self.encoders = {
             name: ColumnEncoder(matcher_of(reading, name)) for name in reading.column_of
         }
+        self.skips = skips_of(reading.network, reading.sets_of)
         self.given = self.kept = 0
         self.is_aggregated = False
 
@@ -116,7 +120,7 @@ class Door:
                 rows = place.row + place.piece.rows
                 if not place.row_in_part:
                     begun.append((place.row, place.part))
-                pending.append(pool.submit(_encoded, reading, self.encoders, place))
+                pending.append(pool.submit(self._encoded, place))
                 if len(pending) > PIECES_AHEAD:
                     yield self._met(pending.popleft().result())
             while pending:
@@ -124,8 +128,23 @@ class Door:
         for option, length in reading.data.lengths().items():
             if length != rows:
                 raise WeightError.length(f"{option}=", length, rows)
-        if reading.data.unknown == "error" and any(own.refused for own in self.encoders.values()):
+        if reading.data.unknown == "error":
+            self._refuse_odd(begun)
+
+    def _refuse_odd(self, begun: Sequence[tuple[int, Part]]) -> None:
+        """Refuse values that are not states, and cells that contradict a rule."""
+        if any(own.refused for own in self.encoders.values()):
             raise _refusal(self.encoders, begun)
+        for skips in self.skips:
+            if skips.first is not None:
+                place = _places_of({skips.first}, begun)[skips.first]
+                raise contradiction(skips.name, skips.rule, skips.contradicted, place)
+
+    def _encoded(self, place: _Place) -> EncodedBatch:
+        columns = _columns(self.reading, self.encoders, place)
+        for skips in self.skips:
+            columns[skips.name] = skips.applied(columns)
+        return _batch(self.reading, columns, place)
 
     def _met(self, batch: EncodedBatch) -> EncodedBatch:
         if not self.given and self.reading.data.counts is None:
@@ -138,13 +157,30 @@ class Door:
 def matcher_of(reading: Reading, name: str) -> Matcher:
     """How the values of one variable's column are matched."""
     network, data = reading.network, reading.data
+    sets = reading.sets_of.get(name, ())
+    codes = coded(network.states(name), sets, network.codes_of.get(name, {}))
     return Matcher(
         network.states(name),
         data.missing_anywhere,
         data.decimal,
         network.cuts_of.get(name, ()),
-        dict.fromkeys(data.missing_in(name), network.cardinality(name)),
+        codes,
+        len(sets),
     )
+
+
+def coded(
+    states: Sequence[str], sets: Sequence[tuple[int, ...]], codes: Mapping[str, Meaning]
+) -> dict[str, int]:
+    """The number that each code of a variable gets in a table."""
+
+    def number(meaning: Meaning) -> int:
+        if isinstance(meaning, tuple):
+            places = tuple(states.index(state) for state in meaning)
+            return len(states) + 1 + sets.index(places)
+        return len(states) if meaning is None else states.index(meaning)
+
+    return {code: number(meaning) for code, meaning in codes.items()}
 
 
 FIRST_ROWS = 4096  # looked at to tell a table of counts
@@ -168,8 +204,15 @@ class Odd(Protocol):
     refused: Counter[object]
 
 
-def remarks(reading: Reading, odd_in: Mapping[str, Odd]) -> Iterator[str]:
+def remarks(
+    reading: Reading, odd_in: Mapping[str, Odd], contradicted: Mapping[str, int]
+) -> Iterator[str]:
     """What the user should know of the matching, once all is read."""
+    for name, rows in contradicted.items():
+        yield (
+            f"column {name!r}: {counted(rows, 'row')} contradict its rule (not asked where "
+            f"{reading.network.not_asked_of[name].when}), and were read as the rule says."
+        )
     for name, own in odd_in.items():
         if own.stripped:
             yield (
@@ -219,18 +262,23 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
         raise DataError.unreadable(part.label, reason)
 
 
-def _encoded(
+def _columns(
     reading: Reading, encoders: Mapping[str, ColumnEncoder], place: _Place
-) -> EncodedBatch:
+) -> dict[str, Codes]:
+    """The codes of all variables, as their columns say."""
     piece = place.piece
-    columns = {
+    return {
         name: encoders[name].encode(piece.columns[reading.column_of[name]])
         if name in encoders
         else _never_observed(reading.network.cardinality(name), piece.rows)
         for name in reading.network.variables
     }
+
+
+def _batch(reading: Reading, columns: dict[str, Codes], place: _Place) -> EncodedBatch:
+    piece = place.piece
     for name in reading.data.fully_observed:
-        missing = columns[name] == reading.network.cardinality(name)
+        missing = columns[name] >= reading.network.cardinality(name)
         if missing.any():
             raise PromiseError.broken(name, place.where(int(np.argmax(missing))))
     design = _design(reading, place)
@@ -327,6 +375,17 @@ def _refusal(
             if row is not None
         },
         {name: own.matcher.states for name, own in encoders.items()},
+    )
+
+
+def contradiction(name: str, rule: NotAsked, rows: int, place: str) -> DataError:
+    """The error that names cells which show what was not asked."""
+    first = f", first in {place}" if place else ""
+    return DataError(
+        f"column {name!r} contradicts its rule in {counted(rows, 'row')}{first}: it was not asked "
+        f"where {rule.when}, and only there.",
+        'correct the rule or the data, or read the cells as the rule says with unknown="missing" '
+        "(--unknown missing).",
     )
 
 

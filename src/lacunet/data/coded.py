@@ -14,6 +14,7 @@ the folder, and a warning.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import sys
@@ -171,7 +172,7 @@ def _remove(folder: Path, lock: int | None) -> None:
 
 EXTRA_BYTES = 8  # of a weight, a number of copies, a sum of squares; a label takes less
 WEIGHT, ROWS, SQUARES, STRATUM, CLUSTER = "weight", "rows", "squares", "stratum", "cluster"
-REPLICATE, FACTORS = "replicate", b"factors"
+REPLICATE, FACTORS, SETS = "replicate", b"factors", b"sets"
 
 
 @dataclass(frozen=True)
@@ -210,14 +211,22 @@ class Coded:
                         yield batch.slice(start, most)
 
     def _table(self, batches: Sequence[Any]) -> EncodedTable:
-        kept = (batches[0].schema.metadata or {}).get(FACTORS)
-        factors = None if kept is None else np.frombuffer(kept, np.float64)
+        kept = batches[0].schema.metadata or {}
+        factors = np.frombuffer(kept[FACTORS], np.float64) if FACTORS in kept else None
         weights, copies, design = beside_codes(batches, factors)
         columns = {
             name: np.concatenate([values_of(batch.column(at)) for batch in batches])
             for at, name in enumerate(self.cardinality_of)
         }
-        return EncodedTable.of(self.cardinality_of, columns, weights, copies=copies, design=design)
+        sets = json.loads(kept.get(SETS, b"{}"))
+        return EncodedTable.of(
+            self.cardinality_of,
+            columns,
+            weights,
+            copies=copies,
+            design=design,
+            sets_of={name: tuple(map(tuple, own)) for name, own in sets.items()},
+        )
 
 
 def beside_codes(
@@ -268,9 +277,10 @@ class CodeWriter:
 
         codes = {str(at): array_of(codes) for at, codes in enumerate(table.columns.values())}
         columns = codes | extras_of(table)
-        factors = None if table.design is None else table.design.factors
-        kept = None if factors is None else {FACTORS: factors.tobytes()}
-        batch = pa.record_batch(list(columns.values()), names=list(columns), metadata=kept)
+        kept = {SETS: json.dumps(table.sets_of).encode()} if table.sets_of else {}
+        if table.design is not None and table.design.factors is not None:
+            kept[FACTORS] = table.design.factors.tobytes()
+        batch = pa.record_batch(list(columns.values()), names=list(columns), metadata=kept or None)
         try:
             if self._writer is None:
                 self._writer = pa.ipc.new_stream(str(self.path), batch.schema)

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.data.errors import WeightError
-from lacunet.data.matching import MISSING_TOKENS, Found, Match, Matcher, spelled, with_points
+from lacunet.data.matching import MISSING_TOKENS, Found, Match, Matcher, with_points
 from lacunet.data.source import Column
 from lacunet.data.table import Codes, Labels, code_type
 from lacunet.model.network import FloatArray
+from lacunet.model.spelling import spelled
 
 # More distinct texts than this are matched again in each piece instead of being kept.
 KEPT_TEXTS = 4096
@@ -41,10 +42,10 @@ class Distinct:
     values: Sequence[Any]
     matches: Sequence[Match]
 
-    def codes(self, states: int) -> Codes:
+    def codes(self, states: int, sets: int) -> Codes:
         """The code of each row."""
         codes = [*(own.code for own in self.matches), states]
-        code_of: Codes = np.array(codes, code_type(states))  # type: ignore[assignment]
+        code_of: Codes = np.array(codes, code_type(states, sets))  # type: ignore[assignment]
         return code_of.take(self.indices)
 
 
@@ -77,7 +78,7 @@ class ColumnEncoder:
             distinct = self._matched(*_distinct_values(column))
         self._remember(distinct)
         self._rows += len(distinct.indices)
-        return distinct.codes(len(self.matcher.states))
+        return distinct.codes(len(self.matcher.states), self.matcher.sets)
 
     def _matched(self, indices: Indices, values: Sequence[object]) -> Distinct:
         return Distinct(indices, values, [self.matcher.match(value) for value in values])

@@ -138,6 +138,12 @@ class Data:
         What means "not observed", beside the usual: one value or a list of them, for all
         columns; or a mapping from columns to values (None: all columns). What is said of all
         columns does not count where it is a state; what is said of one column does.
+    codes
+        What values mean, for some columns: ``{"Smokes": {7: None, 1: "yes"}, "Age": {"40+":
+        ["40-49", "50+"]}}``: nothing known, a state, one of several states. They come before
+        what the network says of the same codes.
+    not_asked
+        When questions were not asked, as in `Network`: ``{"SmokesNow": "Smoked=no"}``.
     unknown
         Whether a value that is not a state is an error or, with a note, missing.
     latent
@@ -175,6 +181,8 @@ class Data:
     cluster: Any = None
     replicate_weights: ReplicateWeights | None = None
     missing: Any = ()
+    codes: Any = field(default_factory=dict)
+    not_asked: Any = field(default_factory=dict)
     unknown: Unknown = "error"
     latent: Sequence[str] = ()
     fully_observed: Sequence[str] = ()
@@ -191,6 +199,10 @@ class Data:
         for name in ("latent", "fully_observed"):
             object.__setattr__(self, name, _names(getattr(self, name)))
         object.__setattr__(self, "missing", _missing(self.missing))
+        for name in ("codes", "not_asked"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
+            object.__setattr__(self, name, dict(getattr(self, name)))
         for name in ("weight", "counts"):
             given = getattr(self, name)
             if given is not None and not isinstance(given, str):
@@ -199,6 +211,9 @@ class Data:
             given = getattr(self, name)
             if given is not None and not isinstance(given, str):
                 object.__setattr__(self, name, _labels(given, name))
+        self._check_replicates()
+
+    def _check_replicates(self) -> None:
         if not isinstance(self.replicate_weights, ReplicateWeights | None):
             raise WeightError(
                 "replicate_weights= does not say their kind.",
@@ -385,8 +400,10 @@ def _shown(value: object) -> str:
     """A value of `Data` in short."""
     if isinstance(value, str | os.PathLike | bool | int | float | tuple | list):
         return clipped(os.fspath(value) if isinstance(value, os.PathLike) else value)
-    if isinstance(value, dict) and all(isinstance(cells, tuple) for cells in value.values()):
-        return clipped(list(value[None]) if [*value] == [None] else value)
+    if isinstance(value, dict) and [*value] == [None]:
+        return clipped(list(value[None]))
+    if isinstance(value, dict) and all(isinstance(own, tuple | dict) for own in value.values()):
+        return clipped(value)
     if isinstance(value, np.ndarray):
         return f"<{len(value):,} values>"
     return f"<{type(value).__name__}>"

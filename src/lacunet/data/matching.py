@@ -19,7 +19,6 @@ the space, or as the date alone where it is midnight, it matches too.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,10 +27,9 @@ from decimal import Decimal
 from enum import Enum
 from math import isfinite, isnan
 
-MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+from lacunet.model.spelling import LONGEST_NUMERAL, number_of, spelled
 
-NUMERAL = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
-LONGEST_NUMERAL = 400  # float64 needs 309 digits; a longer text is a label
+MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 
 
 class Found(Enum):
@@ -68,6 +66,8 @@ class Matcher:
         Further values that mean "not observed", beside `MISSING_TOKENS`. A state wins.
     codes
         Values of this column with the code that each gets, whatever else they might be.
+    sets
+        How many codes there may be beyond that for missing.
     cuts
         Where the states begin, if they are intervals of numbers, and where the last one ends.
 
@@ -78,7 +78,7 @@ class Matcher:
     [1, 1, 1, 3, 2, 3, 3, 3]
     >>> matcher.match("2").found.value
     'no state'
-    >>> [Matcher(["1", "9"], codes={9: 2}).match(value).code for value in (9, "9.0", "1", "9 ")]
+    >>> [Matcher(["1", "9"], codes={"9": 2}).match(value).code for value in (9, "9.0", "1", "9 ")]
     [2, 2, 0, 2]
     """
 
@@ -88,9 +88,11 @@ class Matcher:
         missing: Sequence[object] = (),
         decimal: str = ".",
         cuts: Sequence[float] = (),
-        codes: Mapping[object, int] | None = None,
+        codes: Mapping[str, int] | None = None,
+        sets: int = 0,
     ) -> None:
         self.states = tuple(states)
+        self.sets = sets
         self._cuts = tuple(cuts)
         self._missing = Match(len(self.states), Found.MISSING)
         self._coded = {_key(code): Match(own, Found.STATE) for code, own in (codes or {}).items()}
@@ -183,39 +185,6 @@ def with_points(text: str, decimal: str) -> str:
 
 
 _SWAPPED = str.maketrans(",.", ".,")
-
-
-def number_of(text: str) -> Decimal | None:
-    """The number a text writes down, None if it writes none.
-
-    >>> number_of("1.50"), number_of("01"), number_of("1e1"), number_of("x")
-    (Decimal('1.50'), None, Decimal('1E+1'), None)
-    """
-    is_numeral = len(text) <= LONGEST_NUMERAL and NUMERAL.fullmatch(text)
-    return Decimal(text) if is_numeral else None
-
-
-def spelled(value: object) -> str:
-    """A value as the state that stands for it: numbers as the shortest numeral.
-
-    >>> spelled(1.0), spelled("1.50"), spelled(" 07 "), spelled(True)
-    ('1', '1.5', '07', 'True')
-    """
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "backslashreplace")
-    if isinstance(value, bool | datetime):
-        return str(value)
-    if isinstance(value, int) and value.bit_length() > LONGEST_NUMERAL:
-        return hex(value)  # Python writes no integer of more than 4300 digits
-    text = repr(value) if isinstance(value, float) else str(value).strip()
-    number = number_of(text)
-    if number is None:
-        return text
-    shortest = f"{number.normalize():f}"
-    return shortest if len(shortest) <= LONGEST_SPELLING else text
-
-
-LONGEST_SPELLING = 16  # of a numeral without an exponent
 
 
 def interval_of(number: float, cuts: Sequence[float]) -> int | None:

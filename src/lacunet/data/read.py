@@ -19,14 +19,16 @@ from lacunet.data.batches import Door, EncodedBatch, remarks
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, plan_reading
-from lacunet.data.table import Copies, Design, EncodedTable, code_type
+from lacunet.data.table import Copies, Design, EncodedTable, SetsOf, code_type
 from lacunet.errors import warn
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted
 
 
-def read_table(given: Any, network: Network, progress: Progress = silent) -> EncodedTable:
+def read_table(
+    given: Any, network: Network, progress: Progress = silent, *, keep_sets: bool = False
+) -> EncodedTable:
     """The rows of the data as codes of the network's states.
 
     Parameters
@@ -38,6 +40,8 @@ def read_table(given: Any, network: Network, progress: Progress = silent) -> Enc
         Owns the names and the states; its CPTs are not looked at.
     progress
         Told how much has been read, in rows or, for text files, in bytes.
+    keep_sets
+        Whether cells that are one of several states are kept as such; else they are missing.
 
     Warns
     -----
@@ -59,18 +63,30 @@ def read_table(given: Any, network: Network, progress: Progress = silent) -> Enc
     """
     data = data_given(given)
     if isinstance(data.source, EncodedTable):
-        return _accepted(data.source, network, data)
+        table = _accepted(data.source, network, data)
+        return table if keep_sets else taken_as_missing(table)
     reading = plan_reading(data, network)
-    door, collected = Door(reading), Collected(reading.cardinality_of)
+    door, collected = Door(reading), Collected(reading.cardinality_of, reading.sets_of)
     for batch in door.batches(progress):
         collected.append(batch)
-    return replace(collected.table, notes=told_notes(reading, Told.of(door)))
+    table = replace(collected.table, notes=told_notes(reading, Told.of(door)))
+    return table if keep_sets else taken_as_missing(table)
+
+
+def taken_as_missing(table: EncodedTable) -> EncodedTable:
+    """The table without sets of states, with a note on how many cells that makes missing."""
+    cells = table.cells_of_sets
+    if not cells:
+        return table.without_sets()
+    each = ", ".join(f"{name} {count:,}" for name, count in cells.items())
+    note = f"cells that are one of several states were taken as missing here: {each}."
+    return replace(table.without_sets(), notes=(*table.notes, note))
 
 
 def tables_of(given: Any, network: Network) -> Iterator[EncodedTable]:
     """The rows of the data some at a time, for what looks at each row by itself.
 
-    Weights are not looked at.
+    Weights are not looked at; cells that are one of several states stay so.
 
     Raises
     ------
@@ -79,12 +95,12 @@ def tables_of(given: Any, network: Network) -> Iterator[EncodedTable]:
     """
     data = data_given(given)
     if isinstance(data.source, EncodedTable):
-        yield read_table(data, network)
+        yield read_table(data, network, keep_sets=True)
         return
     reading = plan_reading(data, network)
     door = Door(reading)
     for batch in door.batches():
-        yield EncodedTable.of(reading.cardinality_of, batch.columns)
+        yield EncodedTable.of(reading.cardinality_of, batch.columns, sets_of=reading.sets_of)
     told_notes(reading, Told.of(door))
 
 
@@ -122,12 +138,14 @@ class Told:
     kept: int = 0
     odd_in: dict[str, OddCells] = field(default_factory=dict)
     is_aggregated: bool = False
+    contradicted: Counter[str] = field(default_factory=Counter)  # rows that break a rule
 
     @classmethod
     def of(cls, door: Door) -> Told:
         """What the door remembers."""
         odd = {name: OddCells(own.stripped, own.refused) for name, own in door.encoders.items()}
-        return cls(door.given, door.kept, odd, door.is_aggregated)
+        broken = Counter({own.name: own.contradicted for own in door.skips if own.contradicted})
+        return cls(door.given, door.kept, odd, door.is_aggregated, broken)
 
     def add(self, other: Told) -> None:
         """Take in what was met in other rows."""
@@ -135,6 +153,7 @@ class Told:
         self.is_aggregated = other.is_aggregated and (is_first or self.is_aggregated)
         self.given += other.given
         self.kept += other.kept
+        self.contradicted.update(other.contradicted)
         for name, odd in other.odd_in.items():
             own = self.odd_in.setdefault(name, OddCells())
             own.stripped.update(odd.stripped)
@@ -162,7 +181,7 @@ def told_notes(reading: Reading, told: Told, warned: set[str] | None = None) -> 
     if not told.kept:
         raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
     aggregated = (_AGGREGATED,) if told.is_aggregated else ()
-    notes = (*reading.notes, *aggregated, *remarks(reading, told.odd_in))
+    notes = (*reading.notes, *aggregated, *remarks(reading, told.odd_in, told.contradicted))
     for note in notes:
         if warned is None or note not in warned:
             warn(note, DataWarning)
@@ -185,10 +204,13 @@ _AGGREGATED = (
 class Collected:
     """Batches put together, column by column."""
 
-    def __init__(self, cardinality_of: Mapping[str, int]) -> None:
-        self.cardinality_of = cardinality_of
+    def __init__(self, cardinality_of: Mapping[str, int], sets_of: SetsOf) -> None:
+        self.cardinality_of, self.sets_of = cardinality_of, sets_of
         self.given = self.rows = 0
-        self._columns = {v: Growing(code_type(size)) for v, size in cardinality_of.items()}
+        self._columns = {
+            name: Growing(code_type(size, len(sets_of.get(name, ()))))
+            for name, size in cardinality_of.items()
+        }
         self._weights, self._numbers = Growing(np.float64), Growing(np.int64)
         self._copies = Growing(np.float64), Growing(np.float64)
         self._designs: list[Design] = []
@@ -221,6 +243,7 @@ class Collected:
             row_numbers=self._numbers.whole if self.rows < self.given else None,
             copies=Copies(rows.whole, squares.whole) if rows.length else None,
             design=Design.joined(self._designs) if self._designs else None,
+            sets_of=self.sets_of,
         )
 
 

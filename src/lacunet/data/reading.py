@@ -18,10 +18,12 @@ from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.given import Data, data_given
-from lacunet.data.matching import spelled
 from lacunet.data.source import Source, source_of
+from lacunet.data.table import SetsOf
 from lacunet.data.text import delimiter_hint
+from lacunet.model.dictionary import sets_among
 from lacunet.model.network import Network, Scope
+from lacunet.model.spelling import spelled
 from lacunet.wording import close_to, did_you_mean
 
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
@@ -32,7 +34,8 @@ MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 class Reading:
     """A plan to read rows over the network's variables.
 
-    ``column_of`` names the column of each variable that is not latent.
+    ``column_of`` names the column of each variable that is not latent. ``network`` has the codes
+    and rules by which the data are read, those that came with the data among them.
     """
 
     network: Network
@@ -45,6 +48,13 @@ class Reading:
     def cardinality_of(self) -> dict[str, int]:
         """The number of states of each variable."""
         return self.network.cardinality_of
+
+    @property
+    def sets_of(self) -> SetsOf:
+        """The sets of several states that cells of each variable may be known to be one of."""
+        states_of, codes_of = self.network.states_of, self.network.codes_of
+        found = {v: sets_among(states_of[v], own.values()) for v, own in codes_of.items()}
+        return {name: sets for name, sets in found.items() if sets}
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -60,10 +70,48 @@ def plan_reading(given: Any, network: Network) -> Reading:
     _check_network(network, data.latent)
     data = replace(data, fully_observed=checked_promise(network, data))
     column_of, notes = _matched_columns(source, network, data.latent)
-    _check_missing(source, network, data)
+    _check_columns(source, network, data)
     _check_beside(source, network, data)
-    reading = Reading(network, source, data, column_of, ())
-    return replace(reading, notes=(*notes, *_remarks(reading)))
+    reading = Reading(heard(network, data), source, data, column_of, ())
+    return replace(reading, notes=(*notes, *_replaced(network, data), *_remarks(reading)))
+
+
+def heard(network: Network, given: Any) -> Network:
+    """The network with the codes and rules that come with data; these come before its own."""
+    data = data_given(given)
+    codes: dict[str, Any] = {name: dict(own) for name, own in network.codes_of.items()}
+    rules: dict[str, object] = dict(network.not_asked_of)
+    for name, own in _said_codes(network, data).items():
+        codes[name] = {**codes.get(name, {}), **own}
+    rules |= {name: own for name, own in data.not_asked.items() if name in network.states_of}
+    is_same = codes.keys() == network.codes_of.keys() and not data.not_asked
+    if is_same and all(codes[name] == network.codes_of[name] for name in codes):
+        return network
+    return network.with_codes(codes, rules)
+
+
+def _said_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:
+    """What the data say of codes of the network's variables, by their spelling."""
+    found: dict[str, dict[str, object]] = {}
+    for name in network.variables:
+        own: dict[str, object] = {spelled(code): None for code in data.missing_in(name)}
+        if isinstance(codes := data.codes.get(name, {}), Mapping):
+            own |= {spelled(code): meaning for code, meaning in codes.items()}
+        if own:
+            found[name] = own
+    return found
+
+
+def _replaced(network: Network, data: Data) -> Iterator[str]:
+    """What the network says of codes, and the data say otherwise."""
+    said = heard(network, data)
+    for name, own in network.codes_of.items():
+        now = said.codes_of[name]
+        if other := [code for code, meaning in own.items() if now[code] != meaning]:
+            yield f"{name!r}: the data say what {listed(other)} mean, in place of the network."
+    for name, rule in network.not_asked_of.items():
+        if said.not_asked_of[name] != rule:
+            yield f"{name!r}: the data say when it is not asked, in place of the network."
 
 
 def _remarks(reading: Reading) -> Iterator[str]:
@@ -167,14 +215,17 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     yield "rename the columns, or declare what was never observed in latent=[...] (--latent)."
 
 
-def _check_missing(source: Source, network: Network, data: Data) -> None:
+def _check_columns(source: Source, network: Network, data: Data) -> None:
     """Refuse codes of columns that do not exist: they would be ignored in silence."""
     known = {*network.variables, *source.columns}
-    if strangers := [name for name in data.missing if name is not None and name not in known]:
-        raise DataError(
-            f"missing={{...}} names {listed(strangers)}, which are neither variables nor columns.",
-            did_you_mean(strangers[0], known),
-        )
+    said = {"missing": data.missing, "codes": data.codes, "not_asked": data.not_asked}
+    for option, own in said.items():
+        if strangers := [name for name in own if name is not None and name not in known]:
+            raise DataError(
+                f"{option}={{...}} names {listed(strangers)}, which are neither variables nor "
+                "columns.",
+                did_you_mean(strangers[0], known),
+            )
 
 
 def _check_beside(source: Source, network: Network, data: Data) -> None:

@@ -45,11 +45,14 @@ class Unread:
 
     def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
-        door, collected = Door(self.reading), Collected(self.reading.cardinality_of)
+        door, collected = (
+            Door(self.reading),
+            Collected(self.reading.cardinality_of, self.reading.sets_of),
+        )
         for batch in door.batches():
             if collected.rows and collected.rows + batch.given > most:
                 yield from self._cut(collected, most)
-                collected = Collected(self.reading.cardinality_of)
+                collected = Collected(self.reading.cardinality_of, self.reading.sets_of)
             collected.append(replace(batch, expected=None))
         yield from self._cut(collected, most)
         told.add(Told.of(door))
@@ -112,7 +115,7 @@ def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[
     missing: set[str] = set()
     for batch in Door(own).batches(progress):
         for name in set(batch.columns) - missing:
-            if (batch.columns[name] == network.cardinality(name)).any():
+            if (batch.columns[name] >= network.cardinality(name)).any():
                 missing.add(name)
     return missing
 
@@ -148,7 +151,7 @@ def held_or_coded(
 
     Also which variables are missing in some row, and what was met on the way.
     """
-    door, collected = Door(reading), Collected(reading.cardinality_of)
+    door, collected = Door(reading), Collected(reading.cardinality_of, reading.sets_of)
     each = row_bytes(reading.cardinality_of, reading.data.extras)
     most = int(min(most_bytes / each, 2**62))
     writer = None
@@ -164,7 +167,7 @@ def held_or_coded(
                 table = collected.table
                 missing |= set(table.partially_observed)
                 writer.append(table)
-                collected = Collected(reading.cardinality_of)
+                collected = Collected(reading.cardinality_of, reading.sets_of)
         if writer is None:
             table = collected.table
             return table, table.partially_observed, Told.of(door)

@@ -3,12 +3,16 @@
 Each column holds the index of the state, and *missing is one more state*: the code
 ``cardinality`` stands for "not observed". So one table of counts with one more value an
 axis holds the counts of every subset of its variables at once.
+
+A cell may also be one of several states: a *set*. The sets that a variable may have are
+numbered, and their codes come behind that for missing. What counts with missing as a state
+takes such a cell as missing (`EncodedTable.without_sets`); likelihoods use all of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
@@ -21,9 +25,41 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 ROUNDING = 1e-6  # of a sum of parts of rows
 
 
-def code_type(cardinality: int) -> type[np.uint8] | type[np.uint16]:
-    """The narrowest type that holds the states and the code for missing."""
-    return np.uint8 if cardinality <= 254 else np.uint16
+# The states of each set of each variable that has any, ascending: neither one nor all of them.
+SetsOf = Mapping[str, tuple[tuple[int, ...], ...]]
+
+
+def code_type(cardinality: int, sets: int = 0) -> type[np.uint8] | type[np.uint16]:
+    """The narrowest type that holds the states, the code for missing and those of sets."""
+    return np.uint8 if cardinality + sets <= 254 else np.uint16
+
+
+def sets_of_both(one: SetsOf, two: SetsOf) -> SetsOf:
+    """The sets of two tables: those of the first as they are numbered, then the others."""
+    return {
+        name: tuple(dict.fromkeys((*one.get(name, ()), *two.get(name, ()))))
+        for name in {**one, **two}
+    }
+
+
+def renumbered(
+    codes: NDArray[Any],
+    size: int,
+    sets: Sequence[tuple[int, ...]],
+    among: Sequence[tuple[int, ...]],
+) -> NDArray[Any]:
+    """The codes of a column whose sets are numbered in another way.
+
+    Examples
+    --------
+    >>> renumbered(np.array([0, 3, 4]), 3, [(0, 1)], [(1, 2), (0, 1)]).tolist()
+    [0, 3, 5]
+    """
+    if tuple(sets) == tuple(among[: len(sets)]):
+        return codes
+    numbers = np.array([*range(size + 1), *(size + 1 + among.index(own) for own in sets)])
+    found: NDArray[Any] = numbers[codes].astype(code_type(size, len(among)))
+    return found
 
 
 @dataclass(frozen=True)
@@ -123,6 +159,9 @@ class EncodedTable:
     ``copies`` is there where a row stands for several, whose weight is that of all of them;
     where it is None, each row stands for itself. ``design`` is there where the rows come from
     a sample with strata or clusters, or have replicate weights.
+
+    The code ``cardinality_of[v] + 1 + i`` says that the cell is one of the states
+    ``sets_of[v][i]``, and no more; ``missing_of`` counts it as missing.
     """
 
     cardinality_of: Mapping[str, int]
@@ -134,6 +173,7 @@ class EncodedTable:
     row_numbers: NDArray[np.int64] | None = None
     copies: Copies | None = None
     design: Design | None = None
+    sets_of: SetsOf = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -145,12 +185,13 @@ class EncodedTable:
         row_numbers: NDArray[np.int64] | None = None,
         copies: Copies | None = None,
         design: Design | None = None,
+        sets_of: SetsOf | None = None,
     ) -> EncodedTable:
         """Count what is missing, once, and hold the columns together."""
         rows = len(next(iter(columns.values())))
         missing_of = {}
         for name, column in columns.items():
-            missing = column == cardinality_of[name]
+            missing = column >= cardinality_of[name]
             many = np.count_nonzero(missing) if copies is None else copies.rows[missing].sum()
             missing_of[name] = ceil(many - ROUNDING) or int(missing.any())  # half a row, too
         return cls(
@@ -163,6 +204,7 @@ class EncodedTable:
             row_numbers,
             copies,
             design,
+            dict(sets_of or {}),
         )
 
     @property
@@ -240,7 +282,7 @@ class EncodedTable:
         shown = np.ones(self.rows, dtype=bool)
         for name in variables:
             if self.missing_of[name]:
-                shown &= self.columns[name] != self.cardinality_of[name]
+                shown &= self.columns[name] < self.cardinality_of[name]
         return shown
 
     def shows_any(self, variables: Sequence[str]) -> NDArray[np.bool_]:
@@ -249,7 +291,7 @@ class EncodedTable:
             return np.ones(self.rows, dtype=bool)
         shown = np.zeros(self.rows, dtype=bool)
         for name in variables:
-            shown |= self.columns[name] != self.cardinality_of[name]
+            shown |= self.columns[name] < self.cardinality_of[name]
         return shown
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> EncodedTable:
@@ -262,7 +304,14 @@ class EncodedTable:
         if weights is not None and not self.is_weighted:
             copies = Copies(weights, weights)
         return EncodedTable.of(
-            self.cardinality_of, columns, weights, self.notes, numbers[rows], copies, design
+            self.cardinality_of,
+            columns,
+            weights,
+            self.notes,
+            numbers[rows],
+            copies,
+            design,
+            self.sets_of,
         )
 
     def with_columns(
@@ -277,4 +326,34 @@ class EncodedTable:
             self.row_numbers,
             self.copies,
             self.design,
+            {name: own for name, own in self.sets_of.items() if name in columns},
         )
+
+    @property
+    def cells_of_sets(self) -> dict[str, int]:
+        """How many cells of each variable are one of several states."""
+        found = {
+            name: int(np.count_nonzero(self.columns[name] > self.cardinality_of[name]))
+            for name in self.sets_of
+        }
+        return {name: cells for name, cells in found.items() if cells}
+
+    def without_sets(self) -> EncodedTable:
+        """The table in which every cell that is one of several states is missing.
+
+        Examples
+        --------
+        >>> codes = {"A": np.array([0, 3, 4], np.uint8)}
+        >>> table = EncodedTable.of({"A": 3}, codes, sets_of={"A": ((0, 1),)})
+        >>> table.without_sets().columns["A"].tolist()
+        [0, 3, 3]
+        """
+        if not self.sets_of:
+            return self
+        plain: dict[str, Codes] = {
+            name: np.minimum(column, column.dtype.type(self.cardinality_of[name]))
+            if name in self.sets_of
+            else column
+            for name, column in self.columns.items()
+        }
+        return replace(self, columns=plain, sets_of={})

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import Data
-from lacunet.data.matching import number_of
 from lacunet.data.reading import source_from
+from lacunet.model.spelling import number_of
 
 # The codes of a column (the number of states where nothing is shown), and the states.
 States = tuple[NDArray[Any], tuple[str, ...]]

@@ -49,11 +49,13 @@ def to_arrow(table: EncodedTable, network: Network) -> pa.Table:
         raise DataError(
             "a table with weights cannot be written: there is no column for the weights."
         )
+    if table.cells_of_sets:
+        raise DataError("a table with cells that are one of several states cannot be written.")
     columns = {}
     for name, codes in table.columns.items():
         size = table.cardinality_of[name]
         signed = codes.astype(np.min_scalar_type(-size))  # pandas takes no unsigned indices
-        indices = pa.array(signed, mask=codes == size)
+        indices = pa.array(signed, mask=codes >= size)
         states = pa.array(network.states(name), pa.string())
         columns[name] = pa.DictionaryArray.from_arrays(indices, states)
     return pa.table(columns)

@@ -135,7 +135,7 @@ def mar_tests(
     for missing in partially:
         given = parents_of[missing]
         strata, number = _strata(table, given)
-        halves = strata * 2 + (table.columns[missing] != table.cardinality_of[missing])
+        halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
         for causes in _of_one_size(table, partially, number * 2):
             size = table.cardinality_of[causes[0]]
             counts = np.empty((len(causes), number, 2, size))

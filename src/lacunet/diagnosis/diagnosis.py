@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.building.proposals import proposals
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
+from lacunet.data.reading import heard
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
     MissingTest,
@@ -127,7 +129,8 @@ def diagnose(
     network = as_network(network)
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
-    table = read_table(data_given(data, **said), network, progress)
+    data = data_given(data, **said)
+    table = read_table(data, network, progress)
     random = np.random.default_rng(0 if rng is None else rng)
     described = patterns(network, table)
     completely = mcar_tests(network, table, random)
@@ -136,7 +139,12 @@ def diagnose(
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
     words = _conclusions(described, completely, always, never)
+    words = (*words, *map(_sentence, proposals(heard(network, data), table.columns)))
     return Diagnosis(described, completely, always, never, grounds, words)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _grounds(

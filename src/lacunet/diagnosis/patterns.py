@@ -113,7 +113,7 @@ def is_missing(table: EncodedTable, names: Scope) -> NDArray[np.bool_]:
     """Whether each row misses each of the variables: one column for each."""
     gone = np.empty((table.rows, len(names)), dtype=bool)
     for at, name in enumerate(names):
-        gone[:, at] = table.columns[name] == table.cardinality_of[name]
+        gone[:, at] = table.columns[name] >= table.cardinality_of[name]
     return gone
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import Told
+from lacunet.data.reading import heard
 from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
@@ -86,10 +87,10 @@ def count(
     >>> yesterday + count(network, {"Coin": ["head", None]}, "direct-mcar")
     <Statistics of 4 rows for direct-mcar>
     """
-    network = as_network(network)
+    data = data_given(data, weight=weight, counts=counts, missing=missing)
+    network = heard(as_network(network), data)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
-    data = data_given(data, weight=weight, counts=counts, missing=missing)
     with observations(
         data, network, budget, scratch=scratch, jobs=jobs, progress=progress
     ) as source:

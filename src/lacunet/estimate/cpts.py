@@ -44,13 +44,16 @@ class HighestPosterior:
         return notation.block([notation.highest_posterior(probability)])
 
 
-def posterior_mode(joint: FloatArray, total: float, prior: Concentration) -> tuple[FloatArray, int]:
+def posterior_mode(
+    joint: FloatArray, total: float, prior: Concentration, possible: NDArray[np.bool_] | None = None
+) -> tuple[FloatArray, int]:
     r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
 
     .. math::
         \theta(x \mid u) \propto N \cdot P(u, x) + (\alpha - 1)
 
-    A parent configuration for which every term is zero is *unseen*: its row is uniform.
+    A parent configuration for which every term is zero is *unseen*: its row is uniform. What is
+    not possible stays zero, whatever the estimate.
 
     Parameters
     ----------
@@ -60,16 +63,20 @@ def posterior_mode(joint: FloatArray, total: float, prior: Concentration) -> tup
         The weight of all rows, :math:`N`.
     prior
         The concentration of the Dirichlet prior, :math:`\alpha`: one, or one for each cell.
+    possible
+        Which cells are not structural zeros; all of them if None.
 
     Examples
     --------
     >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 2)[0].tolist()
     [[0.6, 0.4], [0.75, 0.25]]
     """
-    weights = total * joint
+    possible = np.ones(joint.shape, dtype=bool) if possible is None else possible
+    weights = np.where(possible, total * joint, 0.0)
     unseen = weights.sum(axis=-1) == 0
-    weights += prior - 1
-    weights[weights.sum(axis=-1) == 0] = 1
+    weights[possible] += np.broadcast_to(prior - 1, joint.shape)[possible]
+    empty = weights.sum(axis=-1) == 0
+    weights[empty] = possible[empty]
     return weights / weights.sum(axis=-1, keepdims=True), int(np.count_nonzero(unseen))
 
 

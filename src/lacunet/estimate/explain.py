@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
+from lacunet.data.reading import heard
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Factor
 from lacunet.estimate.cpts import cells_of
@@ -194,7 +195,7 @@ def explain(
     >>> explain(chain, {"A": ["0", "1"], "B": ["1", None]}, "direct-mar").families["B"].estimand
     'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
-    network = as_network(network)
+    network = as_network(network) if data is None else heard(as_network(network), data)
     chosen, budget = method_of(network, method, options), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
     prior = checked_prior(prior, network)

@@ -177,7 +177,7 @@ def uncertainty_of(
     else:
         found = RECIPES[recipe](plan, statistics, learned, setting)
     if recipe == RATE_MATRIX:
-        return found
+        return _sure_of_rules(found)
     whole = statistics.sample(0)
     spread_of = dict(found.spread_of)
     for name in plan.network.variables:
@@ -185,6 +185,19 @@ def uncertainty_of(
         if recipe not in (CLUSTERS, REPLICATE_WEIGHTS) and not set(family) & set(plan.partially):
             spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
         spread_of[name] = spread_of[name].supported_by(learned.families[name].support)
+    return _sure_of_rules(replace(found, spread_of=spread_of))
+
+
+def _sure_of_rules(found: Uncertainty) -> Uncertainty:
+    """The same where nothing is uncertain about what rules decide."""
+    spread_of = dict(found.spread_of)
+    for name in found.network.not_asked_of:
+        spread, possible = spread_of[name], found.network.possible(name)
+        assert possible is not None
+        is_sure = ~possible | (possible.sum(axis=-1, keepdims=True) == 1)
+        rates = np.where(is_sure, spread.table, spread.rates)
+        sizes = np.where(is_sure, np.inf, spread.sizes)
+        spread_of[name] = replace(spread, rates=rates, sizes=sizes)
     return replace(found, spread_of=spread_of)
 
 
@@ -227,7 +240,7 @@ def _by_influence(
         for name, moves in moves_of.items():
             cells = np.maximum(np.tensordot(sample, moves, axes=1), 0.0) + share * fallen_of[name]
             prior = concentration_of(setting.used_prior, name)
-            tables[name], _ = posterior_mode(cells, 1.0, prior)
+            tables[name], _ = posterior_mode(cells, 1.0, prior, network.possible(name))
         networks.append(network.with_tables(tables))
     pseudo_of = pseudo_counts(setting.used_prior, network)
     replicates = Replicates(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.given import data_given
+from lacunet.data.reading import heard
 from lacunet.deadline import Deadline
 from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
@@ -122,7 +123,11 @@ def learn(
     Interrupted
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    said |= {"strata": strata, "cluster": cluster}
+    data = data_given(data, **said)
     network = as_network(network)
+    network = heard(network.with_tables(None) if data.not_asked else network, data)
     chosen = method_of(network, method_counted_for(data) if method is None else method, options)
     prior = checked_prior(prior, network)
     setting = Setting(
@@ -133,10 +138,8 @@ def learn(
         Deadline.within(getattr(chosen, "time_limit", None)),  # reading takes time too
     )
     check_size(network, chosen.bytes_per_cell, setting.memory)
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    said |= {"strata": strata, "cluster": cluster}
     with observations(
-        data_given(data, **said),
+        data,
         network,
         setting.memory,
         scratch=scratch,

@@ -170,6 +170,8 @@ AskedPrior = float | LearnedPrior | Literal["learn"]
 def pseudo_counts(prior: Prior, network: Network) -> dict[str, FloatArray]:
     """The pseudo-counts of every cell of every CPT; one where a learned prior has none.
 
+    Structural zeros have none.
+
     Examples
     --------
     >>> pseudo_counts(3.0, Network({"A": ["0", "1"]}))["A"].tolist()
@@ -177,10 +179,13 @@ def pseudo_counts(prior: Prior, network: Network) -> dict[str, FloatArray]:
     """
     own = prior if isinstance(prior, LearnedPrior) else {}
     other = 1.0 if isinstance(prior, LearnedPrior) else prior - 1
-    return {
+    found = {
         name: np.broadcast_to(own.get(name, np.float64(other)), network.shape(network.family(name)))
         for name in network.variables
     }
+    for name, possible in possible_cells(network).items():
+        found[name] = np.where(possible, found[name], 0.0)
+    return found
 
 
 def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
@@ -212,6 +217,12 @@ def not_shown(network: Network, statistics: Statistics) -> Scope:
     return tuple(v for v in network.variables if not hidden.isdisjoint(network.family(v)))
 
 
+def possible_cells(network: Network) -> dict[str, Possible]:
+    """Which cells are not structural zeros, of the CPTs that have any."""
+    each = {name: network.possible(name) for name in network.not_asked_of}
+    return {name: own for name, own in each.items() if own is not None}
+
+
 def prior_of_counts(
     asked: AskedPrior, network: Network, statistics: Statistics, weighs_up: bool = True
 ) -> Prior:
@@ -222,7 +233,7 @@ def prior_of_counts(
     if not isinstance(asked, str):
         return asked
     shown = shown_counts(network, statistics)
-    found = learn_prior(shown, not_shown(network, statistics))
+    found = learn_prior(shown, not_shown(network, statistics), possible_cells(network))
     return for_closed_form(found, shown, statistics.total) if weighs_up else found
 
 

@@ -101,7 +101,9 @@ def _recovered(
             continue
         joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
         concentration = concentration_of(prior, name)
-        tables[name], unseen = posterior_mode(joint, found.effective_size, concentration)
+        tables[name], unseen = posterior_mode(
+            joint, found.effective_size, concentration, network.possible(name)
+        )
         reports[name] = family_report(
             replace(family, formula=ByVerdict(_verdict(family), found)),
             statistics.counts[network.family(name)],
@@ -153,7 +155,7 @@ def prior_alone(
     prior = setting.used_prior if own is None else own
     for name, why in learned.left.items():
         shape = network.shape(network.family(name))
-        tables[name] = np.full(shape, 1 / shape[-1])
+        tables[name], _ = posterior_mode(np.zeros(shape), 1.0, 2.0, network.possible(name))
         reports[name] = family_report(
             families[name],
             statistics.counts[network.family(name)],

@@ -38,7 +38,7 @@ FORMATS: Mapping[str, ModuleType] = MappingProxyType(
 )
 
 _CARRIES_SUPPORT = (bif, xdsl, lacunet_json)
-_CARRIES_CUTS = _CARRIES_MECHANISMS = (lacunet_json,)
+_CARRIES_DICTIONARY = _CARRIES_MECHANISMS = (lacunet_json,)
 
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -195,8 +195,12 @@ def _lost(network: Network, module: ModuleType) -> list[str]:
     masks = (network.support or {}).values()
     if module not in _CARRIES_SUPPORT and not all(mask.all() for mask in masks):
         lost.append("which CPT rows no data support")
-    if module not in _CARRIES_CUTS and network.cuts_of:
+    if module not in _CARRIES_DICTIONARY and network.cuts_of:
         lost.append(f"where {listed(network.cuts_of)} are cut into intervals")
+    if module not in _CARRIES_DICTIONARY and network.codes_of:
+        lost.append(f"what the codes of {listed(network.codes_of)} mean")
+    if module not in _CARRIES_DICTIONARY and network.not_asked_of:
+        lost.append(f"when {listed(network.not_asked_of)} are not asked")
     if module not in _CARRIES_MECHANISMS and network.mechanisms is not None:
         lost.append("how values went missing")
     return lost

@@ -4,11 +4,12 @@ One object with ``format``, ``version`` and ``variables``; each variable has its
 ``states``, its ``parents`` and, unless the network is a bare structure, its ``cpt``: lists
 within lists, one level for each parent in their order, the innermost over the variable's
 own states. A variable whose states are intervals of numbers also has its ``cuts``: where each
-begins and where the last ends, null where there is no limit. ``unsupported`` numbers the CPT
-rows that no data support ("0 3-5", or "none"), where that is known. How values went missing, if
-the network knows, is in ``missingness`` (the graph's text) and ``mechanisms``. What a result of
-learning knows beyond its network is in ``learned`` (`lacunet.estimate.saved`), and of no concern
-here. The schema is in ``docs/formats.md``.
+begins and where the last ends, null where there is no limit. ``codes`` says what values in data
+mean (a state, a list of states, null for missing), ``not_asked`` when a question was not asked.
+``unsupported`` numbers the CPT rows that no data support ("0 3-5", or "none"), where that is
+known. How values went missing, if the network knows, is in ``missingness`` (the graph's text) and
+``mechanisms``. What a result of learning knows beyond its network is in ``learned``
+(`lacunet.estimate.saved`), and of no concern here. The schema is in ``docs/formats.md``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import starmap
+from typing import Any
 
 from lacunet.formats.draft import (
     Declared,
@@ -37,6 +39,7 @@ from lacunet.formats.draft import (
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Cursor, Source
+from lacunet.model.dictionary import DictionaryError
 from lacunet.model.mechanisms import MISSING, SHOWN, Mechanisms
 from lacunet.model.network import Cpt, Network, NetworkError
 
@@ -44,7 +47,7 @@ FORMAT = "lacunet network"
 VERSION = 1
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_KEYS = ("name", "states", "parents", "cpt", "cuts", "unsupported")
+_KEYS = ("name", "states", "parents", "cpt", "cuts", "codes", "not_asked", "unsupported")
 _MECHANISM_KEYS = ("variable", "name", "parents", "cpt")
 _PARTS = ("format", "version", "variables", "missingness", "mechanisms", "learned")
 
@@ -72,12 +75,16 @@ def parse(source: Source) -> Network:
     entries = document.variables
     variables = declare(source, [_variable(entry) for entry in entries])
     network = assemble(variables, (_potential(entry, variables) for entry in entries))
-    cuts = {
-        str(entry.content["name"]): _cuts(entry) for entry in entries if "cuts" in entry.content
+    told = {
+        key: {str(own.content["name"]): read(own) for own in entries if key in own.content}
+        for key, read in (("cuts", _cuts), ("codes", _codes), ("not_asked", _rule))
     }
-    if cuts:
-        cut = Network(network.states_of, network.parents_of, network.tables_of, cuts)
-        network = cut.with_support(network.support)
+    if any(told.values()):
+        try:
+            whole = Network(network.states_of, network.parents_of, network.tables_of, **told)
+        except DictionaryError as error:
+            raise FormatError(f"{source.name}: {error.message}", error.hint) from None
+        network = whole.with_support(network.support)
     return _with_mechanisms(network, document, source)
 
 
@@ -117,7 +124,7 @@ def _mechanism(entry: Entry) -> Declared:
     return Declared(name, (MISSING, SHOWN), entry.place)
 
 
-def _cuts(entry: Entry) -> list[float]:
+def _cuts(entry: Entry) -> Any:
     values = entry.content["cuts"]
     if not isinstance(values, list) or not all(
         value is None or isinstance(value, float) for value in values
@@ -125,6 +132,22 @@ def _cuts(entry: Entry) -> list[float]:
         raise FormatError.syntax(entry.place, json.dumps(values)[:30], "a list of cut points")
     ends = {0: -math.inf, len(values) - 1: math.inf}
     return [ends.get(at, math.nan) if value is None else value for at, value in enumerate(values)]
+
+
+def _codes(entry: Entry) -> Any:
+    codes = entry.content["codes"]
+    if not isinstance(codes, dict):
+        raise FormatError.syntax(entry.place, json.dumps(codes)[:30], "an object of codes")
+    return dict(codes)
+
+
+def _rule(entry: Entry) -> Any:
+    rule = entry.content["not_asked"]
+    if not isinstance(rule, dict) or set(rule) != {"when", "state"}:
+        what = 'an object with "when" and "state"'
+        raise FormatError.syntax(entry.place, json.dumps(rule)[:30], what)
+    when, state = (_text(rule[key], entry.place, repr(key)) for key in ("when", "state"))
+    return when, state
 
 
 def _document(source: Source) -> Document:
@@ -299,6 +322,10 @@ def _rendered(network: Network, name: str) -> str:
         content["cpt"] = network.cpt(name).table.tolist()
     if name in network.cuts_of:
         content["cuts"] = [cut if math.isfinite(cut) else None for cut in network.cuts_of[name]]
+    if name in network.codes_of:
+        content["codes"] = network.codes_of[name]
+    if (rule := network.not_asked_of.get(name)) is not None:
+        content["not_asked"] = {"when": rule.when, "state": rule.state}
     if (rows := rows_without_data(network, name)) is not None:
         content["unsupported"] = rows
     return json.dumps(content, ensure_ascii=False)

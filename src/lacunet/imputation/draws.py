@@ -122,6 +122,8 @@ def by_sizes(
         else:
             pseudo = prior if prior > 1 else JEFFREYS
         weights = spread.rates * sizes[..., None] + pseudo
+        if (possible := sure.network.possible(name)) is not None:
+            weights = np.where(possible, weights, 0.0)
         gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))
         for drawn, own in zip(found, gammas, strict=True):
             drawn[name] = own / own.sum(axis=-1, keepdims=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,8 +13,10 @@ from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable
 from lacunet.completion.shares import object_to_shares
+from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
+from lacunet.data.reading import heard
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import filled, held_data, replaced
 from lacunet.errors import LacunetError
@@ -35,6 +39,8 @@ def impute(
     memory: float | None = None,
 ) -> Any:
     """The data with every missing cell of the network's variables filled in.
+
+    A cell that is empty because its question was not asked gets the state for that.
 
     Parameters
     ----------
@@ -87,23 +93,30 @@ def impute(
     if draws is not None and draws < 1:
         raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
     given = held_data(data_given(data, missing=missing))
-    frame, table = given.source, read_table(given, network)
+    network = heard(network, given)
+    frame, table = given.source, read_table(given, network, keep_sets=True)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
+    shown = table
+    if network.not_asked_of:  # what was not asked is filled in too: it is empty in the data
+        bare, plain = network.with_codes(network.codes_of), replace(given, not_asked={})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # all was told when they were read first
+            shown = read_table(plain, bare, keep_sets=True)
     whole, rows = rows_with_mechanisms(network, table, given.latent)
     if unsupported != "ignore" and network.support is not None:
         object_to_shares(completion_shares(whole, rows, memory), "completions", unsupported)
     if draws is None:
-        return _completed(network, frame, table, most_probable(whole, rows, memory))
+        return _completed(network, frame, shown, most_probable(whole, rows, memory))
     random = np.random.default_rng(rng)
     if not proper:
         drawn = draw_completions(whole, rows, draws, random, memory)
-        return [_completed(network, frame, table, one) for one in drawn]
+        return [_completed(network, frame, shown, one) for one in drawn]
     frames = []
     for own in parameter_draws(_with_intervals(learned, network, table), draws, random):
         whole, rows = rows_with_mechanisms(own, table, given.latent)
         (one,) = draw_completions(whole, rows, 1, random, memory)
-        frames.append(_completed(network, frame, table, one))
+        frames.append(_completed(network, frame, shown, one))
     return frames
 
 
@@ -135,7 +148,7 @@ def _completed(network: Network, frame: Any, shown: EncodedTable, whole: Encoded
     codes = {name: (whole.columns[name], network.states(name)) for name in partly}
     cut = {name: own for name, own in codes.items() if name in network.cuts_of}
     kept = {
-        name: (shown.columns[name] == network.cardinality(name), own)
+        name: (shown.columns[name] >= network.cardinality(name), own)
         for name, own in codes.items()
         if name not in cut
     }

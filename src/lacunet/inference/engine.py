@@ -91,7 +91,8 @@ def engine_of(
 
 def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
     """The families that touch the components of the chosen problems."""
-    layout, components = problems.layout, np.unique(problems.component[chosen])
+    layout, components = problems.factors.layout, np.unique(problems.component[chosen])
     members, boundaries = problems.members.take(components), problems.boundaries.take(components)
     _, family = touching(layout, members, boundaries)
-    return frozenset(layout.network.variables[place] for place in np.unique(family))
+    names = layout.network.variables
+    return frozenset(names[place] for place in np.unique(family) if place < len(names))

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lacunet.data.batches import coded
 from lacunet.data.matching import Matcher
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
@@ -41,6 +42,7 @@ from lacunet.inference.elimination.order import (
 )
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.memory import memory_budget
+from lacunet.model.dictionary import Meaning, sets_among
 from lacunet.model.network import (
     FloatArray,
     Network,
@@ -362,17 +364,25 @@ def codes_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, in
         if type(value) is str and value in states:  # as it nearly always is
             seen[name] = states.index(value)
             continue
-        match = _matcher(states, network.cuts_of.get(name, ())).match(value)
+        codes = tuple(network.codes_of.get(name, {}).items())
+        match = _matcher(states, network.cuts_of.get(name, ()), codes).match(value)
         if match.is_refused:
             raise NetworkError.no_such_state(name, str(value), states)
+        if match.code > len(states):
+            raise NetworkError(
+                f"{value!r} means one of several states of {name!r}.", "a question needs one."
+            )
         if match.code < len(states):
             seen[name] = match.code
     return seen
 
 
 @lru_cache(maxsize=1024)
-def _matcher(states: tuple[str, ...], cuts: tuple[float, ...]) -> Matcher:
-    return Matcher(states, cuts=cuts)
+def _matcher(
+    states: tuple[str, ...], cuts: tuple[float, ...], codes: tuple[tuple[str, Meaning], ...]
+) -> Matcher:
+    sets = sets_among(states, dict(codes).values())
+    return Matcher(states, cuts=cuts, codes=coded(states, sets, dict(codes)), sets=len(sets))
 
 
 def _check(network: Network, scope: Scope) -> None:

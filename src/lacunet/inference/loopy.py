@@ -25,7 +25,7 @@ Factors of one shape, and variables with equally many factors and states, form b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
@@ -95,10 +95,11 @@ def loopy_expect(
     ImpossibleDataError
         A message is zero everywhere: the CPTs rule the problem out.
     """
-    found = Expectation(np.zeros_like(cells), np.zeros(len(parts)))
+    whole = plan.problems.factors.behind(cells)
+    found = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
     for graph, first in zip_longest(plan.graphs, messages):
-        found = found + _propagate(plan.problems, graph, cells, parts, deadline, first)
-    return found
+        found = found + _propagate(plan.problems, graph, whole, parts, deadline, first)
+    return replace(found, counts=found.counts[: len(cells)])
 
 
 def _propagate(
@@ -247,7 +248,7 @@ class FactorGraph:
 
 def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     """The factor graphs of the chosen problems."""
-    layout = problems.layout
+    layout = problems.factors.layout
     kinds, component = np.unique(problems.component[chosen], return_inverse=True)
     members = problems.members.take(kinds)
     slices = slices_of(layout, members, problems.boundaries.take(kinds))

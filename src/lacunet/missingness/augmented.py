@@ -103,7 +103,8 @@ def augmented(
         for variable in kept
     }
     left_out = tuple(name for name in directed.partially_observed if name not in name_of)
-    return Augmented(Network(states, parents), directed, name_of, left_out)
+    rules = dict(network.not_asked_of)
+    return Augmented(Network(states, parents, not_asked=rules), directed, name_of, left_out)
 
 
 def _not_ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:

@@ -85,7 +85,7 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     weights = table.row_weights
     mechanisms: dict[str, MechanismCpt] = {}
     for name in table.partially_observed:
-        is_shown = (table.columns[name] != table.cardinality_of[name]).astype(np.int64)
+        is_shown = (table.columns[name] < table.cardinality_of[name]).astype(np.int64)
         parents = _in_order(_choose(is_shown, seen, weights, network), network)
         rates = _rates(is_shown, parents, seen, weights, network)
         mechanisms[name] = MechanismCpt(name, parents, rates)
@@ -396,11 +396,11 @@ def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
 def _columns(table: EncodedTable, names: Sequence[str]) -> Iterator[tuple[Node, Column]]:
     for name in names:
         codes = table.columns[name].astype(np.int64)
-        yield name, np.where(codes == table.cardinality_of[name], NOT_SHOWN, codes)
+        yield name, np.where(codes >= table.cardinality_of[name], NOT_SHOWN, codes)
 
 
 def _is_shown(table: EncodedTable, name: str) -> Column:
-    shown: Column = (table.columns[name] != table.cardinality_of[name]).astype(np.int64)
+    shown: Column = (table.columns[name] < table.cardinality_of[name]).astype(np.int64)
     return shown
 
 

@@ -10,16 +10,17 @@ What a network refuses to be.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
+from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import Labelled, Library, rows_as_html
 from lacunet.wording import counted, did_you_mean, in_quotes, text_table
 
@@ -130,6 +131,13 @@ class Network:
     cuts
         For variables whose states are intervals of numbers: where each begins, and where the
         last one ends. Numbers in the data are then cut accordingly.
+    codes
+        What values in data mean, for some variables: ``{9: None}`` missing, ``{1: "yes"}`` a
+        state, ``{"40+": ["40-49", "50+"]}`` one of several. Codes are compared by value.
+    not_asked
+        For variables that not all were asked about: a rule on the states of parents, such as
+        ``"Smoked=no and Age!=old"``. Where it holds the state is ``not_asked``, and nowhere else;
+        ``("Smoked=no", "never")`` names another state.
 
     Raises
     ------
@@ -155,13 +163,10 @@ class Network:
     tables_of: Mapping[str, FloatArray] | None
     cuts_of: Mapping[str, tuple[float, ...]]
     order: Scope  # parents before children
+    codes_of: CodesOf
+    not_asked_of: Mapping[str, NotAsked]
     support: Mapping[str, Mask] | None  # of each CPT row: do data support it? None: not known
     mechanisms: Mechanisms | None  # how values went missing; None: not known
-
-    # What makes a network of data and edges is above the data, and these are above the model:
-    # `lacunet.building.network` puts it here, and the public `lacunet.Network` comes from there.
-    if TYPE_CHECKING:
-        from_data: ClassVar[Callable[..., Network]]
 
     def __init__(
         self,
@@ -169,22 +174,94 @@ class Network:
         parents: Mapping[str, Sequence[str]] | None = None,
         tables: Mapping[str, ArrayLike] | None = None,
         cuts: Mapping[str, Sequence[float]] | None = None,
+        codes: Mapping[str, Mapping[Any, Any]] | None = None,
+        not_asked: Mapping[str, object] | None = None,
     ) -> None:
         states_of = checked_states(states)
         parents_of = checked_parents(states_of, parents or {})
         order = topological_order(parents_of)
         tables_of = None if tables is None else checked_tables(states_of, parents_of, tables)
+        rules = checked_rules(states_of, parents_of, not_asked or {})
         for name, value in (
             ("variables", tuple(states_of)),
             ("states_of", MappingProxyType(states_of)),
             ("parents_of", MappingProxyType(parents_of)),
             ("tables_of", None if tables_of is None else MappingProxyType(tables_of)),
-            ("cuts_of", MappingProxyType(checked_cuts(states_of, cuts or {}))),
+            ("cuts_of", MappingProxyType(checked_cuts(states_of, cuts or {}, rules))),
             ("order", order),
+            ("codes_of", MappingProxyType(checked_codes(states_of, codes or {}))),
+            ("not_asked_of", MappingProxyType(rules)),
             ("support", None),
             ("mechanisms", None),
         ):
             object.__setattr__(self, name, value)
+        self._check_rules()
+
+    @staticmethod
+    def from_data(
+        data: Any,
+        edges: Any,
+        states: Mapping[str, Sequence[object]] | None = None,
+        missing: Any = (),
+        bins: Mapping[str, Any] | None = None,
+        *,
+        codes: Mapping[str, Mapping[Any, Any]] | None = None,
+        not_asked: Mapping[str, Any] | None = None,
+    ) -> Network:
+        """A network without CPTs: structure from edges, states from the columns of the data.
+
+        The network has the variables that the edges name,
+        in the order of the columns; other columns are left alone.
+
+        Parameters
+        ----------
+        data
+            Whatever `lacunet.learn` takes: a path, a dataframe, a dict of lists, `lacunet.Data`.
+        edges
+            Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
+            dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to parents.
+        states
+            The states of some of the variables, in order, where the data do not show them all. A
+            variable that has no column needs them: it is hidden.
+        missing
+            Further values that mean "not observed": one, a list, or a mapping from columns to them.
+        bins
+            How to cut columns of numbers: 5 for five intervals with equally many rows each,
+            ``("width", 5)`` for five equally wide ones, or the cut points ``[18, 40, 65]``. The
+            network keeps them, so that numbers in later data are cut the same way.
+        codes
+            What values mean, column by column: ``{"Smoke": {7: None, 9: None}}`` missing,
+            ``{"Sex": {1: "male", 2: "female"}}`` states, ``{"Age": {"40+": ["40-49", "50+"]}}``
+            one of several. The network keeps them.
+        not_asked
+            When a question was not asked: ``{"SmokesNow": "Smoked100=no"}``. The variable gets a
+            state ``not_asked`` for these rows; ``("Smoked100=no", "never")`` names another.
+
+        Warns
+        -----
+        LacunetWarning
+            What was taken as missing, with counts; and what looks as if it should be declared:
+            states that are often codes for missing, columns that are always empty under a state
+            of another.
+
+        Raises
+        ------
+        EdgesError, StatesError, DictionaryError, NetworkError
+            The edges cannot be read, or a column does not say its states; named, with the way out.
+
+        Examples
+        --------
+        >>> rows = {"Age": [30, 9, 41], "Ill": ["no", "yes", None], "Id": ["a", "b", "c"]}
+        >>> network = Network.from_data(rows, "Age -> Ill")
+        >>> network.states("Age"), network.states("Ill"), network.parents("Ill")
+        (('9', '30', '41'), ('no', 'yes'), ('Age',))
+        """
+        from lacunet.building.network import find_network  # the one import that points forwards
+
+        found = find_network(data, edges, states, missing, bins, codes=codes, not_asked=not_asked)
+        for remark in found.remarks:
+            warn(remark)
+        return found.network
 
     def states(self, variable: str) -> tuple[str, ...]:
         """The states of a variable, in order."""
@@ -260,9 +337,59 @@ class Network:
         checked = (
             None if tables is None else checked_tables(self.states_of, self.parents_of, tables)
         )
-        return self._with(
+        found = self._with(
             tables_of=checked and MappingProxyType(checked), support=None, mechanisms=None
         )
+        found._check_rules()
+        return found
+
+    def with_codes(
+        self,
+        codes: Mapping[str, Mapping[Any, Any]] | None = None,
+        not_asked: Mapping[str, object] | None = None,
+    ) -> Network:
+        """The same network with other codes and rules, as in a new network."""
+        rules = checked_rules(self.states_of, self.parents_of, not_asked or {})
+        found = self._with(
+            codes_of=MappingProxyType(checked_codes(self.states_of, codes or {})),
+            not_asked_of=MappingProxyType(rules),
+        )
+        found._check_rules()
+        return found
+
+    def _check_rules(self) -> None:
+        """Refuse CPTs that give probability to what a rule excludes."""
+        for name, rule in self.not_asked_of.items() if self.tables_of else ():
+            possible = self.possible(name)
+            if possible is not None and (self.tables_of or {})[name][~possible].any():
+                raise NetworkError(
+                    f"the CPT of {name!r} does not obey its rule: the state {rule.state!r} where "
+                    f"{rule.when}, and nowhere else.",
+                    "learn the CPTs from data with this rule, or correct one of them.",
+                )
+
+    def possible(self, variable: str) -> Mask | None:
+        """Which cells of a CPT may have probability: None if no rule excludes any.
+
+        Examples
+        --------
+        >>> survey = Network(
+        ...     {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
+        ...     {"Now": ["Smoked"]},
+        ...     not_asked={"Now": "Smoked=no"},
+        ... )
+        >>> survey.possible("Now").tolist()
+        [[False, False, True], [True, True, False]]
+        """
+        rule = self.not_asked_of.get(self.known(variable))
+        if rule is None:
+            return None
+        parents = self.parents_of[variable]
+        axes = [rule.scope.index(name) for name in parents if name in rule.scope]
+        sizes = [self.cardinality(name) if name in rule.scope else 1 for name in parents]
+        is_skipped = rule.truth.transpose(axes).reshape(*sizes, 1)
+        is_skip = np.array(self.states_of[variable]) == rule.state
+        return np.broadcast_to(is_skipped == is_skip, self.shape(self.family(variable))).copy()
 
     def with_support(self, support: Mapping[str, ArrayLike] | None) -> Network:
         """The same network, which knows which rows of its CPTs data support.
@@ -341,6 +468,13 @@ class Network:
         """Every edge, from a parent to a child; by child, then in the order of the parents."""
         return tuple((parent, name) for name in self.variables for parent in self.parents_of[name])
 
+    @property
+    def edges_of_rules(self) -> tuple[tuple[str, str], ...]:
+        """The edges that rules about questions not asked require."""
+        return tuple(
+            (parent, name) for name, rule in self.not_asked_of.items() for parent in rule.scope
+        )
+
     def to_networkx(self) -> nx.DiGraph[str]:
         """The graph, with the ``states`` of each node."""
         import networkx as nx
@@ -386,7 +520,14 @@ class Network:
 
     def __reduce__(self) -> tuple[object, ...]:
         tables = None if self.tables_of is None else dict(self.tables_of)
-        own = (dict(self.states_of), dict(self.parents_of), tables, dict(self.cuts_of))
+        own = (
+            dict(self.states_of),
+            dict(self.parents_of),
+            tables,
+            dict(self.cuts_of),
+            {name: dict(codes) for name, codes in self.codes_of.items()},
+            {name: (rule.when, rule.state) for name, rule in self.not_asked_of.items()},
+        )
         support = None if self.support is None else dict(self.support)
         return _rebuilt, (own, support, self.mechanisms)
 
@@ -407,7 +548,14 @@ def _rebuilt(
 
 def _skeleton(network: Network) -> tuple[object, ...]:
     return tuple(
-        (name, network.states_of[name], network.parents_of[name], network.cuts_of.get(name))
+        (
+            name,
+            network.states_of[name],
+            network.parents_of[name],
+            network.cuts_of.get(name),
+            tuple(network.codes_of.get(name, {}).items()),
+            network.not_asked_of.get(name),
+        )
         for name in network.variables
     )
 
@@ -480,16 +628,23 @@ def _twice(names: Sequence[str]) -> set[str]:
 
 
 def checked_cuts(
-    states_of: Mapping[str, tuple[str, ...]], cuts: Mapping[str, Sequence[float]]
+    states_of: Mapping[str, tuple[str, ...]],
+    cuts: Mapping[str, Sequence[float]],
+    rules: Mapping[str, NotAsked],
 ) -> dict[str, tuple[float, ...]]:
-    """The cut points of each variable that has any: ascending, one more than it has states."""
+    """The cut points of each variable that has any: ascending, one more than it has intervals.
+
+    All states are intervals, but for a last one for those who were not asked.
+    """
     if nobody := set(cuts) - set(states_of):
         raise NetworkError(f"cut points are given for {sorted(nobody)}, which are not variables.")
     checked = {name: tuple(map(float, own)) for name, own in cuts.items()}
     for name, own in checked.items():
-        if len(own) != len(states_of[name]) + 1:
+        is_last_no_interval = name in rules and rules[name].state == states_of[name][-1]
+        intervals = len(states_of[name]) - is_last_no_interval
+        if len(own) != intervals + 1:
             raise NetworkError(
-                f"variable {name!r} has {len(states_of[name])} states and {len(own)} cut points.",
+                f"variable {name!r} has {intervals} intervals and {len(own)} cut points.",
                 "give one cut point more than there are intervals.",
             )
         if not all(one < two for one, two in pairwise(own)):

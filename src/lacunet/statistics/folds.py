@@ -162,7 +162,9 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     if rows is not weights:
         copies = Copies(share * rows[row], share * squares[row])
     cardinality_of = {**table.cardinality_of, FOLD: folds.number}
-    return EncodedTable.of(cardinality_of, columns, own, table.notes, copies=copies)
+    return EncodedTable.of(
+        cardinality_of, columns, own, table.notes, copies=copies, sets_of=table.sets_of
+    )
 
 
 def _sums(
@@ -185,12 +187,15 @@ def row_hashes(network: Network, table: EncodedTable) -> Hashes:
     """A hash of what each row holds, by the variables' places and the states' names."""
     hashes = np.zeros(table.rows, dtype=np.uint64)
     for place, name in enumerate(network.variables):
-        names = [
-            int.from_bytes(blake2b(s.encode(), digest_size=8).digest())
-            for s in network.states(name)
-        ]
-        hashes += hash64(np.array([*names, MISSING], dtype=np.uint64), place)[table.columns[name]]
+        states = network.states(name)
+        sets = ["\0".join(states[at] for at in own) for own in table.sets_of.get(name, ())]
+        codes = [*map(_hash, states), MISSING, *map(_hash, sets)]
+        hashes += hash64(np.array(codes, dtype=np.uint64), place)[table.columns[name]]
     return hashes
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 
 
 def fallen(hashes: Hashes, units: FloatArray, folds: Folds) -> tuple[Index, Index, FloatArray]:

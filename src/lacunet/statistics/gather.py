@@ -326,6 +326,7 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
     fold: Scope = ()
     if needs.folds is not None:
         fold, table = (FOLD,), divided(network, table, needs.folds)
+    sets, table = table, table.without_sets()  # what counts takes one of several states as missing
     whole = table.take(table.is_shown(network.variables)) if needs.complete else None
     reduced, moved, grouped = _in_groups(how, table, progress)
     found = Statistics(
@@ -336,7 +337,7 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         complete_rows=0 if whole is None else whole.stand_for,
         reduced=reduced,
         influence=moved,
-        distinct={columns: distinct_rows(table, columns + fold) for columns in needs.rows},
+        distinct={columns: distinct_rows(sets, columns + fold) for columns in needs.rows},
         folds=needs.folds,
         units=None if design is None else Units.of(design),
         grouped=grouped,
@@ -348,7 +349,7 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         how.deadline.check()
         problems = compile_problems(
             needs.problems.network,
-            with_mechanisms(table, needs.problems.mechanism_of),
+            with_mechanisms(sets, needs.problems.mechanism_of),
             memory=how.memory,
             deadline=how.deadline,
         )
@@ -364,7 +365,7 @@ def with_mechanisms(table: EncodedTable, variable_of: Mapping[str, str]) -> Enco
     if not variable_of:
         return table
     columns = {
-        name: (table.columns[variable] != table.cardinality_of[variable]).astype(np.uint8)
+        name: (table.columns[variable] < table.cardinality_of[variable]).astype(np.uint8)
         for name, variable in variable_of.items()
     }
     return replace(

@@ -109,7 +109,7 @@ def rows_of(counts: Counts) -> FloatArray:
 
 def _patterns(table: EncodedTable, block: slice) -> MissingSummary:
     is_missing = np.stack(
-        [table.columns[name][block] == table.cardinality_of[name] for name in table.variables],
+        [table.columns[name][block] >= table.cardinality_of[name] for name in table.variables],
         axis=1,
     )
     ones = np.ones(len(is_missing))

@@ -149,10 +149,11 @@ def observations(
         yield of_statistics(source, network)
         return
     if isinstance(source, EncodedTable):
-        table, promised = read_table(data, network), checked_promise(network, data)
+        table = read_table(data, network, keep_sets=True)
+        promised = checked_promise(network, data)
         for name in promised:
             if table.missing_of[name]:
-                missing = table.columns[name] == table.cardinality_of[name]
+                missing = table.columns[name] >= table.cardinality_of[name]
                 raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
         yield Held(table, promised)
         return

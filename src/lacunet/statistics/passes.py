@@ -169,4 +169,5 @@ def _slice(table: EncodedTable, start: int, stop: int) -> EncodedTable:
         table.missing_of,
         copies=None if table.copies is None else table.copies.take(rows),
         design=None if table.design is None else table.design.take(rows),
+        sets_of=table.sets_of,
     )

@@ -7,7 +7,7 @@ of the data, added, are the rows of both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import Copies, EncodedTable, code_type
+from lacunet.data.table import Copies, EncodedTable, SetsOf, code_type, renumbered, sets_of_both
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.model.table import Table
@@ -29,6 +29,8 @@ Where = NDArray[np.bool_]
 class Rows:
     """Distinct rows over ``scope``; a code equal to the cardinality means not shown.
 
+    Codes above it are those of cells that are one of several states, as in a table.
+
     ``tally`` adds up the weights of the equal rows, their number and their squared weights.
     """
 
@@ -36,6 +38,7 @@ class Rows:
     cardinalities: tuple[int, ...]
     columns: tuple[NDArray[np.integer], ...]
     tally: Tally
+    sets_of: SetsOf = field(default_factory=dict)
 
     @classmethod
     def of(cls, counts: Counts) -> Rows:
@@ -44,14 +47,20 @@ class Rows:
         return cls(counts.scope, counts.cardinalities, columns, counts.tally)
 
     def __add__(self, other: Rows) -> Rows:
-        columns = [np.concatenate(two) for two in zip(self.columns, other.columns, strict=True)]
+        sets_of = sets_of_both(self.sets_of, other.sets_of)
+        columns = [
+            np.concatenate(two)
+            for two in zip(self._numbered(sets_of), other._numbered(sets_of), strict=True)
+        ]
         tally = self.tally.joined(other.tally)
-        group, member = grouped(columns, [n + 1 for n in self.cardinalities], len(tally.weights))
+        sizes = _codes_of(self.scope, self.cardinalities, sets_of)
+        group, member = grouped(columns, sizes, len(tally.weights))
         return Rows(
             self.scope,
             self.cardinalities,
             tuple(column[member] for column in columns),
             tally.gathered(group, len(member)),
+            sets_of,
         )
 
     def sampled(self, multiples: FloatArray) -> Rows:
@@ -63,17 +72,24 @@ class Rows:
         chosen = np.flatnonzero(times > 0)
         tally = self.tally.take(chosen).sampled(times[chosen], np.arange(len(chosen)))
         columns = tuple(column[chosen] for column in self.columns[:-1])
-        return Rows(self.scope[:-1], self.cardinalities[:-1], columns, tally)
+        return Rows(self.scope[:-1], self.cardinalities[:-1], columns, tally, self.sets_of)
+
+    def _numbered(self, sets_of: SetsOf) -> Iterator[NDArray[np.integer]]:
+        """The columns, with sets numbered as among others."""
+        for name, size, column in zip(self.scope, self.cardinalities, self.columns, strict=True):
+            yield renumbered(column, size, self.sets_of.get(name, ()), sets_of.get(name, ()))
 
     def table(self) -> EncodedTable:
         """The distinct rows as a table, each standing for its copies."""
         sizes = dict(zip(self.scope, self.cardinalities, strict=True))
         columns: dict[str, Any] = {
-            name: column.astype(code_type(sizes[name]))
+            name: column.astype(code_type(sizes[name], len(self.sets_of.get(name, ()))))
             for name, column in zip(self.scope, self.columns, strict=True)
         }
         copies = Copies(self.tally.rows, self.tally.squares)
-        return EncodedTable.of(sizes, columns, self.tally.weights, copies=copies)
+        return EncodedTable.of(
+            sizes, columns, self.tally.weights, copies=copies, sets_of=self.sets_of
+        )
 
     @property
     def all_rows(self) -> Tally:
@@ -108,7 +124,7 @@ class Rows:
         """Whether each row shows all the variables."""
         shown = np.ones(len(self.weights), dtype=bool)
         for name in names:
-            shown &= self.column(name) != self.size(name)
+            shown &= self.column(name) < self.size(name)
         return shown
 
     def shows(self, mechanisms: Sequence[Mechanism]) -> Where:
@@ -160,7 +176,13 @@ def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
     """The distinct rows of a table over ``names``, with their weights added up."""
     columns = [table.columns[name] for name in names]
     sizes = tuple(table.cardinality_of[name] for name in names)
-    group, member = grouped(columns, [size + 1 for size in sizes], table.rows)
+    sets_of = {name: own for name, own in table.sets_of.items() if name in names}
+    group, member = grouped(columns, _codes_of(names, sizes, sets_of), table.rows)
     chosen = tuple(column[member] for column in columns)
     tally = Tally.of(table, group, len(member))
-    return Rows(tuple(names), sizes, chosen, tally)
+    return Rows(tuple(names), sizes, chosen, tally, sets_of)
+
+
+def _codes_of(names: Sequence[str], sizes: Sequence[int], sets_of: SetsOf) -> list[int]:
+    """How many codes each variable has: its states, missing, and its sets."""
+    return [size + 1 + len(sets_of.get(name, ())) for name, size in zip(names, sizes, strict=True)]

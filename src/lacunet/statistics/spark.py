@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.batches import EncodedBatch, unknown_states
+from lacunet.data.batches import EncodedBatch, contradiction, unknown_states
 from lacunet.data.coded import (
     CLUSTER,
     REPLICATE,
@@ -176,6 +176,9 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     }
     if refused and reading.data.unknown == "error":
         raise unknown_states(refused, network.states_of)
+    if reading.data.unknown == "error":
+        for name, rows in told.contradicted.items():
+            raise contradiction(name, reading.network.not_asked_of[name], rows, "")
     told_notes(replace(reading, notes=()), told, set())  # refuses data without rows
     assert statistics is not None
     return OnSpark(chosen, lenient, with_reduced(statistics, task.how), told, memory)
@@ -243,17 +246,17 @@ class Task:
     def _of_codes(self, batches: Batches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
         cardinality_of, key = self.reading.cardinality_of, self.asked.together
-        collected, writer = Collected(cardinality_of), None
+        collected, writer = Collected(cardinality_of, self.reading.sets_of), None
         assert key is not None
         with ExitStack() as stack:
             for batch in batches:
-                collected.append(_decoded(batch, cardinality_of, self.factors))
+                collected.append(_decoded(batch, self.reading, self.factors))
                 if collected.rows > self.room:
                     if writer is None:
                         path = stack.enter_context(scratch_folder()) / "rows"
                         writer = stack.enter_context(CodeWriter(path, cardinality_of))
                     writer.append(collected.table)
-                    collected = Collected(cardinality_of)
+                    collected = Collected(cardinality_of, self.reading.sets_of)
             table = collected.table
             if writer is None:
                 return of_part(self.how, table) if table.rows else None
@@ -384,10 +387,14 @@ def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
 
 
-def _decoded(batch: Any, cardinality_of: Any, factors: FloatArray | None) -> EncodedBatch:
+def _decoded(batch: Any, reading: Reading, factors: FloatArray | None) -> EncodedBatch:
     """Rows from their codes."""
     cells, rows = batch.column("codes"), batch.num_rows
-    types = {name: np.dtype(code_type(size)) for name, size in cardinality_of.items()}
+    sets_of = reading.sets_of
+    types = {
+        name: np.dtype(code_type(size, len(sets_of.get(name, ()))))
+        for name, size in reading.cardinality_of.items()
+    }
     width = sum(kind.itemsize for kind in types.values())
     _, _, data = cells.buffers()
     start = cells.offset * width

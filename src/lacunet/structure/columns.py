@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from lacunet.building.bins import Bins, BinsError, cuts_found
+from lacunet.building.network import coded_network, first_codes
+from lacunet.building.proposals import proposals
 from lacunet.building.states import Seen, StatesError, seen_in, states_of
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
-from lacunet.data.matching import spelled
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.model.dictionary import when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
@@ -30,7 +32,10 @@ IGNORED = "ignored the columns"
 
 @dataclass(frozen=True)
 class Columns:
-    """The variables with their states, as a network without arcs, and what was left out."""
+    """The variables with their states, and what was left out.
+
+    The network has no arcs, but for those that questions which were not asked require.
+    """
 
     network: Network
     notes: tuple[str, ...] = ()
@@ -61,31 +66,32 @@ def find_columns(
     given |= {name: labels_of(own) for name, own in cuts.items()}
     left_out = {*without, *said.beside}
     columns = [name for name in source.columns if name not in left_out]
-    seen = seen_in(source, [name for name in columns if name not in given], said)
-    found = given | _found(seen)
+    looked_up = [name for name in columns if name not in given]
+    seen, first = seen_in(source, looked_up, said, [v for v in columns if v in given])
+    extra = {v: [when_and_state(v, own)[1]] for v, own in said.not_asked.items()}
+    found = given | _found(seen, extra)
+    found = {v: tuple(dict.fromkeys([*own, *extra.get(v, ())])) for v, own in found.items()}
     empty = [name for name in columns if not found[name]]
     if not columns:
         raise LacunetError(f"no column of {source.label} is left to learn from.")
     if len(empty) == len(columns):
         raise LacunetError(f"no column of {source.label} holds a value.", "check that it has rows.")
-    network = Network({name: found[name] for name in columns if name not in empty}, cuts=cuts)
-    return Columns(network, tuple(_notes(seen, empty, said)))
+    kept = [name for name in columns if name not in empty]
+    network = coded_network(kept, found, cuts, said, seen)
+    shown = {} if first is None else first_codes(network, source, said, kept, first)
+    return Columns(network, (*_notes(seen, empty), *proposals(network, shown)))
 
 
-def _notes(seen: Mapping[str, Seen], empty: Sequence[str], asked: Data) -> Iterator[str]:
+def _notes(seen: Mapping[str, Seen], empty: Sequence[str]) -> Iterator[str]:
     """Which columns are left out, and which words were taken as missing."""
     if empty:
         keep = "it" if len(empty) == 1 else "them"
         yield f"left out {listed(empty)}: every cell is missing; give states to keep {keep}."
-    asked_of = {
-        name: {spelled(code) for code in (*asked.missing_anywhere, *asked.missing_in(name))}
-        for name in seen
-    }
     taken = [
         f"{token!r} in {name!r} ({counted(count, 'cell')})"
         for name, own in seen.items()
         for token, count in own.tokens.items()
-        if token and token not in asked_of[name] and name not in empty
+        if name not in empty
     ]
     if taken:
         yield f"taken as missing: {_some(taken)}; give the states of a column where it is one."
@@ -115,14 +121,17 @@ def read_columns(
     return replace(columns, notes=(*notes, *columns.notes)), replace(table, notes=())
 
 
-def _found(seen: Mapping[str, Seen]) -> dict[str, tuple[str, ...]]:
+def _found(
+    seen: Mapping[str, Seen], extra: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
     """The states that occur in each column, none or one among them."""
     found: dict[str, tuple[str, ...]] = {}
     refused: dict[str, str] = {}
     for name, own in seen.items():
         try:
-            is_plain = len(own.cells) >= 2 or own.order
-            found[name] = states_of(name, own) if is_plain else tuple(own.cells)
+            more = extra.get(name, ())
+            is_plain = len(own.cells) + len(own.said.labels) + len(more) >= 2 or own.order
+            found[name] = states_of(name, own, more) if is_plain else tuple(own.cells)
         except StatesError as error:
             refused[name] = error.message
     if refused:

@@ -63,7 +63,13 @@ def network_of(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
     """The network of a DAG over these variables, parents in their order."""
     names = columns.variables
     parents = {names[y]: [names[x] for x in sorted(own)] for y, own in enumerate(dag)}
-    return Network(columns.states_of, parents, cuts=columns.cuts_of)
+    return Network(
+        columns.states_of,
+        parents,
+        cuts=columns.cuts_of,
+        codes=columns.codes_of,
+        not_asked=columns.not_asked_of,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -21,8 +22,9 @@ def constraints_of(
     forbidden: Iterable[tuple[str, str]] | str,
     tiers: Sequence[Sequence[str]] | None,
     max_parents: int,
+    rules: Iterable[tuple[str, str]] = (),
 ) -> Constraints:
-    """The constraints by place.
+    """The constraints by place; ``rules`` are arcs that questions which were not asked require.
 
     Raises
     ------
@@ -37,7 +39,7 @@ def constraints_of(
         excluded[x, y] = True
     _forbid_against(tiers, place, excluded)
     parents: list[set[int]] = [set() for _ in variables]
-    for x, y in _places(required, place, "required"):
+    for x, y in chain(_places(required, place, "required"), _places(rules, place, "required")):
         if x == y:
             raise LacunetError(f"{variables[x]!r} cannot be its own parent.")
         if excluded[x, y]:

@@ -156,6 +156,8 @@ def learn_structure(
     weight: Any = None,
     counts: Any = None,
     missing: Any = (),
+    codes: Mapping[str, Mapping[Any, Any]] | None = None,
+    not_asked: Mapping[str, Any] | None = None,
     memory: int | None = None,
     progress: Progress = silent,
 ) -> LearnedStructure:
@@ -195,8 +197,9 @@ def learn_structure(
         points. The network keeps them.
     prior
         The concentration of the Dirichlet prior of the CPTs, or "learn".
-    weight, counts, missing
-        Said of the data, as in `lacunet.Data`.
+    weight, counts, missing, codes, not_asked
+        Said of the data, as in `lacunet.Data`. What a rule of ``not_asked`` looks at is required
+        as a parent.
     memory
         The budget in bytes; half of the machine's memory by default.
     progress
@@ -217,11 +220,15 @@ def learn_structure(
     """
     _check(method, score, equivalent_size, time_limit, strengths)
     began, deadline = monotonic(), Deadline.within(time_limit)
-    said = data_given(data, weight=weight, counts=counts, missing=missing)
+    said = data_given(
+        data, weight=weight, counts=counts, missing=missing, codes=codes, not_asked=not_asked
+    )
     columns, table = read_columns(said, states, bins, progress)
     network, table = columns.network, in_order_of_content(table.scaled())
     pairs = pair_tables(Rows.of(table))
-    constraints = constraints_of(network.variables, required, forbidden, tiers, max_parents)
+    constraints = constraints_of(
+        network.variables, required, forbidden, tiers, max_parents, network.edges_of_rules
+    )
     mechanisms = mechanisms_of(network, table, missingness, deadline)
     job = Job(
         table,

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lacunet.building.bins import BinsError, asked_bins, cuts_found
-from lacunet.building.states import Seen, StatesError, states_of, tokens_in
+from lacunet.building.proposals import suspicious
+from lacunet.building.states import Said, Seen, StatesError, states_of
 from lacunet.data.given import Data
-from lacunet.data.matching import number_of
 from lacunet.data.reading import source_from
 from lacunet.model.intervals import labels_of
 from lacunet.model.nodes import quoted
+from lacunet.model.spelling import number_of
 
 SHOWN_VALUES = 12
 PROPOSED_BINS = "4"
-CODES = frozenset(
-    f"{sign}{digit * n}" for digit in "789" for n in (1, 2, 3, 4) for sign in ("", "-")
-)
-WORDS = frozenset(
-    ("don't know", "dont know", "do not know", "refused", "unknown", "not known", "no answer")
-)
-LEAST_GAP = 2  # between a code and the largest number that is none
 
 
 @dataclass(frozen=True)
@@ -43,15 +36,14 @@ class Table:
 def read_columns(data: Data) -> Table:
     """Look at every column of a table, in bounded memory."""
     source = source_from(data)
-    seen = {name: Seen() for name in source.columns}
-    tokens = {name: tokens_in(name, data) for name in source.columns}
+    seen = {name: Seen(Said.of(name, data)) for name in source.columns}
     rows = 0
     for part in source.parts:
         for piece in part.read(source.columns):
             rows += piece.rows
             for name in source.columns:
-                seen[name].add(piece.columns[name], tokens[name])
-    return Table(rows, seen)
+                seen[name].add(piece.columns[name])
+    return Table(rows, {name: own.settled() for name, own in seen.items()})
 
 
 def columns_as_data(table: Table) -> dict[str, Any]:
@@ -61,7 +53,7 @@ def columns_as_data(table: Table) -> dict[str, Any]:
 
 def _column(table: Table, name: str) -> dict[str, Any]:
     seen = table.seen[name]
-    shown = seen.rows - seen.tokens.total()
+    shown = seen.rows - seen.tokens.total() - seen.asked.total()
     proposal, why = _proposal(name, seen)
     return {
         "name": name,
@@ -71,7 +63,7 @@ def _column(table: Table, name: str) -> dict[str, Any]:
         "values": seen.cells.most_common(SHOWN_VALUES),
         "states": list(table.states(name)),
         "tokens": [[token, number] for token, number in seen.tokens.items() if token],
-        "codes": _codes(table.states(name)),
+        "codes": suspicious(table.states(name)),
         "proposal": proposal,
         "why": why,
     }
@@ -88,18 +80,6 @@ def _proposal(name: str, seen: Seen) -> tuple[str, str]:
         if len(numbers) == seen.rows:  # each once: measured, or an identifier
             is_cut = is_cut and any(number is not None and number % 1 for number in numbers)
         return "bins" if is_cut else "leave", error.message
-
-
-def _codes(states: Sequence[str]) -> list[str]:
-    """What may well mean "not observed": "refused" and the like, or 7, 9, 99 set apart."""
-    words = [state for state in states if state.casefold().replace("’", "'") in WORDS]
-    codes = [state for state in states if state in CODES]
-    numbers = [number_of(state) for state in states if state not in CODES and state not in words]
-    rest = [float(number) for number in numbers if number is not None]
-    if len(rest) < len(numbers) or not rest:
-        return words
-    is_apart = [float(c) < 0 <= min(rest) or float(c) >= max(rest) + LEAST_GAP for c in codes]
-    return words + [code for code, apart in zip(codes, is_apart, strict=True) if apart]
 
 
 def cut_labels(data: Data, name: str, typed: str) -> tuple[str, ...]:

@@ -195,7 +195,9 @@ class Deletion:
             family = network.family(name)
             joint = self.joint(network, name, statistics)
             concentration = concentration_of(prior, name)
-            tables[name], unseen = posterior_mode(joint.table, statistics.total, concentration)
+            tables[name], unseen = posterior_mode(
+                joint.table, statistics.total, concentration, network.possible(name)
+            )
             reports[name] = family_report(
                 families[name],
                 statistics.counts[family],

@@ -129,6 +129,7 @@ def climb(
     found = Climb.at_start(start)
     reason = ""
     parts = np.ones(engine.problems.parts) if parts is None else parts
+    prior = Rows.of(engine.problems.layout).concentrations(prior)
     try:
         for at in _Climbing(engine, prior, limits, parts).iterates(start):
             found, reason = at, at.reason

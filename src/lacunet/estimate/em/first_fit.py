@@ -13,7 +13,7 @@ from dataclasses import replace
 from lacunet.deadline import Deadline
 from lacunet.estimate.em.climb import Limits, climb
 from lacunet.estimate.em.fit import Options, Seeds
-from lacunet.estimate.prior import LearnedPrior, learn_prior
+from lacunet.estimate.prior import LearnedPrior, learn_prior, possible_cells
 from lacunet.inference.engine import Engine
 from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
@@ -54,5 +54,6 @@ def prior_of_first_fit(
         expected = engine.expect(found.cells, deadline=deadline, messages=found.messages).counts
     tables = engine.problems.layout.tables(expected)
     names: Scope = tuple(before)
-    prior = learn_prior({name: tables[name] for name in names}, before.kept)
+    possible = possible_cells(engine.problems.layout.network)
+    prior = learn_prior({name: tables[name] for name in names}, before.kept, possible)
     return prior, seeds if limits.exactly else replace(seeds, near=found.cells)

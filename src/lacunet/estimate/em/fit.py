@@ -125,6 +125,7 @@ def fit(
     visit
         Called with where each climb on all rows is, at its start and after each iteration.
     """
+    prior = Rows.of(engine.problems.layout).concentrations(prior)
     run = _Run(engine, prior, options, rng, deadline, progress, visit)
     if options.stop == "heldout":
         return run.stopped_by_heldout(seeds)

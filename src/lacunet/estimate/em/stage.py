@@ -269,7 +269,7 @@ def _seeds(
     """The cells to start from, and what to say of them."""
     rows, start = Rows.of(layout), climber.start
     if isinstance(start, Network):
-        whole = layout.flat(tables_of(start, layout.network))
+        whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
         return Seeds(whole, whole), ()
     if not climber.starts_closed:
         whole = random_cells(rows, setting.rng)

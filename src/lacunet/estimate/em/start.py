@@ -26,20 +26,37 @@ SHAKE = 1.0  # standard deviation of the logarithm of a cell of a perturbed star
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of all CPTs, laid end to end: where each begins and how long it is."""
+    """The rows of all CPTs, laid end to end: where each begins and how long it is.
+
+    ``possible`` says which cells are not structural zeros; None where all of them are possible.
+    """
 
     begins: Integers
     lengths: Integers
+    possible: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, layout: Layout) -> Rows:
         """The rows of a layout's CPTs."""
         sizes = np.diff(layout.offsets)
         lengths = np.repeat(layout.cardinalities, sizes // layout.cardinalities)
-        return cls(np.cumsum(lengths) - lengths, lengths)
+        network, possible = layout.network, None
+        if network.not_asked_of:
+            possible = np.ones(layout.cells, dtype=bool)
+            for name, own in layout.tables(possible).items():
+                if name in network.not_asked_of:
+                    own[...] = network.possible(name)
+        return cls(np.cumsum(lengths) - lengths, lengths, possible)
 
     def normalised(self, weights: FloatArray) -> FloatArray:
-        """Each row divided by its sum; a row of zeros becomes uniform."""
+        """Each row divided by its sum; a row of zeros becomes uniform.
+
+        What is in cells that are structural zeros is left out.
+        """
+        if self.possible is not None:
+            weights = np.where(self.possible, weights, 0.0)
+            sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
+            weights = np.where((sums == 0) & self.possible, 1.0, weights)
         sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
         empty = sums == 0
         if empty.any():
@@ -47,6 +64,10 @@ class Rows:
             sums = np.where(empty, np.repeat(self.lengths, self.lengths), sums)
         rows: FloatArray = weights / sums
         return rows
+
+    def concentrations(self, prior: Concentration) -> Concentration:
+        """The prior without pseudo-counts where cells are structural zeros."""
+        return prior if self.possible is None else np.where(self.possible, prior, 1.0)
 
 
 def maximise(counts: FloatArray, rows: Rows, prior: Concentration) -> FloatArray:

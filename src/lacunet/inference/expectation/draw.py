@@ -27,6 +27,7 @@ from lacunet.inference.expectation.plan import Run, cells_within, runs_of
 from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING, Structure
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.evidence import Factors
 from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
 
 CELLS_AT_A_TIME = 2**22  # of all cliques of the problems that are solved together
@@ -76,6 +77,7 @@ class Batch:
     shapes: tuple[Shape, ...]
     cpt_cells: int
     cells: int  # of the CPTs and all messages
+    factors: Factors  # what is known of hidden cells
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def _batch(problems: Problems, run: Run, here: Integers) -> Batch:
     first = np.cumsum(lengths) - lengths
     step = ranges(structure.of_component[component], lengths)
     sizes = structure.message_size[step].astype(np.int64)
-    place = problems.layout.cells + np.cumsum(sizes) - sizes
+    place = problems.factors.layout.cells + np.cumsum(sizes) - sizes
     starts, _, slice_first = slice_starts(problems, structure.slices, run.problems[here], component)
     owner = np.repeat(np.arange(len(here)), lengths)
     inputs = structure.inputs.take(step)
@@ -134,8 +136,9 @@ def _batch(problems: Problems, run: Run, here: Integers) -> Batch:
         variable=structure.variable[step],
         first=first,
         shapes=tuple(shapes),
-        cpt_cells=problems.layout.cells,
-        cells=problems.layout.cells + int(sizes.sum()),
+        cpt_cells=problems.factors.layout.cells,
+        cells=problems.factors.layout.cells + int(sizes.sum()),
+        factors=problems.factors,
     )
 
 
@@ -172,7 +175,7 @@ def _strides(structure: Structure, steps: Integers, axes: int) -> Integers:
 def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> Solved:
     """Compute all messages of a batch: sums, or the ``best`` if completions are maximised."""
     values = np.empty(batch.cells)
-    values[: len(cells)] = cells
+    values[: batch.cpt_cells] = batch.factors.behind(cells)
     log_scale = np.zeros(len(batch.variable))
     for shape in batch.shapes:
         for here, index in shape.blocks():

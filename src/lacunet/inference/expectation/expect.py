@@ -69,9 +69,10 @@ def expect(
     counts = problems.fixed @ parts
     logs = complete(problems, cells)
     weights = problems.weights @ parts
+    whole = problems.factors.behind(cells)
     for shard in plan.shards:
         deadline.check()
-        values, products = _forward(shard, cells, logs)
+        values, products = _forward(shard, whole, logs)
         own = weights[shard.problems]
         ruled_out = (values[shard.roots] == 0) & (own > 0)
         if ruled_out.any():
@@ -96,9 +97,10 @@ def complete(problems: Problems, cells: FloatArray) -> FloatArray:
 def log_likelihoods(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> FloatArray:
     """The observed-data log-likelihood of each part; minus infinity if impossible."""
     logs = complete(plan.problems, cells)
+    whole = plan.problems.factors.behind(cells)
     for shard in plan.shards:
         deadline.check()
-        _forward(shard, cells, logs)
+        _forward(shard, whole, logs)
     return logs
 
 
@@ -116,9 +118,18 @@ def impossible(problems: Problems, problem: int) -> ImpossibleDataError:
     network = problems.layout.network
     component = problems.component[problem : problem + 1]
     hidden = [network.variables[place] for place in problems.members.take(component).items]
-    boundary = [network.variables[place] for place in problems.boundaries.take(component).items]
-    states = problems.states.take(np.array([problem])).items
-    shown = {
-        name: network.states(name)[state] for name, state in zip(boundary, states, strict=True)
-    }
+    shown = {}
+    for place, state in zip(
+        problems.boundaries.take(component).items,
+        problems.states.take(np.array([problem])).items,
+        strict=True,
+    ):
+        if place < len(network.variables):
+            name = network.variables[place]
+            shown[name] = network.states(name)[state]
+        else:  # what is known of a hidden variable
+            name = problems.factors.variables[place - len(network.variables)]
+            vector = problems.factors.vectors[place - len(network.variables)][state]
+            possible = [network.states(name)[at] for at in np.flatnonzero(vector)]
+            shown[name] = " or ".join(possible)
     return ImpossibleDataError.of(shown, hidden)

@@ -84,7 +84,7 @@ def slice_starts(
     problems: Problems, slices: Slices, chosen: Integers, component: Integers
 ) -> tuple[Integers, Integers, Integers]:
     """Where each problem's slices begin in the CPTs, their names, and where its slices are."""
-    layout = problems.layout
+    layout = problems.factors.layout
     lengths = np.diff(slices.of_component)[component]
     kind = ranges(slices.of_component[component], lengths)
     problem = np.repeat(chosen, lengths)

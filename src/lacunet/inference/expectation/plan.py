@@ -89,7 +89,9 @@ def runs_of(problems: Problems) -> Iterator[Run]:
             start, stop = np.searchsorted(ranks, [components[0], components[-1] + 1])
             chosen = order[components]
             structure = structure_of(
-                problems.layout, problems.members.take(chosen), problems.boundaries.take(chosen)
+                problems.factors.layout,
+                problems.members.take(chosen),
+                problems.boundaries.take(chosen),
             )
             yield Run(structure, by_rank[start:stop], ranks[start:stop] - components[0])
 
@@ -151,7 +153,7 @@ def _shard(
     tables = np.bincount(inputs, structure.table[structure.inputs.places(messages.step)])
     indices = np.where(cells > DENSE_GROUP, tables, reads).sum() * BYTES_OF_AN_INDEX
     keep = bool(indices <= spare)
-    cells_of_cpts = problems.layout.cells
+    cells_of_cpts = problems.factors.layout.cells
     shard = shard_of(
         messages, structure, run.problems[part], cells_of_cpts, keep and not is_lean, is_lean
     )

@@ -224,7 +224,8 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     hidden = inside >= 0
     bits = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose]) * hidden
     masks = np.bincount(whose, bits, minlength=len(family)).astype(np.int64)
-    labels = family + len(layout.cardinalities) * masks
+    variables = len(layout.network.variables)  # what is behind is fixed: numbered apart
+    labels = np.where(family < variables, family + variables * masks, variables - 1 - family)
     seen = around - boundaries.starts[component[whose]]
     return Slices(
         of_component=np.searchsorted(component, np.arange(len(members) + 1)),

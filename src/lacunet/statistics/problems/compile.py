@@ -39,7 +39,15 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import LARGEST_KEY, distinct, pack, unpack
+from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
+from lacunet.statistics.problems.evidence import (
+    Evidence,
+    Factors,
+    evidence_of_sets,
+    factors_of,
+    with_factors,
+)
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.statistics.problems.ragged import (
     Integers,
@@ -67,6 +75,9 @@ class Problems:
     divided into folds, the folds are the parts, few of which a problem has: ``weights`` is sparse
     until samples are taken. The order of components and problems depends on the data's content,
     not on the order of the rows.
+
+    ``factors`` is what is known of hidden cells; a boundary may hold the number of a factor's
+    vector, whose place is behind those of the variables.
     """
 
     layout: Layout
@@ -78,6 +89,7 @@ class Problems:
     weights: Any
     rows: int
     totals: FloatArray
+    factors: Factors
 
     def __add__(self, other: Problems) -> Problems:
         return merged([self, other])
@@ -100,6 +112,7 @@ def compile_problems(
     network: Network,
     table: EncodedTable,
     *,
+    evidence: Sequence[Evidence] = (),
     prune: bool = True,
     memory: float = inf,
     deadline: Deadline = NEVER,
@@ -113,6 +126,8 @@ def compile_problems(
     table
         Its columns may be in any order; those that are no variables are not looked at, except
         for the fold of each row.
+    evidence
+        What is known of hidden cells, beside that some are one of several states.
     prune
         Whether barren variables are left out. With them, EM makes the steps of the textbook.
     memory
@@ -135,7 +150,7 @@ def compile_problems(
     """
     layout = layout_of(network.with_tables(None))
     weighing = Weighing.of(table)
-    table = replace(table, columns={name: table.columns[name] for name in network.variables})
+    table, factors = widened(layout, table, evidence)
     cells = min(CELLS_AT_A_TIME, memory / BYTES_A_CELL)
     size = max(LEAST_ROWS, int(cells // (1 + len(table.partially_observed))))
     parts: list[Problems] = []
@@ -146,7 +161,7 @@ def compile_problems(
             deadline.check_pace(left, start / table.rows)
         chunk = table if table.rows <= size else table.take(slice(start, start + size))
         own = weighing.take(slice(start, start + size))
-        parts.append(_compiled(layout, chunk, own, prune))
+        parts.append(_compiled(factors, chunk, own, prune))
         if len(parts) == 8:  # what is merged already is small
             parts = [merged(parts)]
     return parts[0] if len(parts) == 1 else merged(parts)
@@ -193,9 +208,22 @@ class Weighing:
         return coo_array((weights, (group, self.fold)), shape=(groups, self.folds)).tocsr()
 
 
-def _compiled(layout: Layout, table: EncodedTable, weighing: Weighing, prune: bool) -> Problems:
+def widened(
+    layout: Layout, table: EncodedTable, evidence: Sequence[Evidence] = ()
+) -> tuple[EncodedTable, Factors]:
+    """The rows over the network's variables and behind them the factors, and these."""
+    own = replace(table, columns={v: table.columns[v] for v in layout.network.variables})
+    given = (*evidence_of_sets(own), *evidence)
+    factors = factors_of(
+        layout, tuple(one.variable for one in given), [one.vectors for one in given]
+    )
+    return with_factors(own.without_sets(), given), factors
+
+
+def _compiled(factors: Factors, table: EncodedTable, weighing: Weighing, prune: bool) -> Problems:
+    layout = layout_of(factors.layout.network)
     patterns = patterns_of(table)
-    components = components_of(patterns, layout, prune)
+    components = components_of(patterns, factors.layout, prune)
     values = boundary_values(table, weighing, patterns, components)
     return Problems(
         layout,
@@ -207,11 +235,18 @@ def _compiled(layout: Layout, table: EncodedTable, weighing: Weighing, prune: bo
         values.weights,
         table.stand_for,
         weighing.tabled(np.zeros(table.rows, np.int64), 1)[0],
+        factors,
     )
 
 
 def merged(parts: Sequence[Problems]) -> Problems:
     """The problems of all batches, equal ones made one."""
+    factors = parts[0].factors
+    if not all(factors.is_same(part.factors) for part in parts[1:]):
+        raise ScopeError(
+            "rows that were read with different codes cannot be added up.",
+            "read all of them with the same codes.",
+        )
     members = joined([part.members for part in parts])
     boundaries = joined([part.boundaries for part in parts])
     starts = np.concatenate([[0], np.cumsum([len(part.members) for part in parts])])
@@ -232,6 +267,7 @@ def merged(parts: Sequence[Problems]) -> Problems:
         _added(value, weights, len(first_value)),
         sum(part.rows for part in parts),
         np.sum([part.totals for part in parts], axis=0),
+        factors,
     )
 
 
@@ -341,7 +377,7 @@ def components_of(
     asked
         Places of variables that something is asked about: they and their ancestors stay.
     """
-    barren = _barren(patterns.missing, layout, asked) if prune else np.zeros_like(patterns.missing)
+    barren = _barren(patterns.missing, layout, prune, asked)
     missing = np.asfortranarray(patterns.missing & ~barren)
     pattern, variable = np.nonzero(missing)
     label, labels = _labels(missing, barren, layout)
@@ -361,12 +397,21 @@ def components_of(
 
 
 def _barren(
-    missing: NDArray[np.bool_], layout: Layout, asked: Integers | None = None
+    missing: NDArray[np.bool_], layout: Layout, prune: bool, asked: Integers | None = None
 ) -> NDArray[np.bool_]:
-    """Which missing variables have no observed descendant, for each pattern."""
+    """Which missing variables have no observed descendant, for each pattern.
+
+    A factor that a row does not have is barren always.
+    """
     barren = np.array(missing, order="F")
+    variables = len(layout.network.variables)
+    if not prune:
+        barren[:, :variables] = False
+        return barren
     if asked is not None:
         barren[:, asked] = False
+    for factor in range(variables, len(layout.axes)):
+        barren[:, layout.axes.row(factor)[0]] &= barren[:, factor]
     place_of = {name: place for place, name in enumerate(layout.network.variables)}
     for name in reversed(layout.network.order):
         for parent in layout.network.parents(name):

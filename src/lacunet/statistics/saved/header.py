@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from glob import glob
 from os import PathLike
 from os.path import realpath
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.data.errors import listed
+from lacunet.data.table import SetsOf
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.errors import CountedTwiceError, StatisticsError
@@ -27,6 +28,7 @@ from lacunet.statistics.saved.soundness import (
     checked_blocks,
     checked_network,
     checked_numbers,
+    checked_sets,
     network_hash,
     refuse,
     seal,
@@ -55,6 +57,7 @@ class Header:
     complete_rows: int | None = None
     blocks: tuple[Block, ...] = ()
     data: str = ""
+    sets_of: SetsOf = field(default_factory=dict)  # what cells may be known to be one of
 
     @property
     def partially_observed(self) -> Scope:
@@ -93,6 +96,11 @@ class Header:
             ],
             "data": self.data,
         }
+        if self.sets_of:
+            told["sets"] = {
+                name: [[network.states(name)[at] for at in own] for own in sets]
+                for name, sets in self.sets_of.items()
+            }
         return {**told, "seal": seal(told)}
 
     @classmethod
@@ -163,6 +171,7 @@ class Header:
             told["complete_rows"],
             blocks,
             told["data"],
+            checked_sets(told.get("sets", {}), network),
         )
 
 

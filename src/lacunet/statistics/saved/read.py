@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from os import PathLike
@@ -23,6 +23,7 @@ from lacunet.statistics.gather import Statistics, summed
 from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved.header import (
     NUMBERS,
+    OWN,
     PART,
     REMAKE,
     ROWS,
@@ -148,19 +149,20 @@ class SavedRows:
         """
         header = Header.read(self.path)
         names, sizes = self.network.variables, self.network.cardinality_of
+        sets_of = header.sets_of
         sums, digest = Sums(header.blocks), Digest()
         missing = np.zeros(len(names), dtype=np.int64)
         with believed(self.path):
             for batch in _batches(self.path, dict.fromkeys(names, "string"), most):
-                codes = {name: self._codes(batch, name) for name in names}
+                codes = {name: self._codes(batch, name, sets_of.get(name, ())) for name in names}
                 numbers, block = _numbers(batch)
                 sums.check_entries(numbers, block)
                 sums.add(numbers, block)
                 digest.add({**codes, **dict(zip(NUMBERS, numbers, strict=True)), PART: block})
-                missing += [int(numbers[0][codes[v] == sizes[v]].sum()) for v in names]
+                missing += [int(numbers[0][codes[v] >= sizes[v]].sum()) for v in names]
                 copies = Copies(numbers[0].astype(np.float64), numbers[2])
                 columns: dict[str, Any] = dict(codes)
-                table = EncodedTable.of(sizes, columns, numbers[1], copies=copies)
+                table = EncodedTable.of(sizes, columns, numbers[1], copies=copies, sets_of=sets_of)
                 if self.block is not None:
                     table = table.take(block == self.block)
                 if told is not None:
@@ -172,12 +174,14 @@ class SavedRows:
                 refuse("variables are not missing as often as it says")
             _check_digest(digest, header)
 
-    def _codes(self, batch: Any, name: str) -> NDArray[Any]:
+    def _codes(self, batch: Any, name: str, sets: Sequence[tuple[int, ...]]) -> NDArray[Any]:
         column, states = batch.column(name), self.network.states(name)
         words = column.dictionary.to_pylist()
-        if not set(words) <= set(states):
+        code_of = {state: at for at, state in enumerate(states)}
+        code_of |= {f"{OWN}{at}": len(states) + 1 + at for at in range(len(sets))}
+        if not set(words) <= set(code_of):
             refuse(f"{name!r} has a state that its network does not have")
-        codes = np.array([*map(states.index, words), len(states)], dtype=code_type(len(states)))
+        codes = np.array([*map(code_of.get, words), len(states)], dtype=code_type(len(states)))
         return codes[filled(column.indices, len(words))]
 
 

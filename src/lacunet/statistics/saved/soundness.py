@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.table import SetsOf
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.saved.parts import Block, Part
@@ -76,6 +77,23 @@ def checked_network(told: Any) -> Network:
     if told.get("hash") != network_hash(network):
         refuse("its network does not have the hash that it names")
     return network
+
+
+def checked_sets(told: Any, network: Network) -> SetsOf:
+    """The sets of states that cells may be one of, by the places of the states."""
+    if not isinstance(told, dict):
+        refuse("its sets of states are not an object")
+    found = {}
+    for name, sets in told.items():
+        if name not in network.states_of or not isinstance(sets, list):
+            refuse(f"it has sets of states for {name!r}")
+        states = network.states(name)
+        for own in sets:
+            is_set = _are_texts(own) and set(own) < set(states) and len(set(own)) == len(own) > 1
+            if not is_set:
+                refuse(f"{own!r} is not a set of states of {name!r}")
+        found[name] = tuple(tuple(map(states.index, own)) for own in sets)
+    return found
 
 
 def _are_texts(value: object) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.coded import array_of
 from lacunet.data.errors import listed
-from lacunet.data.table import EncodedTable, code_type
+from lacunet.data.table import EncodedTable, SetsOf, code_type, renumbered, sets_of_both
 from lacunet.data.write import to_arrow
 from lacunet.model.network import Network
 from lacunet.output import replacing
@@ -116,6 +116,7 @@ class StatisticsWriter:
         self._network = network
         self._writer: Any = None
         self._digest = Digest()
+        self._sets: SetsOf = {}  # those of the rows written so far
 
     def append_rows(self, table: EncodedTable, block: int) -> None:
         """Write distinct rows of one block: a column for each variable, then the numbers."""
@@ -129,12 +130,38 @@ class StatisticsWriter:
         assert table.copies is not None
         assert table.weights is not None
         numbers = (table.copies.rows, table.weights, table.copies.squares)
-        codes: dict[str, NDArray[Any]] = {
-            name: table.columns[name].astype(code_type(self._network.cardinality(name)))
-            for name in names
-        }
-        rows = to_arrow(replace(table, weights=None), self._network)
-        self._append(codes, dict(zip(rows.column_names, rows.columns, strict=True)), numbers, block)
+        self._sets = sets_of_both(self._sets, table.sets_of)
+        codes = {name: self._codes(table, name) for name in names}
+        rows = to_arrow(replace(table.without_sets(), weights=None), self._network)
+        columns = dict(zip(rows.column_names, rows.columns, strict=True))
+        columns |= {name: self._words(codes[name], name) for name in self._sets}
+        self._append(codes, columns, numbers, block)
+
+    def _codes(self, table: EncodedTable, name: str) -> NDArray[Any]:
+        """The codes of a variable, sets numbered as in this file."""
+        size, sets = self._network.cardinality(name), self._sets.get(name, ())
+        kind = code_type(size)
+        if size + len(sets) > np.iinfo(np.min_scalar_type(-size)).max:
+            raise StatisticsError(f"{name!r} has too many different sets of states to be written.")
+        if sets and any(state.startswith(OWN) for state in self._network.states(name)):
+            raise StatisticsError(
+                f"a state of {name!r} begins with {OWN!r}, as sets of states do in files of "
+                "statistics.",
+                "rename it.",
+            )
+        own = renumbered(table.columns[name], size, table.sets_of.get(name, ()), sets)
+        return own.astype(kind)
+
+    def _words(self, codes: NDArray[Any], name: str) -> Any:
+        """States and sets of a variable as strings; null where nothing is known."""
+        import pyarrow as pa
+
+        states, sets = self._network.states(name), self._sets[name]
+        words = [*states, *(f"{OWN}{at}" for at in range(len(sets)))]
+        size, kind = len(states), np.min_scalar_type(-len(states))  # as without sets
+        signed = np.where(codes > size, codes - 1, codes).astype(kind)
+        indices = pa.array(signed, mask=codes == size)
+        return pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string()))
 
     def append_families(self, statistics: Statistics, block: int) -> None:
         """Write counts of families of one block: an entry for each cell that occurs."""
@@ -189,7 +216,7 @@ class StatisticsWriter:
     def finish(self, header: Header) -> Header:
         """Write the header, without which the file is invalid; as it was written."""
         assert self._writer is not None  # no statistics are without rows
-        header = replace(header, data=self._digest.text())
+        header = replace(header, data=self._digest.text(), sets_of=self._sets)
         self._writer.add_key_value_metadata({KEY: json.dumps(header.as_data())})
         self._writer.close()
         return header

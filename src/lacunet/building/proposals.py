@@ -1,0 +1,155 @@
+"""What data seem to say and nobody has declared: codes for missing, questions not asked.
+
+Nothing is taken from here; it is proposed, as the code that would declare it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.model.network import Network
+from lacunet.model.spelling import number_of
+from lacunet.wording import counted
+
+# Numbers that stand for "refused", "don't know" and the like at the end of a scale.
+ABOVE = frozenset(map(Decimal, (7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 999, 7777, 8888, 9999)))
+BELOW = frozenset(map(Decimal, (-1, -2, -7, -8, -9, -77, -88, -99, -777, -888, -999, -9999)))
+WORDS = re.compile(
+    r"-+|refused|refusal|don'?t know|do not know|dk|d/k|unknown|missing|not (?:stated|available|"
+    r"answered|reported)|no (?:answer|response|data)|inapplicable|iap|n\.?k\.?|n\.?a\.?|nil",
+    re.IGNORECASE,
+)
+FEWEST_ROWS = 20  # that have a state under which another column is always empty
+MOST_ROWS = 10_000  # that are looked at for this
+MOST_ELSEWHERE = 0.5  # of the cells elsewhere may be empty
+LEAST_EXPLAINED = 0.5  # of the empty cells have that state
+
+
+def suspicious(states: Sequence[str]) -> list[str]:
+    """Those of the states that look like codes for missing.
+
+    Examples
+    --------
+    >>> suspicious(["1", "2", "7", "9"]), suspicious(["7", "8", "9", "10"])
+    (['7', '9'], [])
+    >>> suspicious(["no", "yes", "Don't know", "-"]), suspicious(["-9", "0", "1"])
+    (["Don't know", '-'], ['-9'])
+    """
+    words = [state for state in states if WORDS.fullmatch(state.strip())]
+    numbers = {state: number for state in states if (number := number_of(state)) is not None}
+    if len(numbers) + len(words) < len(states):
+        return words
+    low = sorted(number for number in numbers.values() if number < 0)
+    scale = sorted(number for number in numbers.values() if number >= 0)
+    high: list[Decimal] = []
+    while len(scale) > 2 and scale[-1] in ABOVE:
+        high.append(scale.pop())
+    while high and high[-1] <= scale[-1] + 1:  # the scale itself goes on
+        scale.append(high.pop())
+    is_both_ways = bool(low) and -low[0] in scale  # such as -2, -1, 0, 1, 2
+    if is_both_ways or len(scale) < 2 or not BELOW.issuperset(low):
+        low = []
+    odd = {*low, *high}
+    return [state for state in states if state in words or numbers.get(state) in odd]
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A question that seems not to have been asked under some states of another variable."""
+
+    variable: str
+    rule: str
+    rows: int  # that have these states, all with an empty cell
+    elsewhere: float  # the share of empty cells in the other rows
+
+
+def skips_in(network: Network, columns: Mapping[str, NDArray[np.integer]]) -> list[Skip]:
+    """For each variable the states of another under which its cells are always empty.
+
+    Parameters
+    ----------
+    columns
+        The codes of each variable; from the number of states on, a cell is empty.
+    """
+    names = [name for name in network.variables if name in columns]
+    codes = {name: columns[name][:MOST_ROWS] for name in names}
+    hidden = np.stack([codes[name] >= network.cardinality(name) for name in names], axis=1)
+    asked = [
+        at
+        for at, name in enumerate(names)
+        if name not in network.not_asked_of and 0 < hidden[:, at].sum() < len(hidden)
+    ]
+    best: dict[int, tuple[float, Skip]] = {}
+    for cause in names:
+        states = network.cardinality(cause)
+        at_state = np.eye(states + 1, dtype=np.float32)[np.minimum(codes[cause], states), :states]
+        rows = at_state.sum(axis=0)  # with each state
+        empty = at_state.T @ hidden[:, asked].astype(np.float32)  # state, variable
+        for place, at in enumerate(asked):
+            skip = _skip(network, cause, names[at], rows, empty[:, place])
+            if skip is None:
+                continue
+            explained = skip.rows / float(hidden[:, at].sum())
+            is_parent = cause in network.parents(names[at])
+            worth = explained + 0.01 * is_parent
+            if explained >= LEAST_EXPLAINED and worth > best.get(at, (0.0, skip))[0]:
+                best[at] = (worth, skip)
+    return [skip for _, (_, skip) in sorted(best.items())]
+
+
+def _skip(
+    network: Network,
+    cause: str,
+    name: str,
+    rows: NDArray[np.float32],
+    empty: NDArray[np.float32],
+) -> Skip | None:
+    if cause == name:
+        return None
+    is_skipped = (rows >= FEWEST_ROWS) & (empty == rows)
+    others = float(rows[~is_skipped].sum())
+    if not is_skipped.any() or others == 0:
+        return None
+    elsewhere = float(empty[~is_skipped].sum()) / others
+    if elsewhere > MOST_ELSEWHERE:
+        return None
+    states = [network.states(cause)[at] for at in np.flatnonzero(is_skipped)]
+    rule = " or ".join(f"{cause}={state}" for state in states)
+    return Skip(name, rule, int(rows[is_skipped].sum()), elsewhere)
+
+
+def proposals(network: Network, columns: Mapping[str, NDArray[np.integer]]) -> Iterator[str]:
+    """What is proposed for a network and some rows, as the code that would declare it."""
+    codes = {
+        name: [s for s in suspicious(network.states(name)) if not _is_declared(network, name, s)]
+        for name in network.variables
+        if name not in network.cuts_of
+    }
+    codes = {name: odd for name, odd in codes.items() if odd}
+    if codes:
+        said = {name: {_as_code(state): None for state in odd} for name, odd in codes.items()}
+        each = "; ".join(f"{name}: {', '.join(odd)}" for name, odd in codes.items())
+        yield f"some states look like codes for missing values ({each}). If so, say codes={said!r}."
+    for skip in skips_in(network, columns) if columns else ():
+        yield (
+            f"{skip.variable!r} is empty in all {counted(skip.rows, 'row')} where {skip.rule}, and "
+            f"in {skip.elsewhere:.0%} of the others: it looks like a question that was not asked "
+            f"there. If so, say not_asked={{{skip.variable!r}: {skip.rule!r}}}."
+        )
+
+
+def _is_declared(network: Network, name: str, state: str) -> bool:
+    rule = network.not_asked_of.get(name)
+    return state in network.codes_of.get(name, {}) or (rule is not None and rule.state == state)
+
+
+def _as_code(state: str) -> object:
+    number = number_of(state)
+    is_whole = number is not None and number == number.to_integral_value()
+    return int(number) if is_whole and number is not None else state

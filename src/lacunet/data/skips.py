@@ -1,0 +1,103 @@
+"""Questions that were not asked: cells under a rule get the state for that.
+
+A rule looks at the row's other cells, which may be missing or one of several states themselves. It
+may therefore hold, not hold, or be open. Where it holds, a cell that shows nothing was not asked;
+one that shows something else contradicts the rule. Where it does not hold, a cell that says "not
+asked" does. What is open stays as it is: CPTs that obey the rule do the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import Codes, SetsOf
+from lacunet.model.dictionary import NotAsked
+from lacunet.model.network import Network
+
+
+@dataclass
+class Skips:
+    """One variable's rule, applied piece by piece; it remembers what contradicted it.
+
+    ``can_hold`` and ``can_fail`` say for each combination of codes of the rule's variables
+    whether some states that they allow make it hold, or not.
+    """
+
+    name: str
+    rule: NotAsked
+    sizes: Sequence[int]  # codes of each of the rule's variables
+    can_hold: NDArray[np.bool_]
+    can_fail: NDArray[np.bool_]
+    states: int  # of the variable
+    skip: int  # the place of the state for those who were not asked
+    holds_skip: NDArray[np.bool_]  # whether each code of the variable allows that state
+    contradicted: int = 0
+    first: int | None = None  # row, from 0
+    _rows: int = 0
+
+    def applied(self, columns: Mapping[str, Codes]) -> Codes:
+        """The codes of the variable, with the state where the question was not asked."""
+        codes = columns[self.name]
+        cell = np.ravel_multi_index(
+            tuple(columns[name] for name in self.rule.scope), tuple(self.sizes)
+        )
+        holds, fails = ~self.can_fail[cell], ~self.can_hold[cell]
+        is_odd = (holds & ~self.holds_skip[codes]) | (fails & (codes == self.skip))
+        if is_odd.any():
+            if self.first is None:
+                self.first = self._rows + int(np.argmax(is_odd))
+            self.contradicted += int(is_odd.sum())
+        self._rows += len(codes)
+        codes = np.where(holds, codes.dtype.type(self.skip), codes)
+        return np.where(is_odd & fails, codes.dtype.type(self.states), codes)
+
+
+def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
+    """The rules of a network, parents before children."""
+    allowed = {
+        name: allowed_states(network.cardinality(name), sets_of.get(name, ()))
+        for name in network.variables
+    }
+    found = []
+    for name in network.order:
+        rule = network.not_asked_of.get(name)
+        if rule is None:
+            continue
+        can_hold, can_fail = rule.truth, ~rule.truth
+        for axis, other in enumerate(rule.scope):
+            can_hold = _some(can_hold, axis, allowed[other])
+            can_fail = _some(can_fail, axis, allowed[other])
+        skip = network.state_index(name, rule.state)
+        sizes = [len(allowed[other]) for other in rule.scope]
+        found.append(
+            Skips(
+                name,
+                rule,
+                sizes,
+                can_hold.ravel(),
+                can_fail.ravel(),
+                network.cardinality(name),
+                skip,
+                allowed[name][:, skip],
+            )
+        )
+    return found
+
+
+def allowed_states(states: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
+    """Whether each code (a state, missing, sets) allows each state."""
+    allowed = np.concatenate([np.eye(states, dtype=bool), np.ones((1, states), dtype=bool)])
+    for own in sets:
+        allowed = np.concatenate([allowed, np.isin(np.arange(states), own)[None]])
+    return allowed
+
+
+def _some(truth: NDArray[np.bool_], axis: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether it is true for some state that each code allows, along one axis."""
+    moved = np.moveaxis(truth, axis, 0)
+    some = (allowed.astype(np.int64) @ moved.reshape(len(moved), -1)) > 0
+    return np.moveaxis(some.reshape(len(allowed), *moved.shape[1:]), 0, axis)

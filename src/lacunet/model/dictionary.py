@@ -1,0 +1,282 @@
+"""What values in data mean: codes, and questions that some were not asked.
+
+A *code* of a variable stands for one state (a label), for one of several (a set), or for nothing
+known (missing). A *rule* says when a question was not asked: there the variable has a state of its
+own, and nowhere else. Both travel with the network, so that later data are read the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.errors import LacunetError
+from lacunet.model.spelling import spelled
+from lacunet.wording import did_you_mean, listed
+
+NOT_ASKED = "not_asked"  # the usual name of the state; every format can carry it
+MOST_CASES = 2**20  # combinations of states that a rule may look at
+
+# What a code means: a state, one of several states (in the order of all), or None: missing.
+Meaning = str | tuple[str, ...] | None
+CodesOf = Mapping[str, Mapping[str, Meaning]]
+
+
+class DictionaryError(LacunetError):
+    """Codes or rules that cannot be meant."""
+
+
+def checked_codes(
+    states_of: Mapping[str, tuple[str, ...]], codes: Mapping[str, Mapping[Any, Any]]
+) -> dict[str, dict[str, Meaning]]:
+    """The meaning of each code of each variable, by its spelling.
+
+    Examples
+    --------
+    >>> states = {"Age": ("0-39", "40-49", "50+"), "Smoke": ("no", "yes")}
+    >>> checked_codes(states, {"Age": {"40+": ["50+", "40-49"]}, "Smoke": {7.0: None, 2: "no"}})
+    {'Age': {'40+': ('40-49', '50+')}, 'Smoke': {'7': None, '2': 'no'}}
+    """
+    found: dict[str, dict[str, Meaning]] = {}
+    for name, own in codes.items():
+        if name not in states_of:
+            raise DictionaryError(
+                f"codes are given for {name!r}, which is not a variable.",
+                did_you_mean(name, states_of),
+            )
+        if not isinstance(own, Mapping):
+            raise DictionaryError(
+                f"the codes of {name!r} are not a mapping from codes to what they mean.",
+                f"write codes={{{name!r}: {{9: None, 1: 'yes'}}}}.",
+            )
+        for code, meaning in own.items():
+            _add_code(found.setdefault(name, {}), name, code, meaning, states_of[name])
+    return found
+
+
+def _add_code(
+    known: dict[str, Meaning], name: str, code: object, meaning: object, states: Sequence[str]
+) -> None:
+    key, meant = spelled(code), _meaning(name, code, meaning, states)
+    if known.get(key, meant) != meant:
+        raise DictionaryError(
+            f"the code {code!r} of {name!r} is said to mean both {known[key]!r} and {meant!r}.",
+            "codes are compared by value: 9, 9.0 and '9' are one.",
+        )
+    known[key] = meant
+
+
+def _meaning(name: str, code: object, meaning: object, states: Sequence[str]) -> Meaning:
+    if meaning is None:
+        return None
+    several = list(meaning) if isinstance(meaning, list | tuple | set | frozenset) else [meaning]
+    named = {spelled(state) if not isinstance(state, str) else state for state in several}
+    if strangers := sorted(named - set(states)):
+        raise DictionaryError(
+            f"the code {code!r} of {name!r} is said to mean {listed(strangers)}, but the states "
+            f"are {list(states)}.",
+            did_you_mean(strangers[0], states) or "name states, or None for missing.",
+        )
+    ordered = tuple(state for state in states if state in named)
+    if len(ordered) == len(states) and len(states) > 1:
+        return None
+    return ordered[0] if len(ordered) == 1 else ordered
+
+
+def sets_among(states: Sequence[str], meanings: Iterable[Meaning]) -> tuple[tuple[int, ...], ...]:
+    """The distinct sets of several states that codes mean, as places of the states."""
+    sets = {
+        tuple(states.index(state) for state in meaning)
+        for meaning in meanings
+        if isinstance(meaning, tuple)
+    }
+    return tuple(sorted(sets))
+
+
+@dataclass(frozen=True)
+class NotAsked:
+    """When a question was not asked, and the state that a variable has there.
+
+    ``truth`` says for each combination of the states of ``scope`` whether the rule holds.
+    """
+
+    when: str
+    state: str
+    scope: tuple[str, ...]
+    truth: NDArray[np.bool_]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NotAsked) and (self.when, self.state) == (other.when, other.state)
+
+    def __hash__(self) -> int:
+        return hash((self.when, self.state))
+
+
+def checked_rules(
+    states_of: Mapping[str, tuple[str, ...]],
+    parents_of: Mapping[str, tuple[str, ...]],
+    not_asked: Mapping[str, object],
+) -> dict[str, NotAsked]:
+    """The rule of each variable that has any."""
+    found = {}
+    for name, given in not_asked.items():
+        if name not in states_of:
+            raise DictionaryError(
+                f"not_asked={{...}} names {name!r}, which is not a variable.",
+                did_you_mean(name, states_of),
+            )
+        when, state = when_and_state(name, given)
+        if state not in states_of[name]:
+            raise DictionaryError(
+                f"variable {name!r} has no state {state!r} for those who were not asked, only "
+                f"{list(states_of[name])}.",
+                "add it to the states, or name another: "
+                f"not_asked={{{name!r}: ({when!r}, 'STATE')}}.",
+            )
+        scope, truth = parsed_rule(when, states_of)
+        if strangers := [other for other in scope if other not in parents_of[name]]:
+            edges = "; ".join(f"{other} -> {name}" for other in strangers)
+            raise DictionaryError(
+                f"the rule for {name!r}, {when!r}, looks at {listed(strangers)}, which are not "
+                f"parents of {name!r}.",
+                f"add the edges {edges}: who is asked depends on them.",
+            )
+        found[name] = NotAsked(when, state, scope, truth)
+    return found
+
+
+def when_and_state(name: str, given: object) -> tuple[str, str]:
+    """A rule as it may be given: its text, or its text and the name of the state."""
+    if isinstance(given, str):
+        return given, NOT_ASKED
+    if isinstance(given, NotAsked):
+        return given.when, given.state
+    if isinstance(given, Sequence) and len(given) == 2 and all(isinstance(t, str) for t in given):
+        return given[0], given[1]
+    raise DictionaryError(
+        f"the rule for {name!r} is {given!r}.",
+        f"write not_asked={{{name!r}: 'Other=state'}}, or ('Other=state', 'name of the state').",
+    )
+
+
+def parsed_rule(
+    text: str, states_of: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
+    """The variables that a rule looks at, and whether it holds for each of their states.
+
+    A rule is made of ``X=state`` and ``X!=state`` by ``and``, ``or``, ``not`` and parentheses.
+    Names are known, so they need no quotes unless they could be read in two ways.
+
+    Examples
+    --------
+    >>> states = {"Age": ("<20", ">=20"), "Smoked": ("no", "yes")}
+    >>> scope, truth = parsed_rule("Age=<20 or not (Smoked=yes)", states)
+    >>> scope, truth.tolist()
+    (('Age', 'Smoked'), [[True, True], [True, False]])
+    """
+    parser = _Parser(text, states_of)
+    rule = parser.whole()
+    scope = tuple(name for name in states_of if name in parser.mentioned)
+    shape = [len(states_of[name]) for name in scope]
+    if np.prod(shape, dtype=float) > MOST_CASES:
+        raise DictionaryError(f"the rule {text!r} looks at too many combinations of states.")
+    axes = dict(zip(scope, np.indices(shape), strict=True))
+    return scope, np.asarray(_holds(rule, axes), dtype=bool)
+
+
+# ("is", variable, place of the state), ("not", rule), ("and", rules), ("or", rules)
+_Rule = tuple[object, ...]
+
+
+def _holds(rule: _Rule, axes: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
+    kind, *parts = rule
+    if kind == "is":
+        name, place = parts
+        found: NDArray[np.bool_] = axes[str(name)] == place
+        return found
+    each = [_holds(part, axes) for part in parts]  # type: ignore[arg-type]
+    if kind == "not":
+        return ~each[0]
+    joined: NDArray[np.bool_] = (np.logical_and if kind == "and" else np.logical_or).reduce(each)
+    return joined
+
+
+class _Parser:
+    """Reads a rule from left to right; names are looked for among those that there are."""
+
+    def __init__(self, text: str, states_of: Mapping[str, tuple[str, ...]]) -> None:
+        self.text, self.states_of, self.at = text, states_of, 0
+        self.mentioned: set[str] = set()
+
+    def whole(self) -> _Rule:
+        rule = self._joined("or")
+        self._skip()
+        if self.at < len(self.text):
+            raise self._wrong("'and', 'or' or the end")
+        return rule
+
+    def _joined(self, word: str) -> _Rule:
+        parts = [self._joined("and") if word == "or" else self._factor()]
+        while self._word(word):
+            parts.append(self._joined("and") if word == "or" else self._factor())
+        return parts[0] if len(parts) == 1 else (word, *parts)
+
+    def _factor(self) -> _Rule:
+        if self._word("not"):
+            return ("not", self._factor())
+        if self._sign("("):
+            rule = self._joined("or")
+            if not self._sign(")"):
+                raise self._wrong("a closing parenthesis")
+            return rule
+        return self._comparison()
+
+    def _comparison(self) -> _Rule:
+        name = self._name(self.states_of, "the name of a variable", r"\s*!?=")
+        self.mentioned.add(name)
+        is_other = self._sign("!=")
+        if not is_other and not self._sign("="):
+            raise self._wrong("'=' or '!='")
+        states = self.states_of[name]
+        state = self._name(states, f"a state of {name!r}, one of {list(states)}", r"\s|\)|$")
+        rule: _Rule = ("is", name, states.index(state))
+        return ("not", rule) if is_other else rule
+
+    def _name(self, names: Iterable[str], expected: str, end: str) -> str:
+        """The longest of the names that stands here, quoted or not."""
+        self._skip()
+        rest = self.text[self.at :]
+        for name in sorted(names, key=len, reverse=True):
+            for written in (name, f'"{name}"', f"'{name}'"):
+                if rest.startswith(written) and re.match(end, rest[len(written) :]):
+                    self.at += len(written)
+                    return name
+        raise self._wrong(expected)
+
+    def _word(self, word: str) -> bool:
+        self._skip()
+        found = re.compile(rf"{word}\b(?!\s*!?=)", re.IGNORECASE).match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return found is not None
+
+    def _sign(self, sign: str) -> bool:
+        self._skip()
+        is_here = self.text.startswith(sign, self.at)
+        self.at += len(sign) * is_here
+        return is_here
+
+    def _skip(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def _wrong(self, expected: str) -> DictionaryError:
+        here = self.text[self.at :] or "the end"
+        return DictionaryError(
+            f"the rule {self.text!r} is not understood at {here!r}: expected {expected}.",
+            "write conditions such as 'Smoked=no and not Age=young'.",
+        )

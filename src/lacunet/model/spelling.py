@@ -1,0 +1,44 @@
+"""How values are spelled as states: one spelling for each number.
+
+A numeral with leading zeros (``007``) is a label, not a number.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from decimal import Decimal
+
+NUMERAL = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+LONGEST_NUMERAL = 400  # float64 needs 309 digits; a longer text is a label
+LONGEST_SPELLING = 16  # of a numeral without an exponent
+
+
+def number_of(text: str) -> Decimal | None:
+    """The number a text writes down, None if it writes none.
+
+    >>> number_of("1.50"), number_of("01"), number_of("1e1"), number_of("x")
+    (Decimal('1.50'), None, Decimal('1E+1'), None)
+    """
+    is_numeral = len(text) <= LONGEST_NUMERAL and NUMERAL.fullmatch(text)
+    return Decimal(text) if is_numeral else None
+
+
+def spelled(value: object) -> str:
+    """A value as the state that stands for it: numbers as the shortest numeral.
+
+    >>> spelled(1.0), spelled("1.50"), spelled(" 07 "), spelled(True)
+    ('1', '1.5', '07', 'True')
+    """
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
+    if isinstance(value, bool | datetime):
+        return str(value)
+    if isinstance(value, int) and value.bit_length() > LONGEST_NUMERAL:
+        return hex(value)  # Python writes no integer of more than 4300 digits
+    text = repr(value) if isinstance(value, float) else str(value).strip()
+    number = number_of(text)
+    if number is None:
+        return text
+    shortest = f"{number.normalize():f}"
+    return shortest if len(shortest) <= LONGEST_SPELLING else text

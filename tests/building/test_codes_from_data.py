@@ -1,0 +1,232 @@
+"""Networks from survey tables: codes, tokens, questions not asked, and what is proposed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import lacunet as lc
+from lacunet.building.network import find_network
+from lacunet.building.proposals import suspicious
+from lacunet.data.given import Data
+from lacunet.data.read import read_table
+from lacunet.model.dictionary import DictionaryError
+
+RNG = np.random.default_rng(22)
+EVER = RNG.choice([1, 2], 300)
+SURVEY = pd.DataFrame(
+    {
+        "Sex": RNG.choice([1, 2], 300),
+        "Ever": EVER,
+        "Now": np.where(EVER == 2, np.nan, RNG.choice([1, 2, 7, 9], 300)),
+        "Age": RNG.choice(["0-39", "40-49", "50+", "40+"], 300),
+    }
+)
+CODES: dict[str, dict[Any, Any]] = {
+    "Sex": {1: "male", 2: "female"},
+    "Ever": {2: "no", 1: "yes"},
+    "Now": {7: None, 9: None, 1: "daily", 2: "sometimes"},
+    "Age": {"40+": ["40-49", "50+"]},
+}
+RULES = {"Now": "Ever=no"}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "file"])
+def test_codes_and_rules_are_declared_once_and_heard_by_all(kind: str, tmp_path: Path) -> None:
+    data: Any = SURVEY if kind == "pandas" else pl.from_pandas(SURVEY)
+    if kind == "file":
+        data = tmp_path / "rows.csv"
+        SURVEY.to_csv(data, index=False)
+    with pytest.warns(lc.LacunetWarning, match=r"as asked for: '[79]' \(\d+\), '[79]' \(\d+\)"):
+        network = lc.Network.from_data(
+            data, "Sex -> Ever; Ever -> Now; Age", codes=CODES, not_asked=RULES
+        )
+    assert network.states_of == {
+        "Sex": ("male", "female"),
+        "Ever": ("yes", "no"),
+        "Now": ("daily", "sometimes", "not_asked"),
+        "Age": ("0-39", "40-49", "50+"),
+    }
+    lc.write_network(network, tmp_path / "survey.json")
+    again = lc.read_network(tmp_path / "survey.json")
+    assert again == network
+    table = read_table(data, again, keep_sets=True)
+    skipped = (table.columns["Now"] == 2).sum()
+    assert skipped == (SURVEY["Ever"] == 2).sum()
+    assert table.missing_of["Now"] == SURVEY["Now"].isin([7, 9]).sum()
+    assert table.cells_of_sets == {"Age": (SURVEY["Age"] == "40+").sum()}
+
+
+def test_a_rule_whose_variable_is_not_a_parent_proposes_the_edge() -> None:
+    with pytest.raises(DictionaryError, match="add the edges Ever -> Now"):
+        find_network(SURVEY, "Sex -> Now; Ever", codes=CODES, not_asked=RULES)
+
+
+def test_intervals_may_have_a_state_for_those_who_were_not_asked(tmp_path: Path) -> None:
+    rows = {"Smoked": ["no", "yes"] * 20, "Since": [None, 20, None, 35, None, 50, None, 77] * 5}
+    found = find_network(
+        rows,
+        "Smoked -> Since",
+        bins={"Since": [0, 30, 60]},
+        codes={"Since": {77: None}},
+        not_asked={"Since": ("Smoked=no", "never")},
+    )
+    assert found.network.states("Since") == ("[0,30)", "[30,60]", "never")
+    lc.write_network(found.network, tmp_path / "net.json")
+    table = read_table(rows, lc.read_network(tmp_path / "net.json"))
+    assert table.columns["Since"].tolist() == [2, 0, 2, 1, 2, 1, 2, 3] * 5
+
+
+@pytest.mark.parametrize("token", [".", "n/a", "#N/A", "<NA>", "NA", "?", "NULL"])
+def test_what_other_programs_write_for_missing_is_missing_and_is_told(token: str) -> None:
+    rows = {"A": ["x", "y", token, token], "B": ["0", "1", "0", "1"]}
+    found = find_network(rows, "A -> B")
+    assert found.network.states("A") == ("x", "y")
+    assert any(f"2 cells with '{token}' taken as missing" in note for note in found.remarks)
+    assert read_table(rows, found.network).missing_of == {"A": 2, "B": 0}
+
+
+def test_a_network_that_is_given_owns_its_states() -> None:
+    network = lc.Network({"A": ["x", "."]})
+    assert read_table({"A": ["x", "."]}, network).columns["A"].tolist() == [0, 1]
+    with pytest.raises(lc.LacunetError, match=r"holds '\.'"):
+        read_table({"A": ["x", "."]}, lc.Network({"A": ["x", "y"]}))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["a", "None", "b", "None"],
+        pd.Series(["a", "None", "b", "None"], dtype="category"),
+        pl.Series(["a", "None", "b", "None"], dtype=pl.Enum(["a", "b", "None"])),
+    ],
+)
+def test_the_word_none_is_missing_where_no_cell_is_empty(column: Any) -> None:
+    found = find_network({"A": column}, "A")
+    assert found.network.states("A") == ("a", "b")
+    assert any("'None' taken as missing" in note for note in found.remarks)
+    assert read_table({"A": column}, found.network).missing_of == {"A": 2}
+
+
+def test_the_word_none_is_a_state_where_other_cells_are_empty(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("A,B\nNone,1\nMild,0\n,1\nNone,0\n")
+    found = find_network(path, "A -> B")
+    assert found.network.states("A") == ("Mild", "None")
+    assert any(
+        "2 cells with 'None' taken as a state, since 1 cell is empty" in n for n in found.remarks
+    )
+    assert read_table(path, found.network).missing_of == {"A": 1, "B": 0}
+    again = find_network(path, "A -> B", codes={"A": {"None": None, "Mild": "Mild", "Bad": "Bad"}})
+    assert again.network.states("A") == ("Mild", "Bad")
+    assert read_table(path, again.network).missing_of == {"A": 3, "B": 0}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Categorical(["lo", "hi", "NA", "hi"], ["lo", "NA", "hi"], ordered=True),
+        pd.Categorical(["lo", "hi", None, "hi"], ["lo", "hi"], ordered=True),
+        pl.Series(["lo", "hi", "NA", "hi"], dtype=pl.Enum(["lo", "NA", "hi"])),
+        pd.array(["lo", "hi", pd.NA, "hi"], dtype="string"),
+        ["lo", "hi", "NA", "hi"],
+        np.array(["lo", "hi", None, "hi"], dtype=object),
+    ],
+    ids=["ordered NA", "ordered", "Enum", "string", "list", "object"],
+)
+def test_one_rule_for_all_ways_to_be_missing(column: Any) -> None:
+    found = find_network({"A": column}, "A")
+    assert set(found.network.states("A")) == {"lo", "hi"}
+    table = read_table({"A": column}, found.network)
+    assert table.missing_of == {"A": 1}
+    assert (table.columns["A"] == found.network.state_index("A", "hi")).sum() == 2
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "Float64", "boolean", "object"])
+def test_states_of_numbers_are_the_same_from_files_and_from_frames(
+    dtype: str, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"A": pd.array([0, 1, 1, 0], dtype=dtype)})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    expected = ("False", "True") if dtype == "boolean" else ("0", "1")
+    assert find_network(frame, "A").network.states("A") == expected
+    assert find_network(tmp_path / "rows.csv", "A").network.states("A") == expected
+    with_holes = pd.DataFrame({"A": [0.0, 1.0, np.nan, 1.0]})
+    with_holes.to_csv(tmp_path / "holes.csv", index=False)
+    assert find_network(tmp_path / "holes.csv", "A").network.states("A") == ("0", "1")
+
+
+def test_missing_in_all_columns_is_doubted_where_it_is_a_number_among_others() -> None:
+    rows = {"Age": list(range(5, 20)) * 2, "Q": [1, 2, 9] * 10}
+    found = find_network(rows, "Age -> Q", missing=["9"])
+    assert "9" not in found.network.states("Age")
+    assert any("'9' (2). Among the numbers here '9' could be one too" in n for n in found.remarks)
+    apart = find_network(rows, "Age -> Q", missing={"Q": 9})
+    assert "9" in apart.network.states("Age")
+    assert apart.network.states("Q") == ("1", "2")
+    assert apart.network.codes_of == {"Q": {"9": None}}
+    with pytest.raises(lc.LacunetError, match="did you mean 'Q'"):
+        find_network(rows, "Age -> Q", missing={"q": 9})
+
+
+@pytest.mark.parametrize(
+    ("states", "odd"),
+    [
+        (["1", "2", "7", "9"], ["7", "9"]),
+        (["1", "2", "3", "4", "5", "77", "99"], ["77", "99"]),
+        (["0", "1", "-9"], ["-9"]),
+        (["-8", "-9", "0", "1", "9"], ["-8", "-9", "9"]),
+        (["1", "2", "3", "4", "5", "6", "7"], []),
+        (["5", "6", "7", "8", "9"], []),
+        (["-2", "-1", "0", "1", "2"], []),
+        (["8", "9"], []),
+        (["no", "yes", "Refused", "don't know"], ["Refused", "don't know"]),
+        (["a", "--", "missing"], ["--", "missing"]),
+        (["none", "some"], []),
+    ],
+)
+def test_states_that_look_like_codes_are_found(states: list[str], odd: list[str]) -> None:
+    assert suspicious(states) == odd
+
+
+def test_codes_and_skips_are_proposed_as_the_code_that_declares_them() -> None:
+    notes = find_network(SURVEY, "Sex -> Ever -> Now; Age").remarks
+    assert any("say codes={'Now': {7: None, 9: None}}" in note for note in notes)
+    assert any("say not_asked={'Now': 'Ever=2'}" in note for note in notes)
+    quiet = find_network(SURVEY, "Sex -> Ever -> Now; Age", codes=CODES, not_asked=RULES).remarks
+    assert not any("say " in note for note in quiet)
+    with pytest.warns(lc.LacunetWarning) as warned:
+        lc.Network.from_data(SURVEY, "Ever -> Now")
+    assert {Path(one.filename).name for one in warned} == {Path(__file__).name}
+
+
+def test_a_skip_is_not_seen_in_values_that_are_missing_at_random() -> None:
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame(rng.choice(["0", "1", "2"], (500, 6)), columns=list("ABCDEF"))
+    rows = rows.mask(rng.random(rows.shape) < 0.4)
+    rows.loc[rows["A"] == "1", "B"] = rows["B"].mask(rng.random(500) < 0.9)  # often, not always
+    assert not any("not_asked" in note for note in find_network(rows, "A; B; C; D; E; F").remarks)
+
+
+def test_structure_requires_the_arcs_that_rules_look_at() -> None:
+    found = lc.learn_structure(
+        SURVEY, codes=CODES, not_asked=RULES, strengths=0, forbidden=[("Sex", "Age")]
+    )
+    assert ("Ever", "Now") in found.network.edges
+    assert found.network.not_asked_of["Now"].when == "Ever=no"
+    assert found.network.codes_of["Sex"] == {"1": "male", "2": "female"}
+    with pytest.raises(lc.LacunetError, match="required, but forbidden"):
+        lc.learn_structure(SURVEY, codes=CODES, not_asked=RULES, forbidden=[("Ever", "Now")])
+
+
+def test_codes_may_come_with_the_data() -> None:
+    given = Data(SURVEY, codes=CODES, not_asked=RULES)
+    network = find_network(given, "Ever -> Now").network
+    assert network.states("Now") == ("daily", "sometimes", "not_asked")
+    with pytest.raises(lc.LacunetError, match="said twice"):
+        lc.Network.from_data(given, "Ever -> Now", codes=CODES)

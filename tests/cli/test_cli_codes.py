@@ -1,0 +1,109 @@
+"""Codes, rules, weights and intervals on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import lacunet as lc
+from lacunet.cli import main
+
+ROWS = """Ever,Now,Sex,Age,n
+1,1,1,30,3
+1,2,2,45,2
+2,,1,61,4
+2,,2,44,1
+1,9,1,70,5
+1,1,9,25,2
+"""
+CODES = '{"Now": {"9": null, "1": "daily", "2": "some"}, "Ever": {"1": "yes", "2": "no"}}'
+BUILT = ["--edges", "Ever -> Now; Sex -> Age", "--bins", "Age=0,40,60,99", "--codes", CODES]
+BUILT += ["--not-asked", "Now: Ever=no", "--missing", "Sex=9"]
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    (tmp_path / "rows.csv").write_text(ROWS)
+    return tmp_path / "rows.csv"
+
+
+@pytest.fixture
+def network(rows: Path) -> Path:
+    out = rows.with_name("net.json")
+    assert main(["learn", str(rows), *BUILT, "--counts", "n", "-o", str(out)]) == 0
+    return out
+
+
+def test_what_is_said_once_is_kept_by_the_network(
+    rows: Path, network: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = lc.read_network(network)
+    assert found.states("Now") == ("daily", "some", "not_asked")
+    assert found.codes_of["Sex"] == {"9": None}
+    capsys.readouterr()
+    assert main(["predict", str(network), str(rows), "--targets", "Sex", "--json"]) == 0
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(answers) == 6
+    assert main(["impute", str(network), str(rows), "-o", str(rows.with_name("out.csv"))]) == 0
+    completed = rows.with_name("out.csv").read_text().splitlines()
+    assert not any(",," in line for line in completed)
+    assert main(["diagnose", str(network), str(rows)]) == 0
+
+
+def test_counts_are_rows(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", str(rows), *BUILT, "--counts", "n", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["rows"] == 17
+
+
+@pytest.mark.parametrize("written", ["[40,60)", "50", "[40, 60)", "40.0"])
+def test_intervals_and_numbers_can_be_asked_about(
+    written: str, network: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["query", str(network), "--query", f"Sex | Age={written}, Ever=yes", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = lc.query(lc.read_network(network), "Sex", {"Age": "[40,60)", "Ever": "yes"})
+    assert str(float(expected[0]))[:8] in json.dumps(found)
+
+
+def test_codes_can_be_asked_about(network: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["query", str(network), "--query", "Now | Ever=1", "--json"]) == 0
+    by_code = capsys.readouterr().out
+    assert main(["query", str(network), "--query", "Now | Ever=yes", "--json"]) == 0
+    assert capsys.readouterr().out == by_code
+    assert main(["query", str(network), "--query", "Ever | Now=9"]) == 1
+    assert "missing" in capsys.readouterr().err
+    assert main(["query", str(network), "--query", "Ever | Age=120"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--codes", "{"], "neither JSON nor a file"),
+        (["--codes", "nowhere.json"], "neither JSON nor a file"),
+        (["--codes", '{"Noo": {"9": null}}'], "did you mean"),
+        (["--not-asked", "Now"], "a variable and a rule"),
+        (["--not-asked", "Now: Sex=1"], "add the edges Sex -> Now"),
+        (["--missing", "Noo=9"], "did you mean 'Now'"),
+        (["--strata", "Stratum"], "no column 'Stratum' for strata="),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    more: list[str], message: str, rows: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["learn", str(rows), "--edges", "Ever -> Now; Sex", *more]
+    assert main(asked) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_codes_may_be_in_a_file(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = {"codes": json.loads(CODES), "not_asked": {"Now": "Ever=no"}}
+    rows.with_name("codes.json").write_text(json.dumps(told))
+    asked = ["network", str(rows), "--edges", "Ever -> Now", "--json"]
+    assert main([*asked, "--codes", str(rows.with_name("codes.json"))]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["variables"][1]["not_asked"] == {"when": "Ever=no", "state": "not_asked"}

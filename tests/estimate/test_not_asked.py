@@ -1,0 +1,134 @@
+"""No CPT, prediction, draw or completion breaks a rule of what was not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet.model.network import NetworkError
+from lacunet.simulation.sampling import sample
+
+METHODS = ("em", "direct-mcar", "direct-mar", "factored-mcar", "factored-mar", "listwise", "auto")
+RULES = ("Smoked=no", "Smoked=no or Age=young", "not (Age=old and Smoked=yes)", "Age!=middle")
+
+
+def survey(rule: str) -> lc.Network:
+    """Who smokes now was asked of some, and how much of those who do."""
+    return lc.Network(
+        {
+            "Age": ["young", "middle", "old"],
+            "Smoked": ["no", "yes"],
+            "Now": ["daily", "not_asked", "never"],
+            "Packs": ["one", "more", "skipped"],
+            "Ill": ["no", "yes"],
+        },
+        {
+            "Smoked": ["Age"],
+            "Now": ["Smoked", "Age"],
+            "Packs": ["Now", "Ill"],
+            "Ill": ["Smoked"],
+        },
+        not_asked={"Now": rule, "Packs": ("Now!=daily", "skipped")},
+    )
+
+
+def truth(network: lc.Network, rng: np.random.Generator) -> lc.Network:
+    """CPTs drawn at random that obey the rules."""
+    tables = {}
+    for name in network.variables:
+        possible = network.possible(name)
+        shape = network.shape(network.family(name))
+        weights = rng.standard_gamma(1.0, shape) + 0.02
+        weights = weights if possible is None else np.where(possible, weights, 0.0)
+        tables[name] = weights / weights.sum(axis=-1, keepdims=True)
+    return network.with_tables(tables)
+
+
+def table_of(network: lc.Network, rng: np.random.Generator, rows: int) -> dict[str, list[object]]:
+    """Rows of the network as a survey has them: not asked is empty too."""
+    drawn = sample(truth(network, rng), rows, rng)
+    hidden = rng.random((rows, len(network.variables))) < rng.choice([0.1, 0.3, 0.5])
+    found: dict[str, list[object]] = {}
+    for at, name in enumerate(network.variables):
+        rule = network.not_asked_of.get(name)
+        skip = None if rule is None else rule.state
+        states = [network.states(name)[code] for code in drawn.columns[name]]
+        found[name] = [
+            None if gone or state == skip else state
+            for state, gone in zip(states, hidden[:, at], strict=True)
+        ]
+    return found
+
+
+def breaks(network: lc.Network, rows: Mapping[str, Sequence[str]]) -> int:
+    """How many cells of complete rows break a rule."""
+    found = 0
+    for name, rule in network.not_asked_of.items():
+        places = tuple(
+            np.array([network.state_index(other, state) for state in rows[other]])
+            for other in rule.scope
+        )
+        is_skip = np.array(rows[name]) == rule.state
+        found += int((is_skip != rule.truth[places]).sum())
+    return found
+
+
+def obeys(network: lc.Network) -> bool:
+    """Whether all CPTs give no probability to what rules exclude, and some to all else."""
+    return all(
+        (network.cpt(name).table[~network.possible(name)] == 0).all()
+        for name in network.not_asked_of
+    )
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_nothing_breaks_a_rule(rule: str, method: str) -> None:
+    network = survey(rule)
+    for seed in range(8):  # with all rules and methods: 224 tables
+        rng = np.random.default_rng([seed, METHODS.index(method), RULES.index(rule)])
+        rows = table_of(network, rng, 40)
+        learned = lc.learn(network, rows, method, rng=0).network
+        assert obeys(learned)
+        drawn = sample(learned, 200, rng)
+        words = {v: [learned.states(v)[code] for code in own] for v, own in drawn.columns.items()}
+        assert breaks(network, words) == 0
+        assert breaks(network, lc.impute(learned, rows)) == 0
+        for one in lc.impute(learned, rows, draws=2, proper=False, rng=rng):
+            assert breaks(network, one) == 0
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+@pytest.mark.parametrize("method", ["em", "direct-mar", "factored-mar"])
+def test_draws_of_parameters_obey_too_and_intervals_of_zeros_are_zeros(method: str) -> None:
+    network = survey(RULES[1])
+    rng = np.random.default_rng(5)
+    rows = table_of(network, rng, 150)
+    result = lc.learn(network, rows, method, intervals=True)
+    for one in lc.impute(result, rows, draws=3, rng=rng):
+        assert breaks(network, one) == 0
+    for name in network.not_asked_of:
+        possible = network.possible(name)
+        assert possible is not None
+        assert (result.interval(name)[~possible] == 0).all()
+        sure = possible & (possible.sum(axis=-1, keepdims=True) == 1)
+        assert (result.interval(name)[sure] == 1).all()
+        assert (result.standard_error(name)[~possible | sure] == 0).all()
+
+
+def test_predictions_obey_where_the_rule_is_known() -> None:
+    network = truth(survey("Smoked=no"), np.random.default_rng(0))
+    given = {"Age": ["old"] * 2, "Smoked": ["no", "yes"], "Ill": ["no"] * 2, "Packs": [None] * 2}
+    found = lc.predict(network, given, "Now")
+    assert list(found["Now=not_asked"]) == [1, 0]
+
+
+def test_a_network_whose_cpts_break_a_rule_is_refused() -> None:
+    states = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]}
+    tables = {"Smoked": [0.5, 0.5], "Now": [[0, 0, 1], [0.5, 0.4, 0.1]]}
+    with pytest.raises(NetworkError, match="does not obey its rule"):
+        lc.Network(states, {"Now": ["Smoked"]}, tables, not_asked={"Now": "Smoked=no"})
