@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.bounds import worst_case
     from lacunet.uncertainty.effect import effect
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "EM",

@@ -20,10 +20,19 @@ GROUPS = {
     "use what was learned": ("predict", "impute", "evaluate", "compare"),
     "make and show networks": ("network", "networks", "show", "convert", "simulate"),
     "count now, learn later": ("count", "merge", "drift"),
-    "more": ("demo", "completions", "experiment"),
+    "more": ("demo", "versions", "completions", "experiment"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-IMMEDIATE = ("networks", "convert", "show", "experiment", "demo", "completions", "studio")
+IMMEDIATE = (
+    "networks",
+    "convert",
+    "show",
+    "experiment",
+    "demo",
+    "versions",
+    "completions",
+    "studio",
+)
 
 HOW_TO_HIDE = ("none", "mcar", "mar", "informed")
 
