@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 import lacunet as lc
-from lacunet.data.table import EncodedTable
 from lacunet.data.read import read_table
+from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.evaluate import kl_divergence
 from lacunet.wording import text_table

@@ -6,6 +6,7 @@ import contextlib
 import re
 import runpy
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -72,26 +73,28 @@ def test_pages_import_public_names_only(page: Path) -> None:
     assert homes <= {"plots", "sklearn"}
 
 
-def command_lines(page: str) -> list[str]:
-    """Every command of lacunet that a page shows, in a block or within the text."""
+def command_lines(page: str) -> Iterator[list[str]]:
+    """The words of every command of lacunet that a page shows, in a block or within the text."""
     page = page.replace("\\\n", " ")
-    fenced = re.findall(r"^(?:\$ |    )?(lacunet [a-z]+ .*)$", page, flags=re.MULTILINE)
+    fenced = re.findall(r"^(?:\$ |    )?(lacunet [a-z]+ [^`\n]*)$", page, flags=re.MULTILINE)
     inline = re.findall(r"(?<!`)`(lacunet [a-z]+ [^`]*)`(?!`)", page)
-    return [re.sub(r"\s+#.*| [|&>]+ .*", "", line) for line in (*fenced, *inline)]
+    for line in (*fenced, *inline):
+        words = shlex.split(line.replace("\n", " "), comments=True)[1:]
+        ends = [at for at, word in enumerate(words) if word in ("|", "&&", ">")]
+        yield words[: ends[0]] if ends else words
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_command_line_shown_is_one_that_the_program_takes(
     page: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for line in command_lines(page.read_text()):
-        words = shlex.split(line)[1:]
-        if words[0] in COMMANDS and "..." not in line and "…" not in line:
+    for words in command_lines(page.read_text()):
+        if words[0] in COMMANDS and "..." not in words:
             with contextlib.suppress(SystemExit):
                 parsed(words)
             printed = capsys.readouterr().err
             # A command may be named in the text without its files.
-            assert not printed or "arguments are required" in printed, line
+            assert not printed or "arguments are required" in printed, words
 
 
 def test_the_notebook_of_a_page_has_its_cells_and_no_stored_output() -> None:
