@@ -230,3 +230,17 @@ def test_the_page_gives_its_token_to_nobody(folder: Path) -> None:
         assert response.getheader("Access-Control-Allow-Origin") is None
         assert "default-src 'none'" in text
         assert json.dumps(server.token) in text
+
+
+@pytest.mark.slow
+def test_arrows_are_proposed_from_the_data_and_mechanisms_stay(folder: Path) -> None:
+    rows = [f"{'no' if k % 2 else 'yes'},{'ab'[(k + (k % 7 == 0)) % 2]},z\n" for k in range(300)]
+    (folder / "related.csv").write_text("A,B; x,C\n" + "".join(rows))
+    with served(folder) as server:
+        keep(server, data="related.csv", graph='A; "B; x"; R[A]')
+        job = finish(server, "structure")
+        assert job["status"] == "done", job["message"]
+        _, found = answer(server, "/adopt", {"number": 1, "kind": "structure"})
+        sketch = sketch_of(found["graph"])
+        assert {frozenset(edge) for edge in sketch.edges} == {frozenset(("A", "B; x"))}
+        assert sketch.mechanisms_text == "R[A]"

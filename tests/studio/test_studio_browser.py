@@ -198,3 +198,56 @@ def test_every_step_fits_and_can_be_read_and_pressed(
                 assert [text for text in texts if text["contrast"] < 4.5] == []
                 small = [own for own in page.evaluate(TARGETS) if min(own[1:]) < 24]
                 assert small == [], step
+
+
+def press(page: Any, key: str, part: str, *, draws: bool = False) -> None:
+    """Press a part of the node with this key."""
+    page.evaluate("delete document.documentElement.dataset.drawn")
+    page.evaluate(
+        "([key, part]) => document.querySelector(`[data-node=${CSS.escape(key)}] ${part}`).click()",
+        [key, part],
+    )
+    if draws:
+        page.wait_for_selector("html[data-drawn]")
+
+
+HOSTILE = ['a "b", c', "<img src=x onerror=alert(1)>", "R[x]", "é -> ü; #"]
+
+
+def test_names_that_are_markup_or_syntax_are_drawn_learned_and_exported(
+    browser: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(25)
+    states = ["</script><b>", "no, none"]
+    columns = {
+        name: [states[int(k)] if k < 2 else None for k in rng.integers(0, 3, 90)]
+        for name in HOSTILE
+    }
+    pyarrow.csv.write_csv(pyarrow.table(columns), tmp_path / "rows.csv")
+    with served(tmp_path) as server, opened(browser, server, "#states") as page:
+        page.click("#to-table")
+        page.select_option("#file", "rows.csv")
+        page.wait_for_selector("#table-facts .tile")
+        page.click("#to-states")
+        page.evaluate("delete document.documentElement.dataset.drawn")
+        page.click("#use-all")
+        page.wait_for_selector("html[data-drawn]")
+        page.click("#to-graph")
+        nodes = page.locator("[data-node]")
+        nodes.first.wait_for()
+        assert nodes.count() == 4
+        keys = page.eval_on_selector_all("[data-node]", "all => all.map(o => o.dataset.node)")
+        for key in keys[1:]:
+            press(page, keys[0], ".whole")
+            press(page, key, ".whole", draws=True)
+        for key in keys:
+            press(page, key, ".toggle", draws=True)
+        assert page.locator("[data-node]").count() == 8
+        assert page.locator("img").count() == 0
+        page.click("#to-learn")
+        page.click("#learn-now")
+        page.wait_for_selector("html[data-job=done]", timeout=60_000)
+        learned = lc.read_network(server.studio.runs.file(1, "learned.json"))
+        assert set(learned.variables) == set(HOSTILE)
+        assert len(learned.edges) == 3
+        assert server.studio.runs.file(1, "graph.txt").read_text().count("\n") == 4

@@ -10,7 +10,7 @@ from lacunet.data.files import FORMATS
 from lacunet.errors import LacunetError
 
 PROJECT = "lacunet-studio"  # the folder of the project, below the studio's
-MOST_FILES = 500
+MOST_FILES, MOST_FOLDERS = 500, 2_000  # that are listed, that are looked into
 DEEPEST = 4  # folders below
 
 
@@ -47,16 +47,16 @@ class Folder:
     def tables(self) -> list[str]:
         """The data files below the folder, by name."""
         found: list[str] = []
-        for place, folders, files in os.walk(self.root):
+        for number, (place, folders, files) in enumerate(os.walk(self.root)):
             depth = len(Path(place).relative_to(self.root).parts)
             own = [name for name in folders if not name.startswith((".", "_")) and name != PROJECT]
             folders[:] = sorted(own) if depth < DEEPEST else []
             for name in sorted(files):
                 if name.lower().endswith(tuple(FORMATS)) and not name.startswith("."):
                     found.append((Path(place) / name).relative_to(self.root).as_posix())
-            if len(found) >= MOST_FILES:
-                return found[:MOST_FILES]
-        return found
+            if len(found) >= MOST_FILES or number >= MOST_FOLDERS:
+                break
+        return found[:MOST_FILES]
 
     @property
     def project(self) -> Path:

@@ -53,7 +53,8 @@ GRAPH = """
 <button type="button" id="remove" hidden></button>
 <button type="button" id="structure">propose arrows from the data</button></div>
 <p class="soft" id="hint" role="status"></p>
-<div class="split"><div><div id="board"></div><div class="chips" id="edges"></div></div>
+<div id="proposed"></div><div class="split"><div><div id="board"></div>
+<div class="chips" id="edges"></div></div>
 <div><label for="text">as text</label>
 <textarea id="text" rows="9" spellcheck="false" autocomplete="off"></textarea>
 <pre class="warning" id="graph-error" role="status" hidden></pre>
@@ -68,8 +69,7 @@ LEARN = """
 <input id="level" type="number" min="0.5" max="0.999" step="0.01" size="5"></label>
 <label>random seed <input id="seed" type="number" min="0" step="1" size="5"></label></div>
 <p class="soft" id="method-words"></p>
-<div class="bar"><button type="button" id="learn-now" class="go">Learn</button>
-<button type="button" id="cancel" hidden>Cancel</button></div>
+<div class="bar"><button type="button" id="learn-now" class="go">Learn</button></div>
 <div id="job" role="status"></div>
 <h3 id="runs-title" hidden>Results</h3><div id="runs"></div>
 <div class="bar" id="beside-bar" hidden>
@@ -110,7 +110,9 @@ def studio_page(token: str) -> str:
     body = [
         '<header><h1>lacunet studio</h1><nav aria-label="steps">',
         f'<ol class="steps">{steps}</ol></nav>',
-        '<pre class="warning" id="trouble" role="alert" hidden></pre></header>',
+        '<div class="bar" id="running" hidden><span id="running-words" role="status"></span>'
+        '<progress id="running-bar"></progress><button type="button" id="cancel">Cancel</button>'
+        '</div><pre class="warning" id="trouble" role="alert" hidden></pre></header>',
         "<noscript><p>The studio needs scripts.</p></noscript>",
         f"<main>{sections}</main>",
     ]

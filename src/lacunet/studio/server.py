@@ -40,7 +40,7 @@ from lacunet.studio.folder import PROJECT, Folder
 from lacunet.studio.page import studio_page
 from lacunet.studio.project import Project, StaleError, Store, project_from
 from lacunet.studio.runs import BusyError, Runs
-from lacunet.studio.sketch import checked_sketch, drawn, sketch_of, text_of
+from lacunet.studio.sketch import checked_sketch, drawn, sketch_of, with_mechanisms
 from lacunet.wording import finite
 
 HOST = "127.0.0.1"
@@ -148,14 +148,13 @@ class Studio:
         return {}
 
     def adopt(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """What a run found, as text for the graph: arcs, or mechanisms added to the edges."""
-        number = int(asked["number"])
-        network = read_network(self.runs.file(number, "network.json"))
+        """The graph with what a run found in it: arcs in place of the edges, or mechanisms."""
+        number, kept = int(asked["number"]), checked_sketch(self.store.project.graph)
         if asked["kind"] == "structure":
-            return {"graph": text_of(network)}
-        mechanisms = self.runs.file(number, "graph.txt").read_text(encoding="utf-8")
-        edges = checked_sketch(self.store.project.graph).edges_text.replace("; ", "\n")
-        return {"graph": f"{edges}\n{mechanisms}"}
+            network = read_network(self.runs.file(number, "network.json"))
+            return {"graph": with_mechanisms(network, kept.mechanisms)}
+        found = sketch_of(self.runs.file(number, "graph.txt").read_text(encoding="utf-8"))
+        return {"graph": with_mechanisms(kept, found.mechanisms)}
 
     def export(self) -> dict[str, Any]:
         """The commands and the Python that do what the page does."""

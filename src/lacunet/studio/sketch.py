@@ -168,11 +168,12 @@ def _verdict(name: str, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def text_of(network: Network) -> str:
-    """The edges of a network as the text of a sketch."""
+def with_mechanisms(network: Network | Sketch, mechanisms: Sequence[Statement]) -> str:
+    """The edges of a network, and mechanisms, as the text of a sketch."""
     joined = {name for edge in network.edges for name in edge}
     lines = [named(name) for name in network.variables if name not in joined]
-    return "\n".join([*lines, *(f"{named(a)} -> {named(b)}" for a, b in network.edges)])
+    lines += [f"{named(tail)} -> {named(head)}" for tail, head in network.edges]
+    return "\n".join([*lines, write_statements(list(mechanisms))]).rstrip("\n")
 
 
 def checked_sketch(text: str) -> Sketch:

@@ -174,8 +174,7 @@
     // A node whose last edge goes stays, unless it is to go itself.
     const joined = new Set(edges.flatMap(edge => [edge[0], edge[2]])), left = new Set(gone);
     const stay = [...sketch.variables, ...sketch.mechanisms].map(node => node.key).filter(key => !left.has(key) && sketch.edges.some(edge => edge[0] === key || edge[2] === key));
-    const owners = new Set([...edges.flatMap(edge => [edge[0], edge[2]]), ...nodes].filter(key => key.startsWith("R[")).map(key => key.slice(2, -1)));
-    const keys = [...new Set([...nodes, ...stay])].filter(key => !joined.has(key) && !left.has(key) && !(owners.has(key) && !sketch.variables.some(v => v.key === key)));
+    const keys = [...new Set([...nodes, ...stay])].filter(key => !joined.has(key) && !left.has(key));
     change({ graph: [...keys, ...edges.map(edge => edge.join(" "))].join("\n") });
     byId("text").value = project.graph;
     return drawGraph();
@@ -360,8 +359,7 @@
     if (job.status === "done" && (job.kind === "learn" || job.kind === "beside")) change({ run: job.number, asked: job.kind === "learn" && project.asked || "" });
     if (job.status === "done" && job.kind === "structure") {
       const { graph } = await ask("/adopt", { number: job.number, kind: "structure" });
-      const kept = project.graph.split(/[\n;]/).map(line => line.trim()).filter(line => line.includes("R["));
-      change({ graph: [graph, ...kept].join("\n") });
+      change({ graph });
       byId("text").value = project.graph;
       drawGraph();
     }
@@ -370,17 +368,17 @@
   }
   function drawJob() {
     const isRunning = job?.status === "running", { stage = "", done = 0, total = null, note = "" } = job?.progress ?? {};
-    byId("cancel").hidden = !isRunning;
+    byId("running").hidden = !isRunning;
+    byId("running-words").textContent = isRunning ? `${KINDS[job.kind]}: ${stage}${note ? `, ${note}` : ""} (${job.seconds} s)` : "";
+    if (total) Object.assign(byId("running-bar"), { value: done, max: total }); else byId("running-bar").removeAttribute("value");
     for (const id of ["learn-now", "diagnose", "structure", "beside"]) byId(id).disabled = isRunning;
     document.documentElement.dataset.job = job?.status ?? "none";
-    const parts = [];
-    if (isRunning) parts.push(make("p", {}, `${KINDS[job.kind]}: ${stage}${note ? `, ${note}` : ""} (${job.seconds} s)`), total ? make("progress", { value: done, max: total }) : make("progress", {}));
-    else if (job?.status === "failed") parts.push(make("pre", { class: "warning" }, job.message));
-    else if (job?.status === "cancelled") parts.push(make("p", {}, `Cancelled after ${job.seconds} s; nothing was changed.`));
-    else if (job?.status === "done") parts.push(make("p", {}, `Done in ${job.seconds} s. `, ...(job.kind === "learn" || job.kind === "beside" ? [make("button", { type: "button", class: "go", on: { click: () => { location.hash = "ask"; } } }, "Next: ask")] : [])));
-    clear(byId("job"), ...parts);
-    clear(byId("diagnosed"), ...(["diagnose"].includes(job?.kind) ? parts.map(part => part.cloneNode(true)) : []));
-    if (["structure"].includes(job?.kind) && job.status !== "done") byId("hint").textContent = isRunning ? `${KINDS.structure}: ${stage} (${job.seconds} s)` : job.message || "";
+    const place = { diagnose: "diagnosed", structure: "proposed" }[job?.kind] ?? "job";
+    for (const id of ["job", "diagnosed", "proposed"]) clear(byId(id));
+    const next = place === "job" ? [make("button", { type: "button", class: "go", on: { click: () => { location.hash = "ask"; } } }, "Next: ask")] : [];
+    if (job?.status === "failed") byId(place).append(make("pre", { class: "warning" }, job.message));
+    if (job?.status === "cancelled") byId(place).append(make("p", {}, `Cancelled after ${job.seconds} s; nothing was changed.`));
+    if (job?.status === "done") byId(place).append(make("p", {}, `Done in ${job.seconds} s. `, ...next));
   }
   const runFile = (number, file) => `/run/${number}/${file}?token=${encodeURIComponent(token)}`;
   function drawRuns() {
