@@ -153,9 +153,12 @@
       make("td", { class: "label", "data-title": "values" }, make("span", { class: "values" }, ...values, column.different > column.values.length ? `, ... (${column.different.toLocaleString("en")} different)` : "")),
       make("td", { class: "label", "data-title": "states" }, ...parts), make("td", { class: "label", "data-title": "not observed" }, ...missing), make("td", { class: "label", "data-title": "is" }, role));
   }
+  const cuts = new Map();  // asked for once
   async function cut(column, bins, shown) {
+    const key = JSON.stringify([column.name, bins, project.data, project.delimiter, project.encoding, project.decimal, project.missing]);
+    if (!cuts.has(key)) cuts.set(key, ask("/intervals", { project, column: column.name, bins }));
     try {
-      shown.textContent = (await ask("/intervals", { project, column: column.name, bins })).labels.join("  ");
+      shown.textContent = (await cuts.get(key)).labels.join("  ");
     } catch (error) { shown.textContent = error.message; }
   }
 
