@@ -2,10 +2,11 @@
 
 1. Mechanisms of missing values are learned, or given.
 2. The seed: greedy equivalence search on paired gains (`lacunet.structure.ges`).
-3. Up to eight rounds: draw completions of the rows, search orders for the DAG that scores best on
+3. Up to twelve rounds: draw completions of the rows, search orders for the DAG that scores best on
    them, and accept it only if the exact BIC of the observed cells rises. They are drawn from a
-   network somewhat wider than the best so far or, if that leads to a worse one, from the best so
-   far. The search ends when fresh draws lead to the same class again, or either way to a worse.
+   network somewhat wider than the best so far or, if that leads to nothing better, from the best
+   so far. After three rounds in a row without a rise come single moves that the exact score
+   accepts (`lacunet.structure.polish`); where these lead far, another round.
 4. CPTs by `lacunet.learn`, arc strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
@@ -52,14 +53,16 @@ from lacunet.structure.search import Constraints, Dag, Screen, better_dags, wide
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
-MOST_ROUNDS = 8
+MOST_ROUNDS = 12
+PATIENCE = 3  # rounds in a row that lead to nothing better
+WORTH_A_ROUND = 1.0  # a rise of the exact score that makes another round worth while
+FEW_ROWS, FEW_ROWS_DRAWS = 2_000, 3  # with fewer rows a round has so many completions, else one
 MANY_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
 WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
 STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
 REPLICATES = 20
-Result = Literal["rises", "same", "falls"]
 EM_SECONDS = 600.0  # that the CPTs of the result may take
 
 
@@ -126,6 +129,7 @@ class Search:
     fit: Fit | None = None
     ordered: Ordered | None = None
     completions: list[Rows] = field(default_factory=list)
+    screen: Screen | None = None
     trace: list[Round] = field(default_factory=list)
     ended: str = ""
     began: float = field(default_factory=monotonic)
@@ -382,19 +386,21 @@ def _search_incomplete(job: Job, search: Search) -> None:
     search.note("seed", search.fit.score, search.dag, is_accepted=True)
     wide = Gains(seed_rows, WIDE_SHARE)
     ways: list[Gains | None] = [wide, None] if job.table.rows < MANY_ROWS else [None]
-    failures = 0
+    still = 0
     for at in range(MOST_ROUNDS):
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
-        result = _round(job, search, at, ways[failures])
-        if result == "rises":
-            ways, failures = [*ways[failures:], *ways[:failures]], 0
-        failures += result == "falls"
-        if result == "same" or failures == len(ways):
-            search.ended = "converged"
-            break
-    else:
-        search.ended = "round limit"
+        way = ways[still % len(ways)]
+        if _round(job, search, at, way) >= WORTH_A_ROUND:
+            ways, still = [way, *(other for other in ways if other is not way)], 0
+        else:
+            still += 1
+        if still == PATIENCE:
+            if _polish(job, search) < WORTH_A_ROUND:
+                search.ended = "converged"
+                return
+            still -= 1
     _polish(job, search)
+    search.ended = "round limit"
 
 
 def _forecast(search: Search, at: int) -> str:
@@ -406,8 +412,8 @@ def _forecast(search: Search, at: int) -> str:
     return text
 
 
-def _round(job: Job, search: Search, at: int, wide: Gains | None) -> Result:
-    """Draw, search, judge: whether the exact score rises, or the class is the same again.
+def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
+    """Draw, search, judge: by how much the exact score rises, or would fall.
 
     Completions are drawn from the network so far or, given gains, from a wider one.
     """
@@ -418,6 +424,7 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> Result:
     drawn = job.judge.draw(source, _draws(job.table.rows), job.rng)
     job.deadline.check()
     rows = Rows.stacked(drawn)
+    search.screen = search.screen or Screen.of(Rows.of(drawn[0]))
     *_, best = better_dags(
         rows,
         search.dag,
@@ -425,30 +432,32 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> Result:
         job.score,
         job.rng,
         job.deadline,
-        screened=Rows.of(drawn[0]),
+        search.screen,
     )
     is_same = _class(job, best.parents) == _class(job, search.dag)
     fit = search.fit if is_same else job.judge.fit(best.parents, near=search.fit, rows=rows)
-    rises = fit.score > search.fit.score + LEAST_RISE
+    rise = fit.score - search.fit.score
+    rises = rise > LEAST_RISE
     search.note(f"round {at + 1}", fit.score, best.parents, is_accepted=rises)
     if rises:
         search.fit, search.dag = fit, best.parents
     if rises or is_same:
         search.ordered, search.completions = best, [Rows.of(one) for one in drawn]
-    return "rises" if rises else "same" if is_same else "falls"
+    return rise
 
 
-def _polish(job: Job, search: Search) -> None:
-    """Single moves that the exact judge accepts."""
+def _polish(job: Job, search: Search) -> float:
+    """Make the single moves that the exact judge accepts; by how much the score rises."""
     assert search.fit is not None
+    assert search.screen is not None
+    before = search.fit.score
     draws = _draws(job.table.rows)
-    drawn = job.judge.draw(search.fit, 1, job.rng)
-    screen = Screen.of(Rows.of(drawn[0]))
     nodes = range(len(search.dag))
-    candidates = [screen.candidates(y, search.dag, job.constraints) for y in nodes]
+    candidates = [search.screen.candidates(y, search.dag, job.constraints) for y in nodes]
     for fit in polished(job.judge, search.fit, job.constraints, candidates, draws, job.rng):
         search.fit, search.dag = fit, fit.dag
         search.note("moves", fit.score, fit.dag, is_accepted=True)
+    return search.fit.score - before
 
 
 def _class(job: Job, dag: Dag) -> Cpdag:
@@ -457,7 +466,7 @@ def _class(job: Job, dag: Dag) -> Cpdag:
 
 def _draws(rows: int) -> int:
     """The completions of a round: the fewer rows, the more."""
-    return 5 if rows < 2_000 else 3 if rows < MANY_ROWS else 2
+    return FEW_ROWS_DRAWS if rows < FEW_ROWS else 1
 
 
 def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, Strength]:

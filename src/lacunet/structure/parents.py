@@ -179,11 +179,14 @@ class _Family:
     @classmethod
     def of(cls, child: int, candidates: Sequence[int], rows: Rows, total: float) -> _Family:
         """The configurations of some rows, or the rows themselves where few are equal."""
-        columns, weights = rows.configurations([child, *candidates])
-        each: FloatArray | float = weights * (total / weights.sum())
-        if rows.weigh_the_same and len(weights) > rows.rows / 2:
-            columns = [rows.columns[node].astype(np.int64) for node in (child, *candidates)]
+        scope = [child, *candidates]
+        each: FloatArray | float
+        if rows.weigh_the_same and rows.differ_in(scope):
+            columns = [rows.columns[node].astype(np.int64) for node in scope]
             each = total / rows.rows
+        else:
+            columns, weights = rows.configurations(scope)
+            each = weights * (total / weights.sum())
         radix = [rows.sizes[node] for node in candidates]
         return cls(columns[0], columns[1:], rows.sizes[child], radix, each)
 
@@ -245,7 +248,12 @@ class _Family:
                 yield counts[begin // self.states : end // self.states], fit
 
     def ceiling(self) -> float:
-        """The log-likelihood of the child given all candidates: no set of them has more."""
+        """The log-likelihood of the child given all candidates: no set of them has more.
+
+        Where few rows are equal in these it is little below zero, which is taken in its place.
+        """
+        if isinstance(self.weights, float):
+            return 0.0
         keys, bound = np.zeros(len(self.own), np.int64), 1
         for column, size in zip(self.others, self.radix, strict=True):
             if bound * size > LARGEST_KEY:

@@ -17,6 +17,8 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
 
+SAMPLE = 1_000  # rows that are looked at to see whether many are equal
+
 Integers = NDArray[np.int64]
 
 
@@ -106,6 +108,13 @@ class Rows:
         first[place[::-1]] = np.arange(self.rows)[::-1]
         weights = np.bincount(place, self.weights, len(found)).astype(np.float64)
         return [self.columns[node][first].astype(np.int64) for node in scope], weights
+
+    def differ_in(self, scope: Sequence[int]) -> bool:
+        """Whether most of a sample of the rows are different in some variables."""
+        some = self.thinned(SAMPLE)
+        if some is self:
+            return False
+        return len(some.configurations(scope)[1]) > some.rows / 2
 
     def thinned(self, most: int) -> Rows:
         """At most so many rows, evenly spaced, that stand for all."""

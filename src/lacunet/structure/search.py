@@ -112,16 +112,16 @@ def better_dags(
     score: Score,
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
-    screened: Rows | None = None,
+    screen: Screen | None = None,
 ) -> Iterator[Ordered]:
     """Ever better DAGs for complete rows, from another DAG on; the last is the best found.
 
     Parameters
     ----------
-    screened
-        The rows that candidates are chosen from, where not all: one of several completions.
+    screen
+        What candidates are chosen by; these rows if None.
     """
-    screen = Screen.of(screened or rows)
+    screen = screen or Screen.of(rows)
     dag, order = start, constraints.order(start)
     found: Ordered | None = None
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
