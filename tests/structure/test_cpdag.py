@@ -13,6 +13,7 @@ from lacunet.structure.cpdag import (
     Parents,
     compare_structures,
     compelled_arcs,
+    cpdag_of,
     extension,
     to_cpdag,
     topological,
@@ -59,6 +60,28 @@ def test_an_arc_is_compelled_if_every_equivalent_dag_has_it() -> None:
         shared = set.intersection(*arcs)
         for parents in group:
             assert compelled_arcs(parents) == shared
+
+
+def test_what_is_known_directs_the_arcs_that_all_members_share_which_agree_with_it() -> None:
+    rng = np.random.default_rng(0)
+    classes: dict[object, list[Parents]] = {}
+    for dag in all_dags():
+        classes.setdefault(independences(dag), []).append(dag)
+    for members in classes.values():
+        for dag in members:
+            arcs = {(x, y) for y, own in enumerate(dag) for x in own}
+            forbidden = rng.random((NODES, NODES)) < rng.choice([0.1, 0.3])
+            for x, y in arcs:
+                forbidden[x, y] = False
+            left = [
+                {(x, y) for y, own in enumerate(other) for x in own}
+                for other in members
+                if not any(forbidden[x, y] for y, own in enumerate(other) for x in own)
+            ]
+            found = cpdag_of(("A", "B", "C", "D"), dag, forbidden)
+            shared = set.intersection(*left)
+            assert found.compelled == {("ABCD"[x], "ABCD"[y]) for x, y in shared}
+            assert found.edges == len(arcs)
 
 
 def test_an_extension_of_a_class_is_one_of_its_members() -> None:

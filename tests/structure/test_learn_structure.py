@@ -436,10 +436,36 @@ def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> N
     assert max(others, default=0) <= 0.3
 
 
+def test_what_is_said_beforehand_directs_edges() -> None:
+    rng = np.random.default_rng(2)
+    a = rng.integers(0, 2, 600)
+    b, c = (np.where(rng.random(600) < 0.1, 1 - a, a) for _ in range(2))
+    d = np.where(rng.random(600) < 0.1, 1 - c, c)
+    rows = {"A": a, "B": b, "C": c, "D": d}
+    assert str(lc.learn_structure(rows, strengths=0).cpdag) == "A -- B\nA -- C\nC -- D"
+    tiers = lc.learn_structure(rows, strengths=0, tiers=[["B"], ["A", "C", "D"]])
+    assert str(tiers.cpdag) == "B -> A\nA -> C\nC -> D"  # no collider at A, nor at C
+    required = lc.learn_structure(rows, strengths=0, required="C -> D")
+    assert ("C", "D") in required.cpdag.compelled
+    assert lc.compare_structures(required.network, required).is_equivalent
+
+
 def test_required_parents_with_too_many_states_are_refused() -> None:
     rows = {name: [str(i % 40) for i in range(80)] for name in "ABCD"}
     with pytest.raises(LacunetError, match="'D' with its required parents would have more than"):
         lc.learn_structure(rows, required="A, B, C -> D")
+
+
+def test_learned_mechanisms_are_named_with_what_they_may_be() -> None:
+    rng = np.random.default_rng(0)
+    a, b, c, d = rng.integers(0, 2, (4, 1_000)).astype(object)
+    rows = {"A": a}
+    for name, codes, rate in (("B", b, np.where(a == 1, 0.5, 0.1)), ("C", c, 0.2), ("D", d, 0.2)):
+        rows[name] = np.where(rng.random(1_000) < rate, None, codes)
+    lines = str(lc.learn_structure(rows, strengths=0).missingness).splitlines()
+    assert lines[1].startswith("# if it is, what is named here as a cause may only stand in for X")
+    assert lines[2].startswith("A -> R[B]  # learned")
+    assert lines[3:] == ["R[C]; R[D]  # no cause found"]
 
 
 def test_one_column_is_a_network_without_arcs() -> None:

@@ -58,6 +58,7 @@ NOT_SHOWN = -1
 CANNOT_BE_SEEN = (
     "whether a value is missing because of what it is (X -> R[X]) cannot be seen in any data"
 )
+MAY_STAND_IN = "if it is, what is named here as a cause may only stand in for X: it goes with X"
 
 Column = NDArray[np.int64]
 
@@ -277,7 +278,10 @@ class LearnedGraph(MissingnessGraph):
                 f"{named(node)} -> {Mechanism(variable)}  # {self.origin_of[node, variable]}"
                 for node in nodes
             ]
-            lines += [] if nodes else [f"{Mechanism(variable)}  # no cause found"]
+        if any(self.causes.values()):
+            lines.insert(1, f"# {MAY_STAND_IN}")
+        without = [str(Mechanism(name)) for name, nodes in self.causes.items() if not nodes]
+        lines += [f"{'; '.join(without)}  # no cause found"] if without else []
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[type[MissingnessGraph], tuple[object, ...]]:

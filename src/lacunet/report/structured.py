@@ -15,7 +15,7 @@ def structure_as_text(found: LearnedStructure) -> str:
     network = found.network
     lines = [
         f"{counted(len(network.variables), 'variable')}, {counted(found.cpdag.edges, 'edge')} "
-        f"({counted(len(found.cpdag.compelled), 'arc')} whose direction the data tell) "
+        f"({counted(len(found.cpdag.compelled), 'arc')} whose direction is told) "
         f"from {counted(found.rows, 'row')} in {found.seconds:.1f} s",
         f"{found.why}; {found.ended}",
     ]

@@ -39,7 +39,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.structure.columns import read_columns, remarks
-from lacunet.structure.cpdag import Arc, Cpdag, Parents, to_cpdag
+from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
 from lacunet.structure.gains import Gains, pair_tables
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import Fit, Judge, network_of
@@ -82,11 +82,12 @@ class LearnedStructure:
     """A network learned from data alone.
 
     ``network`` has the learned CPTs. The data tell its DAG only up to Markov equivalence:
-    ``cpdag`` is what they tell. ``score`` is the observed data's BIC (or BDeu, for complete data,
-    if that was asked for), ``trace`` how it came about. ``strengths`` says of each arc in how many
-    bootstrap replicates it was found. ``missingness`` is the graph of mechanisms, None where
-    nothing is missing or it was assumed completely at random. ``ended`` is "converged", "round
-    limit", "closed form", "time limit", "memory limit" or "interrupted".
+    ``cpdag`` is what they tell together with what was said beforehand. ``score`` is the observed
+    data's BIC (or BDeu, for complete data, if that was asked for), ``trace`` how it came about.
+    ``strengths`` says of each arc in how many bootstrap replicates it was found. ``missingness``
+    is the graph of mechanisms, None where nothing is missing or it was assumed completely at
+    random. ``ended`` is "converged", "round limit", "closed form", "time limit", "memory limit"
+    or "interrupted".
     """
 
     network: Network
@@ -250,7 +251,7 @@ def learn_structure(
     structure = network_of(job.columns, search.dag)
     return LearnedStructure(
         network=_with_cpts(job, search, structure, prior),
-        cpdag=to_cpdag(structure),
+        cpdag=cpdag_of(network.variables, list(map(set, search.dag)), constraints.contradicted),
         score=_score(search),
         trace=tuple(search.trace),
         strengths=_strengths(job, search, strengths),

@@ -23,6 +23,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.structure.parents import ParentSets
 
 IMPROVEMENT = 1e-6  # what scores differ by at least, rounding aside
+GOLDEN_RATIO = (1 + 5**0.5) / 2
 NO_ROOM = 1e-9  # places nearer than this are spread out again
 
 
@@ -57,6 +58,9 @@ class Scores:
         for node, parents in enumerate(required):
             for parent in parents:
                 self.requiring[parent].add(node)
+        # Where in a gap each variable is put: never where another one would be, since two of the
+        # same place cannot be told apart by a third that belongs between them.
+        self.share = [0.25 + 0.5 * (node * GOLDEN_RATIO % 1) for node in range(len(sets))]
         self.tied = {node for node, own in enumerate(required) if own or self.requiring[node]}
 
     def masks(self, places: Sequence[float]) -> list[int]:
@@ -162,7 +166,7 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     if high - low < NO_ROOM:
         places[:] = _places(_order(places))
         return (node,)
-    places[node] = (low + high) / 2
+    places[node] = low + (high - low) * scores.share[node]
     passed = others[behind:to] if to > behind else others[to:behind]
     changed = set(scores.near[node])
     for other in passed:

@@ -51,6 +51,14 @@ class Constraints:
         own = self.forbidden & ~np.eye(len(self.required), dtype=bool)
         return not own.any() and not any(self.required)
 
+    @property
+    def contradicted(self) -> NDArray[np.bool_]:
+        """The arcs that are forbidden, or against required ones."""
+        against = self.forbidden.copy()
+        for y, own in enumerate(self.required):
+            against[y, list(own)] = True
+        return against
+
     def order(self, dag: Sequence[set[int]] | Dag) -> list[int]:
         """An order that required arcs respect, and those of a DAG where they can."""
         place = {node: at for at, node in enumerate(_topological(dag))}
