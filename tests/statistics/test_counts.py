@@ -12,7 +12,15 @@ from lacunet.model.network import Network
 from lacunet.statistics import count as engine
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts
-from lacunet.statistics.distinct import _by_address, _by_hash, pack, unpack
+from lacunet.statistics.distinct import (
+    _by_address,
+    _by_hash,
+    ascending,
+    distinct,
+    numbered,
+    pack,
+    unpack,
+)
 from lacunet.statistics.errors import ScopeError
 from strategies import networks, tables
 
@@ -139,3 +147,17 @@ def test_a_network_is_counted_in_fewer_tables_than_it_has_families() -> None:
     assert sorted(family for _, members in unions for family in members) == sorted(families)
     assert all(set(family) <= set(union) for union, members in unions for family in members)
     assert len(unions) <= 3
+
+
+@given(st.lists(st.integers(0, 2**61)), st.booleans())
+def test_distinct_keys_are_numbered_in_ascending_order_by_every_way(
+    keys: list[int], in_order: bool
+) -> None:
+    array = np.array(sorted(keys) if in_order else keys, np.int64)
+    expected = sorted(set(keys))
+    for found, place in (distinct(array, 2**62), numbered(array)[::2]):
+        assert found.tolist() == expected
+        assert found[place].tolist() == array.tolist()
+    assert ascending(array).tolist() == expected
+    first = numbered(array)[1]
+    assert first.tolist() == [array.tolist().index(key) for key in expected]

@@ -16,8 +16,8 @@ from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.count import count
 from lacunet.statistics.folds import divided, folds_of
-from lacunet.statistics.groups import count_folds_in_groups, group_rows
-from lacunet.statistics.influence import Influence, influence
+from lacunet.statistics.groups import count_folds_in_groups, folds_of_groups, group_rows
+from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.rows import distinct_rows
 from lacunet.uncertainty.direct import counted_spread, grouped_spread
@@ -55,8 +55,10 @@ def _moved(
     """What rows move the estimate of a family by, within groups."""
     assert FOLDS is not None
     rows = divided(CHAIN, table, FOLDS)
-    folded = count_folds_in_groups(rows, *group_rows(rows, given), hidden, whole=True)
-    return influence(folded, family, CHAIN.shape(family))
+    groups, group = group_rows(rows, given)
+    mass = folds_of_groups(rows, groups, group)
+    folded = count_folds_in_groups(rows, mass, group, hidden, whole=True)
+    return influence(Moving.of(folded), family, CHAIN.shape(family))
 
 
 def _mar_spread(table: EncodedTable, variable: str, cpt: np.ndarray) -> Spread:

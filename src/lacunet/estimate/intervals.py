@@ -230,18 +230,23 @@ def _by_influence(
             spread_of[name], moves_of[name] = grouped_spread(moved, cpt), moved.moves
         else:
             spread_of[name] = counted_spread(whole.counts[family], cpt)
-            counts = statistics.counts[family]
-            moves_of[name] = np.stack([counts.sampled(one).dense() for one in np.eye(folds.number)])
+            moves_of[name] = np.moveaxis(statistics.counts[family].dense(), -1, 0)
     fallen_of = {name: _fallen(network.family(name), whole) for name in network.variables}
-    networks = []
-    for sample in _replicate_samples(folds):
-        share = float(statistics.tally.weights @ sample) / whole.total
-        tables = {}
-        for name, moves in moves_of.items():
-            cells = np.maximum(np.tensordot(sample, moves, axes=1), 0.0) + share * fallen_of[name]
-            prior = concentration_of(setting.used_prior, name)
-            tables[name], _ = posterior_mode(cells, 1.0, prior, network.possible(name))
-        networks.append(network.with_tables(tables))
+    samples = _replicate_samples(folds)
+    shares = samples @ statistics.tally.weights / whole.total
+    tables_of = {}  # a table for each sample
+    for name, moves in moves_of.items():
+        cells = np.maximum(np.tensordot(samples, moves, axes=1), 0.0)
+        cells += np.multiply.outer(shares, fallen_of[name])
+        prior = concentration_of(setting.used_prior, name)
+        possible = network.possible(name)
+        if possible is not None:
+            possible = np.broadcast_to(possible, cells.shape)
+        tables_of[name], _ = posterior_mode(cells, 1.0, prior, possible)
+    networks = [
+        network.with_tables({name: tables[at] for name, tables in tables_of.items()})
+        for at in range(len(samples))
+    ]
     pseudo_of = pseudo_counts(setting.used_prior, network)
     replicates = Replicates(
         network, tuple(networks), folds.scales, folds.degrees, whole.total, pseudo_of
@@ -249,10 +254,10 @@ def _by_influence(
     return Uncertainty(network, spread_of, INFLUENCE, replicates, whole.total)
 
 
-def _fallen(family: Scope, whole: Statistics) -> FloatArray | float:
+def _fallen(family: Scope, whole: Statistics) -> FloatArray:
     """What fell back on the estimate without groups: no fold moves it."""
     if family not in whole.reduced:
-        return 0.0
+        return np.zeros((1,) * len(family))
     (groups,) = whole.reduced[family]
     joint, _ = over_groups(groups, whole.total, lambda: direct_mcar(whole.counts[family]))
     return np.asarray(whole.total * joint - groups.inside)

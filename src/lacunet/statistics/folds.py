@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, Copies, EncodedTable, code_type
 from lacunet.model.network import FloatArray, Network
-from lacunet.statistics.distinct import Index
+from lacunet.statistics.distinct import Index, numbered
 from lacunet.statistics.problems.ragged import hash64, ranges, runs
 from lacunet.statistics.units import LeftOut, Units
 
@@ -147,7 +147,7 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
         assert table.design is not None
         numbers = folds.left_out.numbers(table.design)
         hashes = hash64(hashes + hash64(numbers, 2), 2)
-    hashes, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    hashes, first, group = numbered(hashes)
     weights, rows, squares = _sums(table, group, len(hashes))
     units = weights**2 / squares
     row, fold, inside = fallen(hashes, units, folds)
@@ -222,7 +222,7 @@ def fallen(hashes: Hashes, units: FloatArray, folds: Folds) -> tuple[Index, Inde
     falls = np.searchsorted(ends, chance, "right")
     pieces.append((rest, falls, (units - whole)[rest]))
     row, fold, inside = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
-    keys, place = np.unique(row * len(folds.shares) + fold, return_inverse=True)
+    keys, _, place = numbered(row * len(folds.shares) + fold)
     inside = np.bincount(place, inside, minlength=len(keys)).astype(np.float64)
     row, fold = np.divmod(keys, len(folds.shares))
     is_there = inside > 0

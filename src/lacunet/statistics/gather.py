@@ -39,9 +39,10 @@ from lacunet.statistics.groups import (
     Groups,
     count_folds_in_groups,
     count_in_groups,
+    folds_of_groups,
     group_rows,
 )
-from lacunet.statistics.influence import Influence, influence
+from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.saved.parts import Part
@@ -424,7 +425,7 @@ def with_reduced(
             solved = _solved(asked, cells, how.needs.folds)
             reduced[asked.family] = tuple(one.about(asked.family, sizes) for one in solved)
             if asked.influence and isinstance(cells, FoldedGroups):
-                moved[asked.family] = influence(cells, asked.family, sizes)
+                moved[asked.family] = influence(Moving.of(cells), asked.family, sizes)
     waiting = {scope: own for scope, own in statistics.grouped.items() if scope not in reduced}
     return replace(statistics, reduced=reduced, influence=moved, grouped=waiting)
 
@@ -450,6 +451,7 @@ def _in_groups(
 ]:
     """What the groups of rows say of each family; of those that parts share, the counts."""
     groups: dict[Scope, tuple[Groups, NDArray[np.intp]]] = {}
+    mass_of: dict[Scope, GroupedCounts] = {}
     reduced: dict[Scope, tuple[Reduced, ...]] = {}
     moved: dict[Scope, Influence] = {}
     grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
@@ -460,8 +462,14 @@ def _in_groups(
             break
         if given not in groups:
             groups[given] = group_rows(table, given)
-        in_groups = count_in_groups if how.needs.folds is None else count_folds_in_groups
-        cells: GroupedCounts | FoldedGroups = in_groups(table, *groups[given], hidden, whole)
+            if how.needs.folds is not None:
+                mass_of[given] = folds_of_groups(table, *groups[given])
+        cells: GroupedCounts | FoldedGroups
+        if given in mass_of:
+            cells = count_folds_in_groups(table, mass_of[given], groups[given][1], hidden, whole)
+        else:
+            cells = count_in_groups(table, *groups[given], hidden, whole)
+        moving: Moving | None = None
         solved: list[Solved] = []  # the same for all families with this hidden part
         for asked in alike:
             progress("grouping", len(reduced) + len(grouped), len(hidden_parts), asked.family[-1])
@@ -472,7 +480,8 @@ def _in_groups(
             solved = solved or _solved(asked, cells, how.needs.folds)
             reduced[asked.family] = tuple(one.about(asked.family, sizes) for one in solved)
             if asked.influence and isinstance(cells, FoldedGroups):
-                moved[asked.family] = influence(cells, asked.family, sizes)
+                moving = moving or Moving.of(cells)
+                moved[asked.family] = influence(moving, asked.family, sizes)
     return reduced, moved, grouped
 
 

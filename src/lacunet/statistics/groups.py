@@ -135,7 +135,7 @@ class FoldedGroups:
         """The fold of each entry of ``cells``."""
         return self._runs[2]
 
-    @property
+    @cached_property
     def whole(self) -> tuple[GroupedCounts, Index]:
         """The cells of all folds together, and the place among them of each entry of ``cells``."""
         starts, _, fold = self._runs
@@ -188,13 +188,17 @@ def count_in_groups(
     return _counted(table, groups, group, hidden, _telling(table, hidden, whole))
 
 
+def folds_of_groups(table: EncodedTable, groups: Groups, group: Index) -> GroupedCounts:
+    """The weight of each fold in each group."""
+    return _counted(table, groups, group, (FOLD,), np.arange(table.rows))
+
+
 def count_folds_in_groups(
-    table: EncodedTable, groups: Groups, group: Index, hidden: Scope, whole: bool
+    table: EncodedTable, mass: GroupedCounts, group: Index, hidden: Scope, whole: bool
 ) -> FoldedGroups:
-    """The same for rows that are divided into folds."""
-    mass = _counted(table, groups, group, (FOLD,), np.arange(table.rows))
+    """The same as `count_in_groups` for rows in folds, whose weights in the groups are ``mass``."""
     rows = _telling(table, hidden, whole)
-    return FoldedGroups(mass, _counted(table, groups, group, (*hidden, FOLD), rows))
+    return FoldedGroups(mass, _counted(table, mass.groups, group, (*hidden, FOLD), rows))
 
 
 def _telling(table: EncodedTable, hidden: Scope, whole: bool) -> Index:

@@ -40,7 +40,7 @@ import numpy as np
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index, distinct
-from lacunet.statistics.groups import FoldedGroups, GroupedCounts
+from lacunet.statistics.groups import FoldedGroups
 from lacunet.statistics.problems.ragged import ranges, runs
 
 PAIRS_AT_A_TIME = 2**22  # of a fold and a cell of the same group
@@ -88,50 +88,105 @@ class Influence:
         return np.asarray(np.maximum(means + squares, 0.0))
 
 
-def influence(folded: FoldedGroups, family: Scope, sizes: Sequence[int]) -> Influence:
+@dataclass(frozen=True)
+class Moving:
+    r"""What the groups of rows say about how sure any CPT is; the family is not looked at yet.
+
+    ``share`` is :math:`P_g(y)` of each (group, cell) of ``shown``; ``alpha`` and ``beta`` are the
+    coefficients of each group; ``own`` is what each entry of the cells moves itself, ``moved`` what
+    each fold of a group moves the mean of the group by.
+    """
+
+    folded: FoldedGroups
+    share: FloatArray
+    alpha: FloatArray
+    beta: FloatArray
+    own: FloatArray
+    moved: FloatArray
+
+    @classmethod
+    def of(cls, folded: FoldedGroups) -> Moving:
+        """That of groups of rows: those that show the partially observed part of a family."""
+        shown = folded.whole[0]
+        mass, group = shown.groups.weights, shown.group
+        entered = added_up(group, shown.tally.weights, len(mass))
+        squares = added_up(folded.mass.group, folded.mass.tally.squares, len(mass))
+        number = _quotient(mass**2, squares)  # n_g
+        size = _quotient(entered**2, added_up(group, shown.tally.squares, len(mass)))  # m_g
+        rest = _quotient(number**2 - number, size)
+        unbiased = np.divide(size, size - 1, out=np.ones_like(size), where=size > 1)
+        beta = rest * unbiased
+        alpha = np.where(size > 1, number - beta, number)
+        unit = _quotient(mass, number) ** 2
+        factor = np.sqrt(_quotient((number - 1).clip(0) * size, number * (size - 1)))
+        times = _quotient(mass, entered) * np.where(size <= LONE, 1.0, factor)  # n_g k_g / m_g
+        moved = folded.mass.tally.weights - times[folded.mass.group] * _entered(folded)
+        moved[(size <= LONE)[folded.mass.group]] = 0.0
+        return cls(
+            folded,
+            share=shown.tally.weights / entered[group],  # p
+            alpha=alpha * unit,
+            beta=beta * unit,
+            own=times[folded.cells.group] * folded.cells.tally.weights,
+            moved=moved,
+        )
+
+    def means(self, place: Index, cells: int) -> FloatArray:
+        r"""What the means move: :math:`(n_{gf} - n_g k_g m_{gf} / m_g) P_g(y)`, by fold."""
+        mass, shown = self.folded.mass, self.folded.whole[0]
+        folds = self.folded.cells.cardinalities[-1]
+        cells_of = np.bincount(shown.group, minlength=len(mass.groups.weights))
+        first = (np.cumsum(cells_of) - cells_of)[mass.group]
+        length = cells_of[mass.group]
+        found = np.zeros(folds * cells)
+        before = np.cumsum(length)
+        is_small = len(before) and before[-1] < PAIRS_AT_A_TIME
+        for begin, end in [(0, len(length))] if is_small else runs(before // PAIRS_AT_A_TIME):
+            entry = np.repeat(np.arange(begin, end), length[begin:end])
+            cell = ranges(first[begin:end], length[begin:end])
+            found += added_up(
+                mass.cells[entry] * cells + place[cell],
+                self.moved[entry] * self.share[cell],
+                folds * cells,
+            )
+        return found
+
+
+def _entered(folded: FoldedGroups) -> FloatArray:
+    """The weight of the rows of each group and fold that show the family: :math:`m_{gf}`."""
+    mass, folds = folded.mass, folded.cells.cardinalities[-1] + 1
+    keys = mass.group * folds + mass.cells  # ascending: groups, then folds
+    entries = np.searchsorted(keys, folded.cells.group * folds + folded.fold)
+    return added_up(entries, folded.cells.tally.weights, len(keys))
+
+
+def influence(moving: Moving, family: Scope, sizes: Sequence[int]) -> Influence:
     """What the groups of rows say about how sure the CPT of a family is.
 
     Parameters
     ----------
-    folded
-        The groups, and the rows that show all of the family's partially observed part.
+    moving
+        What they say whatever the family; they show all of its partially observed part.
     family, sizes
         The variables of the family, child last, and their numbers of states.
     """
+    folded, share, alpha, beta = moving.folded, moving.share, moving.alpha, moving.beta
     shown, at_whole = folded.whole
-    states, folds = sizes[-1], folded.cells.cardinalities[-1]
+    states, folds, configurations = sizes[-1], folded.cells.cardinalities[-1], prod(sizes[:-1])
     mass, group = shown.groups.weights, shown.group
-    entered = added_up(group, shown.tally.weights, len(mass))
-    share = shown.tally.weights / entered[group]  # p
     place = shown.in_family(family, sizes)
-    pairs, pair = distinct(group * prod(sizes[:-1]) + place // states, len(mass) * prod(sizes[:-1]))
+    pairs, pair = distinct(group * configurations + place // states, len(mass) * configurations)
     in_row = added_up(pair, share, len(pairs))  # q
-    in_group, of_pair = np.divmod(pairs, prod(sizes[:-1]))
-
-    squares = added_up(folded.mass.group, folded.mass.tally.squares, len(mass))
-    number = _quotient(mass**2, squares)  # n_g
-    size = _quotient(entered**2, added_up(group, shown.tally.squares, len(mass)))  # m_g
-    rest = _quotient(number**2 - number, size)
-    unbiased = np.divide(size, size - 1, out=np.ones_like(size), where=size > 1)
-    beta = rest * unbiased
-    alpha = np.where(size > 1, number - beta, number)
-    unit = _quotient(mass, number) ** 2
-    alpha, beta = alpha * unit, beta * unit
+    in_group, of_pair = np.divmod(pairs, configurations)
 
     def cells(values: FloatArray) -> FloatArray:
         return added_up(place, values, prod(sizes)).reshape(tuple(sizes))
 
     def rows(values: FloatArray) -> FloatArray:
-        summed = added_up(of_pair, values, prod(sizes[:-1]))
-        return summed.reshape((*sizes[:-1], 1))
+        return added_up(of_pair, values, configurations).reshape((*sizes[:-1], 1))
 
-    factor = np.sqrt(_quotient((number - 1).clip(0) * size, number * (size - 1)))
-    times = _quotient(mass, entered) * np.where(size <= LONE, 1.0, factor)  # n_g k_g / m_g
-    fold_cell = folded.fold * prod(sizes) + place[at_whole]
-    own = added_up(
-        fold_cell, times[folded.cells.group] * folded.cells.tally.weights, folds * prod(sizes)
-    )
-    moves = own + _means(folded, shown, share, times, size <= LONE, place, prod(sizes))
+    own = added_up(folded.fold * prod(sizes) + place[at_whole], moving.own, folds * prod(sizes))
+    moves = own + moving.means(place, prod(sizes))
     return Influence(
         cells(mass[group] * share),
         cells(alpha[group] * share**2),
@@ -141,34 +196,6 @@ def influence(folded: FoldedGroups, family: Scope, sizes: Sequence[int]) -> Infl
         rows(beta[in_group] * in_row),
         moves.reshape(folds, *sizes),
     )
-
-
-def _means(
-    folded: FoldedGroups,
-    shown: GroupedCounts,
-    share: FloatArray,
-    times: FloatArray,
-    is_lone: np.typing.NDArray[np.bool_],
-    place: Index,
-    cells: int,
-) -> FloatArray:
-    r"""What the means of groups move: :math:`(n_{gf} - n_g k_g m_{gf} / m_g) P_g(y)`, by fold."""
-    mass, folds = folded.mass, folded.cells.cardinalities[-1]
-    keys = mass.group * (folds + 1) + mass.cells  # ascending: groups, then folds
-    entries = np.searchsorted(keys, folded.cells.group * (folds + 1) + folded.fold)
-    entered = added_up(entries, folded.cells.tally.weights, len(keys))  # m_gf
-    moved = mass.tally.weights - times[mass.group] * entered
-    moved[is_lone[mass.group]] = 0.0
-    first = np.searchsorted(shown.group, mass.group, "left")
-    length = np.searchsorted(shown.group, mass.group, "right") - first
-    found = np.zeros(folds * cells)
-    for begin, end in runs(np.cumsum(length) // PAIRS_AT_A_TIME):
-        entry = np.repeat(np.arange(begin, end), length[begin:end])
-        cell = ranges(first[begin:end], length[begin:end])
-        found += added_up(
-            mass.cells[entry] * cells + place[cell], moved[entry] * share[cell], folds * cells
-        )
-    return found
 
 
 def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:

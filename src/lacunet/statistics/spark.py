@@ -65,6 +65,7 @@ from lacunet.statistics.streamed import (
 )
 
 FOUND = "bucket int, found binary"
+ROWS_OF_A_TASK = 100_000  # at least, after a shuffle: fewer take less time than starting a task
 MERGES = 8  # tasks that add up what all others found
 SALT = 255  # another than those by which a task spreads its rows again
 LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
@@ -142,7 +143,7 @@ class OnSpark:
         """The rows as they are, or as codes with those in one task that agree on the key."""
         if task.asked.together is None:
             return self.frame
-        tasks = max(_shuffled(self.frame), ceil(self.counts.rows / task.room))
+        tasks = shuffle_tasks(self.counts.rows, task.room, _shuffled(self.frame))
         coded = self.frame.mapInArrow(partial(_coded, _version(), pickle.dumps(task)), task.coded)
         return coded.repartition(tasks, "key")
 
@@ -343,6 +344,22 @@ def _collected(rows: Any, task: Task) -> Met:
     if isinstance(found, LacunetError):
         raise found
     return found
+
+
+def shuffle_tasks(rows: int, room: int, setting: int) -> int:
+    """Into how many tasks to bring rows together.
+
+    As many as Spark is set to, but not so many that most of their time goes into starting them, nor
+    so few that one has more rows than it has room for.
+
+    Examples
+    --------
+    >>> shuffle_tasks(10**6, room=10**6, setting=200)
+    10
+    >>> shuffle_tasks(10**9, room=10**6, setting=200)
+    1000
+    """
+    return max(1, min(setting, ceil(rows / ROWS_OF_A_TASK)), ceil(rows / room))
 
 
 def _shuffled(frame: Any) -> int:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.elimination.batched import improved
 from lacunet.model.network import FloatArray
+from lacunet.statistics.distinct import ascending
 from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, side_by_side
 
@@ -111,7 +112,7 @@ def _edges(members: Ragged, slices: Slices) -> Ragged:
     beside = slices.missing.take(slices.missing.owners)  # for each axis, all axes of its slice
     one, two = np.repeat(slices.missing.items, beside.lengths), beside.items
     steps = len(members.items)
-    keys = np.unique((one * steps + two)[one != two])
+    keys = ascending((one * steps + two)[one != two])
     return Ragged.of_lengths(np.bincount(keys // steps, minlength=steps), keys % steps)
 
 

@@ -13,6 +13,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.statistics.distinct import ascending, numbered
+
 Integers = NDArray[np.int64]
 DENSE = 32  # cells of a matrix for each item: filling them takes less time than sorting it
 
@@ -43,7 +45,7 @@ class Ragged:
             holds = np.zeros((rows, width), dtype=bool)
             holds[owners, items] = True
             return cls.of_lengths(holds.sum(axis=1), np.nonzero(holds)[1])
-        keys = np.unique(owners * width + items)
+        keys = ascending(owners * width + items)
         return cls.of_lengths(np.bincount(keys // width, minlength=rows), keys % width)
 
     def __len__(self) -> int:
@@ -73,7 +75,8 @@ class Ragged:
 
     def take(self, rows: Integers) -> Ragged:
         """The given rows, in the given order, with repetition."""
-        return Ragged.of_lengths(self.lengths_of(rows), self.items[self.places(rows)])
+        lengths = self.lengths_of(rows)
+        return Ragged.of_lengths(lengths, self.items[ranges(self.starts[rows], lengths)])
 
     def find(self, rows: Integers, items: Integers) -> Integers:
         """Where each item stands in its row, among the items of all rows; -1 where it does not.
@@ -115,9 +118,11 @@ def side_by_side(one: Ragged, two: Ragged) -> Ragged:
     >>> side_by_side(one, one).items.tolist()
     [5, 5, 6, 7, 6, 7]
     """
-    order = np.argsort(np.concatenate([one.owners, two.owners]), kind="stable")
-    items = np.concatenate([one.items, two.items])[order]
-    return Ragged.of_lengths(one.lengths + two.lengths, items)
+    starts = one.starts + two.starts
+    items = np.empty(starts[-1], dtype=np.int64)
+    items[np.arange(len(one.items)) + np.repeat(two.starts[:-1], one.lengths)] = one.items
+    items[np.arange(len(two.items)) + np.repeat(one.starts[1:], two.lengths)] = two.items
+    return Ragged(starts, items)
 
 
 def ranges(starts: Integers, lengths: Integers) -> Integers:
@@ -170,9 +175,7 @@ def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integer
     """
     labels = np.zeros(len(rows), dtype=np.int64) if labels is None else labels
     for salt in count():
-        _, first, group = np.unique(
-            _hashes(rows, labels, salt), return_index=True, return_inverse=True
-        )
+        _, first, group = numbered(_hashes(rows, labels, salt))
         if _are_equal(rows, labels, first[group]):
             return first, group
     raise AssertionError  # count() does not end
