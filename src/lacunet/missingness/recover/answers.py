@@ -39,6 +39,7 @@ from lacunet.model.nodes import Mechanism, named, quoted
 
 QUERY_WORK = 8e5  # for one query, in steps along edges
 STAGES = ((0.05, 0.15), (1.0, 0.85))  # of it, then of the search for two models that look the same
+MOST_STATES = 10  # of a variable that hides itself, in the models that show it
 CHOICES_WORK = 4e6  # for the samples that serve as well
 
 
@@ -163,7 +164,9 @@ def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
             why = _self_censoring(graph.mixed, name)
         else:
             continue
-        witness = in_submodel(Submodel(alone, {name: 2}), asked)
+        states = graph.network.cardinality(name)
+        submodel = Submodel(alone, {name: states if states <= MOST_STATES else 2})
+        witness = in_submodel(submodel, asked)
         return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)
     for name in (name for name in asked.conditions if name in graph.latent):
         why = f"{quoted(name)} is latent: no row ever shows it"
@@ -275,8 +278,8 @@ def _self_censoring(graph: MixedGraph, name: str) -> str:
     arrow = "->" if own in graph.children[name] else "<->"
     return (
         f"{quoted(name)} {arrow} {own}: whether a row shows {quoted(name)} depends on "
-        f"{'its own value' if arrow == '->' else 'a hidden cause of its value'}, so the values "
-        "not shown could be anything"
+        f"{'its own value' if arrow == '->' else 'a hidden cause of its value'}, and the values "
+        "shown do not tell what the others are"
     )
 
 
