@@ -269,3 +269,17 @@ def test_many_warnings_are_one_line_for_each_kind() -> None:
     told = [line for line in result.warnings_by_kind if line.startswith("CPT rows that no data")]
     worst = max(result.families.values(), key=lambda own: own.unsupported / own.support.size)
     assert f"worst {worst.variable} ({worst.unsupported} of {worst.support.size})" in told[0]
+
+
+def test_the_summary_of_a_cpt_is_its_weakest_row() -> None:
+    """600 rows with A=0, 40 with A=1; of these, half show B."""
+    rows = {"A": ["0"] * 600 + ["1"] * 40, "B": ["0", "1"] * 300 + ["0", "1", None, None] * 10}
+    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    result = lc.learn(network, rows, "em", intervals=True)
+    report = result.families["B"]
+    assert report.effective_size == pytest.approx(20)
+    assert report.weakest_rows == 40
+    assert result.families["A"].effective_size == pytest.approx(640)
+    lines = {line.split()[0]: line for line in result_as_text(result).splitlines() if line}
+    assert "20 of 40" in lines["B"]
+    assert "640  " in lines["A"]

@@ -49,7 +49,8 @@ EXAMPLE = """example:
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
-  effective    the number of complete rows that would give the same variance, where known
+  effective    the number of complete rows that would give the same variance, where known: of the
+               weakest CPT row, beside the rows that have its parents' states
   fell back    share of the rows' weight whose group had no data of its own
   unsupported  parent configurations that no row shows together with the variable
 """

@@ -268,6 +268,18 @@ class FamilyReport:
         return float(with_data.min()) if with_data.size else 0.0
 
     @property
+    def weakest_rows(self) -> int | None:
+        """The rows that show the parents' states of the weakest CPT row, its child or not."""
+        if self.effective_sizes is None or not (self.support > 0).any():
+            return None
+        sizes = np.where(self.support > 0, self.effective_sizes, np.inf)
+        place = np.unravel_index(int(sizes.argmin()), sizes.shape)
+        columns, shows = self.counts.columns(), np.ones(len(self.counts.keys), bool)
+        for parent, state in zip(self.parents, place, strict=True):
+            shows &= columns[parent] == state
+        return round(float(self.counts.tally.rows[shows].sum()))
+
+    @property
     def estimand(self) -> str:
         """What was estimated, in plain text."""
         return self.formula.written(TEXT)

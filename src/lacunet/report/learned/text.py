@@ -111,7 +111,7 @@ def _families(result: Result) -> str:
             name,
             ", ".join(report.parents) or "-",
             f"{report.rows_shown:,}",
-            "-" if report.effective_size is None else f"{report.effective_size:,.0f}",
+            _effective(report),
             f"{report.fallback_mass:.1%}" if report.fallback_mass else "-",
             f"{report.unsupported:,}" if report.unsupported else "-",
         ]
@@ -128,6 +128,14 @@ def _prior(result: Result) -> str:
 def _prior_as_data(result: Result) -> float | dict[str, Any]:
     """The number that was given, or all pseudo-counts with a sentence on them."""
     return result.prior.as_json() if isinstance(result.prior, LearnedPrior) else result.prior
+
+
+def _effective(report: FamilyReport) -> str:
+    """The effective size of the weakest CPT row, and how many rows show its parents' states."""
+    size, rows = report.effective_size, report.weakest_rows
+    if size is None:
+        return "-"
+    return f"{size:,.0f}" if rows is None or rows <= round(size) else f"{size:,.0f} of {rows:,}"
 
 
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
