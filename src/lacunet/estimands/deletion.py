@@ -8,7 +8,7 @@ reads "the row shows X".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations
 from math import factorial
@@ -81,26 +81,26 @@ class Estimand:
         return notation.block([notation.line(left, notation.equal, f"{sign}{product}{merged}")])
 
 
-def _factor(target: Scope, given: Scope, shown: Sequence[str]) -> Factor:
+def _factor(target: Scope, given: Scope, shown: Collection[str]) -> Factor:
     return Factor(target, given, Sample(tuple(map(Mechanism, shown))))
 
 
-def listwise_estimand(left: Scope, partially: Sequence[str], _given: Scope = ()) -> Estimand:
+def listwise_estimand(left: Scope, partially: Collection[str], _given: Scope = ()) -> Estimand:
     """Only the rows that show every variable."""
     return Estimand(left, (), ((_factor(left, (), partially),),))
 
 
-def direct_mcar_estimand(left: Scope, partially: Sequence[str], _given: Scope = ()) -> Estimand:
+def direct_mcar_estimand(left: Scope, partially: Collection[str], _given: Scope = ()) -> Estimand:
     """The rows that show all of ``left``."""
     return Estimand(left, (), ((_factor(left, (), _among(left, partially)),),))
 
 
-def factored_mcar_estimand(left: Scope, partially: Sequence[str], _given: Scope = ()) -> Estimand:
+def factored_mcar_estimand(left: Scope, partially: Collection[str], _given: Scope = ()) -> Estimand:
     """Every order of the chain rule over ``left``."""
     return Estimand(left, (), _chain_rule(left, (), partially), factorial(len(left)))
 
 
-def direct_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> Estimand:
+def direct_mar_estimand(left: Scope, partially: Collection[str], given: Scope) -> Estimand:
     """The partially observed part of ``left`` given ``given``, weighted by P(given).
 
     ``given`` holds the fully observed part of ``left`` and the variables summed over.
@@ -111,7 +111,7 @@ def direct_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> 
     return Estimand(left, given, ((_factor(hidden, given, hidden), *_weight(given)),))
 
 
-def factored_mar_estimand(left: Scope, partially: Sequence[str], given: Scope) -> Estimand:
+def factored_mar_estimand(left: Scope, partially: Collection[str], given: Scope) -> Estimand:
     """Every order of the chain rule over the partially observed part of ``left``."""
     hidden = _among(left, partially)
     if not hidden:
@@ -126,7 +126,7 @@ def _weight(given: Scope) -> tuple[Factor, ...]:
 
 
 def _chain_rule(
-    left: Scope, given: Scope, partially: Sequence[str]
+    left: Scope, given: Scope, partially: Collection[str]
 ) -> tuple[tuple[Factor, ...], ...]:
     """The orders of the chain rule: all of them, or the first two where there are too many."""
 
@@ -140,5 +140,5 @@ def _chain_rule(
     )
 
 
-def _among(names: Sequence[str], partially: Sequence[str]) -> Scope:
+def _among(names: Sequence[str], partially: Collection[str]) -> Scope:
     return tuple(name for name in names if name in partially)

@@ -10,6 +10,7 @@ most ``limit`` cells, so that its table stays in the processor's cache.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from math import prod
 
 import numpy as np
@@ -136,10 +137,15 @@ def superfamilies(
     for family in sorted(families, key=lambda scope: (-size_of[scope], scope)):
         rarest = min(family, key=lambda name: len(holding.get(name, ())))
         inside = [at for at in holding.get(rarest, ()) if all(v in unions[at][0] for v in family)]
+        sharing = inside[:1] or {at for name in family for at in holding.get(name, ())}
         growth = {
             at: prod(radix_of[name] for name in family if name not in unions[at][0])
-            for at in inside[:1] or with_room
+            for at in sharing
         }
+        if not inside:  # of all that share nothing with the family, the first with room for it
+            size = size_of[family]
+            fits = (at for at in with_room if at not in growth and cells[at] * size <= limit)
+            growth.update((at, size) for at in islice(fits, 1))
         fitting = [at for at, factor in growth.items() if inside or cells[at] * factor <= limit]
         if fitting:
             at = min(fitting, key=lambda at: (growth[at], at))

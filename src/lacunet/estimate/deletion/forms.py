@@ -7,7 +7,7 @@ to the CPT.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -76,7 +76,7 @@ class Form:
     """
 
     name: str
-    estimand: Callable[[Scope, Scope, Scope], Estimand]
+    estimand: Callable[[Scope, Collection[str], Scope], Estimand]
     joint: Callable[..., FloatArray]
     within: Callable[..., Solved] | None = None
     direct: Form | None = None
@@ -145,7 +145,7 @@ class Deletion:
 
     def stage(self, network: Network, look: Look) -> Stage:
         """What will be counted: every family and, where rows are grouped, its groups."""
-        hidden_in, observed = look.hidden(network), NOT_KNOWN
+        hidden_in, observed = dict.fromkeys(look.hidden(network)), NOT_KNOWN
         if look.partially is not None:
             self.check(network, look.partially)
             observed = tuple(name for name in network.variables if name not in hidden_in)

@@ -388,10 +388,10 @@ def em_reports(
     unseen: Mapping[str, int],
 ) -> dict[str, FamilyReport]:
     """A row enters the estimate of a family if it shows any of the family's variables."""
-    reports = {}
+    reports, incomplete = {}, set(partially)
     for name, family in families.items():
         counts = statistics.counts[network.family(name)]
-        is_plain = not set(counts.scope) & set(partially)  # its CPT is a plain frequency
+        is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
         reports[name] = family_report(
             family,
             counts,
