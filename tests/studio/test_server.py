@@ -176,6 +176,8 @@ def test_looking_tells_values_missing_ones_and_codes(folder: Path) -> None:
         }
         assert column["S"]["codes"] == ["7", "9"]
         assert (column["N"]["missing"], column["N"]["tokens"]) == (40, [["NA", 40]])
+        _, rows = answer(server, "/look", {"project": {"data": "rows.csv"}})
+        assert [own["missing"] for own in rows["columns"]] == [20, 20]  # empty cells
         (folder / "words.csv").write_text("E\n" + "a\nRefused\nb\nDon't know\n" * 20)
         _, words = answer(server, "/look", {"project": {"data": "words.csv"}})
         assert words["columns"][0]["codes"] == ["Don't know", "Refused"]

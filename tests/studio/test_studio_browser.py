@@ -130,6 +130,7 @@ def nhanes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
 def test_from_a_survey_to_intervals_and_an_answer_with_a_reload_in_between(
     browser: Any, nhanes: Path
 ) -> None:

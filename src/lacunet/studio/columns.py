@@ -53,12 +53,11 @@ def columns_as_data(table: Table) -> dict[str, Any]:
 
 def _column(table: Table, name: str) -> dict[str, Any]:
     seen = table.seen[name]
-    shown = seen.rows - seen.tokens.total() - seen.asked.total()
     proposal, why = _proposal(name, seen)
     return {
         "name": name,
         "key": quoted(name),
-        "missing": table.rows - shown,
+        "missing": seen.empty + seen.tokens.total() + seen.asked.total(),
         "different": len(seen.cells),
         "values": seen.cells.most_common(SHOWN_VALUES),
         "states": list(table.states(name)),

@@ -81,12 +81,11 @@ def learning_words(project: Project) -> Words:
 
 
 def query_words(project: Project, folder: str) -> Words:
-    """The command that answers the question; intervals come of learning once more."""
+    """The command that answers the question from what was learned."""
     targets, evidence = question(project)
     given = ",".join(_item(f"{name}={state}") for name, state in evidence.items())
     words = ["query", f"{folder}/learned.json"]
-    if project.level:
-        words = ["query", f"{folder}/network.json", project.data, *learning_words(project)]
+    words += ["--intervals", str(project.level)] if project.level else []
     for target in targets:
         words += ["--query", f"{_item(target)}|{given}" if given else _item(target)]
     return words if targets else []

@@ -16,6 +16,8 @@ STEPS = {
 TABLE = """
 <p class="soft">Tables below <bdi id="folder"></bdi>: .csv, .tsv, .parquet, .arrow, .feather.</p>
 <div class="bar"><label>table <select id="file"></select></label></div>
+<p class="warning" id="no-tables" hidden>There is no table in this folder. Start the studio in the
+folder of the data; or <a href="#graph">draw a graph</a> and see what could be recovered.</p>
 <details><summary>How text files are written</summary><div class="bar">
 <label>between cells <select id="delimiter"><option value="">as the name says</option>
 <option value=",">comma</option><option value=";">semicolon</option><option value="\\t">tab</option>

@@ -20,7 +20,8 @@
     return found;
   }
   const say = (id, text) => { byId(id).hidden = !text; byId(id).textContent = text; };
-  const trouble = error => say("trouble", error ? error.message === "Failed to fetch" ? "The studio does not answer: is it still running?" : error.message : "");
+  const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
+  const trouble = error => say("trouble", error ? error.message === "Failed to fetch" ? "The studio does not answer: is it still running?" : sentence(error.message) : "");
 
   // ---- keeping the project: one save at a time, the latest wins
   let saving = Promise.resolve(), kept = "", waiting = 0;
@@ -124,17 +125,17 @@
       drawColumns();
     } } }, option("states", `as found${column.states.length ? ` (${column.states.length})` : ""}`), option("bins", "cut numbers"), option("by hand", "by hand"));
     select.value = how;
-    const shown = make("small", {});
-    const parts = [select];
-    if (how === "bins") {
+    const shown = make("small", {}), isVariable = roleOf(column) === "variable";
+    const parts = isVariable ? [select] : [];
+    if (isVariable && how === "bins") {
       const input = make("input", { id: id("bins"), size: 10, value: project.bins[column.name], "aria-label": label("cut points"),
         on: { change: event => { change({ bins: { ...project.bins, [column.name]: event.target.value } }); cut(column, event.target.value, shown); } } });
       parts.push(" ", input, shown);
       cut(column, project.bins[column.name], shown);
-    } else if (how === "by hand") {
+    } else if (isVariable && how === "by hand") {
       parts.push(make("textarea", { id: id("states"), rows: Math.min(5, project.states[column.name].length + 1), "aria-label": `${label("states")}, one a line`,
         on: { change: event => change({ states: { ...project.states, [column.name]: event.target.value.split("\n").map(text => text.trim()).filter(Boolean) } }, { draws: true }) } }, project.states[column.name].join("\n")));
-    } else if (column.why) parts.push(make("small", {}, column.why));
+    } else if (isVariable && column.why) parts.push(make("small", {}, column.why));
     const codes = project.missing[column.name] ?? [];
     const missing = [make("input", { id: id("missing"), size: 8, value: codes.join(", "), "aria-label": label("codes for not observed"), on: { change: event => setMissing(column.name, listed(event.target.value)) } })];
     if (column.codes.length) missing.push(" ", make("button", { type: "button", on: { click: () => setMissing(column.name, [...codes, ...column.codes]) } }, `${column.codes.join(", ")} too?`));
@@ -151,7 +152,7 @@
     return make("tr", { class: isUsed(column) ? "" : "unused", "data-column": column.name },
       make("td", { class: "label" }, check), make("td", { class: "label" }, make("b", {}, name(column.name))), make("td", { "data-title": "missing" }, percent(share), bar),
       make("td", { class: "label", "data-title": "values" }, make("span", { class: "values" }, ...values, column.different > column.values.length ? `, ... (${column.different.toLocaleString("en")} different)` : "")),
-      make("td", { class: "label", "data-title": "states" }, ...parts), make("td", { class: "label", "data-title": "not observed" }, ...missing), make("td", { class: "label", "data-title": "is" }, role));
+      make("td", { class: "label", "data-title": "states" }, ...parts), make("td", { class: "label", "data-title": "not observed" }, ...(isVariable ? missing : [])), make("td", { class: "label", "data-title": "is" }, role));
   }
   const cuts = new Map();  // asked for once
   async function cut(column, bins, shown) {
@@ -316,7 +317,7 @@
   const formula = markup => document.importNode(new DOMParser().parseFromString(markup, "text/html").body.firstChild, true);
   function drawVerdicts() {
     if (!sketch.category) {
-      clear(byId("verdicts"), make("p", { class: "soft" }, sketch.variables.length ? "No mechanisms are drawn: press R on a variable that may be missing, and see what can be recovered." : ""));
+      clear(byId("verdicts"), make("p", { class: "soft" }, sketch.variables.length ? "No mechanisms are drawn: values are taken as missing at random. Press R on a variable that may be missing, and see what can be recovered." : ""), ...undrawn());
       return;
     }
     const count = sketch.verdicts.filter(verdict => verdict.status === "recoverable").length;
@@ -330,8 +331,8 @@
     const partial = new Set(sketch.mechanisms.map(own => own.variable));
     const left = sketch.variables.filter(variable => !partial.has(variable.name) && table?.columns.find(column => column.name === variable.name)?.missing);
     if (!left.length) return [];
-    return [make("p", { class: "warning" }, ...left.flatMap((variable, k) => [k ? ", " : "", name(variable.name)]), " have missing values, and the graph does not say why. ",
-      make("button", { type: "button", id: "add-mechanisms", on: { click: () => edit(() => ({ nodes: [...lone(), ...left.map(variable => mechanismOf(variable.key))] })) } }, "add R for them: missing completely at random"))];
+    return [make("p", { class: sketch.category ? "warning" : "soft" }, ...left.flatMap((variable, k) => [k ? ", " : "", name(variable.name)]), left.length > 1 ? " have" : " has", " missing values, and the graph does not say why. ",
+      make("button", { type: "button", id: "add-mechanisms", on: { click: () => edit(() => ({ nodes: [...lone(), ...left.map(variable => mechanismOf(variable.key))] })) } }, left.length > 1 ? "add R for each of them" : "add R for it"))];
   }
   function nearVerdict(key) {
     const variable = sketch.variables.find(own => own.key === key)?.name ?? sketch.mechanisms.find(own => own.key === key)?.variable;
@@ -364,7 +365,9 @@
       const { graph } = await ask("/adopt", { number: job.number, kind: "structure" });
       change({ graph });
       byId("text").value = project.graph;
-      drawGraph();
+      await drawGraph();
+      const arrows = sketch.edges.filter(edge => !edge[0].startsWith("R[") && !edge[2].startsWith("R[") && edge[1] === "->").length;
+      clear(byId("proposed"), make("p", {}, arrows ? `The data speak for ${arrows} arrow${arrows > 1 ? "s" : ""} (${job.seconds} s). Their direction is often a guess: turn those that you know better.` : `The data speak for no arrows (${job.seconds} s).`));
     }
     drawRuns();
     describe();
@@ -486,7 +489,8 @@
   async function begin() {
     ({ project, version, files, methods, runs, job } = await ask("/state").then(state => { byId("folder").textContent = state.folder; return state; }));
     kept = JSON.stringify(project);
-    clear(byId("file"), option("", "choose a table"), ...files.map(file => option(file)));
+    clear(byId("file"), option("", files.length ? "choose a table" : "no table here"), ...files.map(file => option(file)));
+    byId("no-tables").hidden = files.length > 0;
     byId("file").value = project.data;
     for (const id of ["delimiter", "encoding", "decimal"]) byId(id).value = project[id];
     byId("text").value = project.graph;
