@@ -9,7 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import lacunet as lc
 from enumeration import cell_vector, row_law
 from lacunet.completion.posteriors import row_posteriors
 from lacunet.completion.rows import draw_completions, most_probable
@@ -110,6 +113,26 @@ def test_likelihoods_and_expected_counts_are_those_of_the_joint_law(problems: in
         _, pruned = expectation(compile_problems(network, table), network)
         assert pruned == pytest.approx(log_likelihood, rel=1e-12)
         assert table_log_likelihood(network, table) == pytest.approx(log_likelihood, rel=1e-12)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_em_ends_where_a_step_by_the_joint_law_stays_and_no_lower_than_it_began(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    start = random_network(rng)
+    table = random_table(start, rng, rows=12).scaled()
+    method = lc.EM(start=start, stop="converge", tolerance=1e-11, restarts=1)
+    learned = lc.learn(start, table, method, prior=2.0).network
+    posteriors = []
+    for network in (start, learned):
+        counts, log_likelihood = expected(network, table)
+        logs = [np.log(network.cpt(name).table).sum() for name in network.variables]
+        posteriors.append(log_likelihood + sum(logs))  # one pseudo-count per cell
+    assert posteriors[1] >= posteriors[0] - 1e-9
+    for name in learned.variables:
+        step = counts[name] + 1
+        step /= step.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(learned.cpt(name).table, step, rtol=0, atol=1e-7)
 
 
 def test_barren_variables_are_left_out_and_those_with_sets_are_not() -> None:

@@ -1,0 +1,93 @@
+"""Sampling weights have no scale: multiplied by any constant, nothing that is said changes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lacunet as lc
+from lacunet.report.learned.show import result_page
+from lacunet.report.learned.text import result_as_text
+
+SCALES = (1 / 30_000, 7_300.0)
+METHODS = (
+    *("auto", "listwise", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar"),
+    *("one-step", "em", "em-bp"),
+)
+NETWORK = lc.Network(
+    {"Age": ["young", "middle", "old"], "Smokes": ["no", "yes"], "Ill": ["no", "yes"]},
+    {"Smokes": ["Age"], "Ill": ["Age", "Smokes"]},
+)
+NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?")
+SECONDS = re.compile(r"[\d.]+ s\b|'seconds': [-\d.e]+")
+
+
+def people(scale: float = 1.0) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    rows = 300
+    age = rng.integers(0, 3, rows)
+    smokes = (rng.random(rows) < 0.2 + 0.2 * age).astype(int)
+    ill = (rng.random(rows) < 0.1 + 0.15 * age + 0.2 * smokes).astype(int)
+    codes = {"Age": age, "Smokes": smokes, "Ill": ill}
+    frame = pd.DataFrame(
+        {name: np.array(NETWORK.states(name), dtype=object)[own] for name, own in codes.items()}
+    )
+    frame.loc[rng.random(rows) < 0.1 + 0.2 * (age == 2), "Smokes"] = None
+    frame.loc[rng.random(rows) < 0.25, "Ill"] = None
+    return frame.assign(weight=rng.lognormal(0, 0.7, rows) * scale)
+
+
+def assert_says_the_same(one: str, two: str) -> None:
+    """The same text, with numbers that differ by rounding at most."""
+    one, two = SECONDS.sub("", one), SECONDS.sub("", two)
+    assert NUMBER.sub("0", one) == NUMBER.sub("0", two)
+    pairs = zip(NUMBER.findall(one), NUMBER.findall(two), strict=True)
+    for first, second in pairs:
+        assert float(first) == pytest.approx(float(second), rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_learned_and_its_page(method: str) -> None:
+    def learned(scale: float) -> lc.Result:
+        data = lc.Data(people(scale), weight="weight")
+        return lc.learn(NETWORK, data, method, intervals=True)
+
+    first = learned(1.0)
+    for scale in SCALES:
+        other = learned(scale)
+        assert other.total == pytest.approx(first.total, rel=1e-8)
+        assert (other.rows, other.missing, other.why) == (first.rows, first.missing, first.why)
+        for name in NETWORK.variables:
+            tables = [result.network.cpt(name).table for result in (first, other)]
+            np.testing.assert_allclose(*tables, rtol=0, atol=1e-8)
+            intervals = [result.interval(name) for result in (first, other)]
+            np.testing.assert_allclose(*intervals, rtol=0, atol=1e-8)
+            support = [result.families[name].support for result in (first, other)]
+            np.testing.assert_allclose(*support, rtol=1e-12)
+        assert_says_the_same(
+            result_as_text(first, with_cpts=True), result_as_text(other, with_cpts=True)
+        )
+    assert_says_the_same(str(result_page(first)), str(result_page(learned(SCALES[1]))))
+
+
+def told(data: lc.Data) -> list[Any]:
+    """What other functions say of weighted rows."""
+    known = lc.learn(NETWORK, data, "direct-mcar").network
+    diagnosis = lc.diagnose(NETWORK, data)
+    return [
+        lc.log_likelihood(known, data),
+        str(diagnosis.as_data()),
+        str(diagnosis),
+        str(lc.explain(NETWORK, data, "auto").plan.families),
+    ]
+
+
+def test_what_else_is_said() -> None:
+    first, *others = (told(lc.Data(people(scale), weight="weight")) for scale in (1.0, *SCALES))
+    for other in others:
+        assert other[0] == pytest.approx(first[0], rel=1e-8)
+        assert_says_the_same(str(other[1:]), str(first[1:]))
