@@ -120,6 +120,18 @@ def test_draws_of_parameters_obey_too_and_intervals_of_zeros_are_zeros(method: s
         assert (result.standard_error(name)[~possible | sure] == 0).all()
 
 
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_what_a_rule_decides_needs_no_data() -> None:
+    states = {"Age": ["young", "old"], "Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]}
+    network = lc.Network(states, {"Now": ["Age", "Smoked"]}, not_asked={"Now": "Smoked=no"})
+    rows = {"Age": ["old"] * 4, "Smoked": ["no", "yes"] * 2, "Now": [None, "yes", None, "no"]}
+    result = lc.learn(network, rows, "direct-mcar")
+    assert result.network.support is not None
+    assert result.network.support["Now"].tolist() == [[True, False], [True, True]]
+    assert result.families["Now"].unsupported == 1
+    assert result.families["Now"].support.tolist() == [[0, 0], [2, 2]]  # counts rows all the same
+
+
 def test_predictions_obey_where_the_rule_is_known() -> None:
     network = truth(survey("Smoked=no"), np.random.default_rng(0))
     given = {"Age": ["old"] * 2, "Smoked": ["no", "yes"], "Ill": ["no"] * 2, "Packs": [None] * 2}

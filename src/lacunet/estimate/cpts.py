@@ -108,7 +108,8 @@ def family_report(
         What the method itself has to say.
     """
     support = (used or counts).row_counts()
-    without = support == 0
+    decided = network.decided(family.variable)
+    without = (support == 0) & ~decided
     rows_shown = round(counts.showing(counts.scope).tally.rows.sum())
     own = [family.note] if family.note else []
     own += warnings
@@ -116,7 +117,7 @@ def family_report(
         part = f"{fallback_mass:.1%} of the rows' weight"
         words = f"{part}: no rows in their groups; {fallback} was used"
         own.append(Warned(words, FELL_BACK, part, fallback_mass))
-    own += _about_support(family, support, network, prior)
+    own += _about_support(family, np.where(decided, np.inf, support), network, prior)
     return FamilyReport(
         variable=family.variable,
         parents=family.parents,

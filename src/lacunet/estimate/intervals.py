@@ -194,7 +194,7 @@ def _sure_of_rules(found: Uncertainty) -> Uncertainty:
     for name in found.network.not_asked_of:
         spread, possible = spread_of[name], found.network.possible(name)
         assert possible is not None
-        is_sure = ~possible | (possible.sum(axis=-1, keepdims=True) == 1)
+        is_sure = ~possible | found.network.decided(name)[..., None]
         rates = np.where(is_sure, spread.table, spread.rates)
         sizes = np.where(is_sure, np.inf, spread.sizes)
         spread_of[name] = replace(spread, rates=rates, sizes=sizes)

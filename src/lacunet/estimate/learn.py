@@ -38,7 +38,7 @@ from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import AnyRows, observations
@@ -205,7 +205,7 @@ def counted(
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:
     return Result(
         plan.network.with_tables(learned.tables)
-        .with_support(_support(learned, statistics))
+        .with_support(_support(plan.network, learned, statistics))
         .with_mechanisms(_mechanisms(plan, learned)),
         learned.families,
         plan.method,
@@ -232,11 +232,14 @@ def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:
     return None if plan.graph is None else Mechanisms(str(plan.graph), learned.mechanisms)
 
 
-def _support(learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:
-    """The rows behind each CPT row; a variable that no row shows is hidden, not unsupported."""
+def _support(network: Network, learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:
+    """The rows behind each CPT row.
+
+    A variable that no row shows is hidden, not unsupported; what a rule decides needs no rows.
+    """
     hidden = set(statistics.never_shown)
     return {
-        name: report.support
+        name: np.where(network.decided(name), np.inf, report.support)
         for name, report in learned.families.items()
         if hidden.isdisjoint((name, *report.parents))
     }

@@ -391,6 +391,24 @@ class Network:
         is_skip = np.array(self.states_of[variable]) == rule.state
         return np.broadcast_to(is_skipped == is_skip, self.shape(self.family(variable))).copy()
 
+    def decided(self, variable: str) -> Mask:
+        """Which rows of a CPT a rule decides: the question was not asked, and no data are needed.
+
+        Examples
+        --------
+        >>> survey = Network(
+        ...     {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
+        ...     {"Now": ["Smoked"]},
+        ...     not_asked={"Now": "Smoked=no"},
+        ... )
+        >>> survey.decided("Now").tolist()
+        [True, False]
+        """
+        possible = self.possible(variable)
+        if possible is None:
+            return np.zeros(self.shape(self.parents(variable)), dtype=bool)
+        return np.asarray(possible.sum(axis=-1) == 1)
+
     def with_support(self, support: Mapping[str, ArrayLike] | None) -> Network:
         """The same network, which knows which rows of its CPTs data support.
 
