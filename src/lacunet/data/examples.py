@@ -10,7 +10,7 @@ from lacunet.data.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAMES = ("muscatine", "nhanes", "screening")
+NAMES = ("cholesterol", "muscatine", "nhanes", "screening")
 
 
 def example_data(name: str) -> pa.Table:
@@ -23,7 +23,9 @@ def example_data(name: str) -> pa.Table:
         questions that were skipped and refused. ``"muscatine"``: whether 4,856 children were
         obese in three surveys, as counts in the column ``Count``. ``"screening"``: 50,000
         simulated patients with age, symptoms and test result; whether they have the disease was
-        verified for some. They are drawn from ``lacunet.example("screening")``.
+        verified for some. They are drawn from ``lacunet.example("screening")``. ``"cholesterol"``:
+        8,591 persons of the US health survey of 2009-2010 with sampling weights, strata and
+        sampled units; their answers are numbers, as they were coded.
 
     Examples
     --------
