@@ -228,3 +228,16 @@ def test_the_command_prints_words_or_json(
     data = json.loads(capsys.readouterr().out)
     assert data["mcar"][0]["cause"] == "A"
     assert MissingnessGraph.read(folder / "graph.txt", THREE).causes == {"B": ("A",)}
+
+
+def test_of_more_rows_than_memory_holds_some_are_looked_at_and_that_is_said() -> None:
+    rng = np.random.default_rng(0)
+    columns = {
+        "A": rng.integers(0, 2, 20_000).astype(np.uint8),
+        "B": np.where(rng.random(20_000) < 0.3, 2, 0).astype(np.uint8),
+    }
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    found = diagnose(network, table, memory=2**18)
+    assert found.conclusions[0].startswith("All this is of 4,000 of the 20,000 rows")
+    assert not diagnose(network, table).conclusions[0].startswith("All this")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from functools import reduce
+from operator import add
 
 from lacunet.cli.options import (
     add_data_arguments,
     add_json,
+    add_memory,
     add_network_or_edges,
     add_output,
     add_seed,
+    data_of,
     network_of,
     note,
-    noted_table,
 )
 from lacunet.cli.output import (
     add_report_argument,
@@ -21,6 +24,7 @@ from lacunet.cli.output import (
     keep_page,
     page_source,
 )
+from lacunet.cli.terminal import progress_bar
 
 HELP = "say what is missing, whether it is missing at random, and which methods that allows"
 EXAMPLE = """example:
@@ -43,6 +47,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_output(command, "--missingness-out FILE", learn)
     add_seed(command, "random seed of the tests")
     add_report_argument(command)
+    add_memory(command)
     add_data_arguments(command)
 
 
@@ -50,12 +55,30 @@ def run(options: Namespace) -> int:
     """Print the diagnosis."""
     import numpy as np
 
-    from lacunet.diagnosis.diagnosis import diagnose
+    from lacunet.data.read import Told
+    from lacunet.data.reading import heard
+    from lacunet.diagnosis.diagnosis import diagnosed, rows_to_look_at
+    from lacunet.memory import memory_budget
     from lacunet.missingness.fitted import learn_missingness
+    from lacunet.statistics.missing import missing_summary
+    from lacunet.statistics.observations import observations
 
-    network = network_of(options)
-    table = noted_table(options, network)
-    found = diagnose(network, table, rng=np.random.default_rng(options.seed))
+    network, data = network_of(options), data_of(options)
+    budget = memory_budget(options.memory)
+    with (
+        progress_bar() as progress,
+        observations(data, network, budget, progress=progress) as rows,
+    ):
+        look, told = rows.look(), Told()
+        table = rows_to_look_at(network, look, budget)
+        summary = missing_summary(table, [])
+        if look.rows is None or table.stand_for < look.rows:
+            parts = (missing_summary(part.without_sets(), []) for part in rows.tables(told))
+            summary = reduce(add, parts)
+    for text in dict.fromkeys((*rows.notes(told), *table.notes)):
+        note(text)
+    random = np.random.default_rng(options.seed)
+    found = diagnosed(heard(network, data), look, table, random)
 
     def write_mechanisms() -> None:
         if options.missingness_out:
@@ -65,9 +88,7 @@ def run(options: Namespace) -> int:
     def write_page() -> None:
         if options.report:
             from lacunet.report.diagnosed import page
-            from lacunet.statistics.missing import missing_summary
 
-            summary = missing_summary(table, [])
             source = page_source(options, ("network", "data"))
             keep_page(options.report, page(found, summary, source, options.min_count))
 

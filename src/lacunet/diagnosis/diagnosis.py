@@ -10,7 +10,7 @@ import numpy as np
 
 from lacunet.building.proposals import proposals
 from lacunet.data.given import data_given
-from lacunet.data.read import read_table
+from lacunet.data.read import taken_as_missing
 from lacunet.data.reading import heard
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
@@ -25,6 +25,7 @@ from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast
+from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separators
@@ -33,9 +34,13 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
+from lacunet.statistics.look import Look
+from lacunet.statistics.observations import observations
 from lacunet.wording import counted, finite, first_of, text_table
 
 LEVEL = 0.05
+BYTES_PER_CELL = 30  # of the rows that are looked at, by measurement
+FEWEST_ROWS = 1_000  # that are looked at, however little memory there is
 SHOWN = 10  # lines of each list that are printed
 
 
@@ -102,6 +107,7 @@ def diagnose(
     cluster: Any = None,
     missing: Any = (),
     rng: np.random.Generator | int | None = None,
+    memory: int | None = None,
     progress: Progress = silent,
 ) -> Diagnosis:
     """Say what is missing from data, how, and what that permits.
@@ -116,6 +122,9 @@ def diagnose(
         Said of the data, as in `lacunet.Data`; weights count in the tests.
     rng
         For tests that compare with random tables.
+    memory
+        The budget in bytes; by default half of the memory there is. Of data that need more, as
+        many rows are looked at as it holds, from all over, and the conclusions say so.
 
     Examples
     --------
@@ -130,8 +139,26 @@ def diagnose(
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **said)
-    table = read_table(data, network, progress)
-    random = np.random.default_rng(0 if rng is None else rng)
+    budget = memory_budget(memory)
+    with observations(data, network, budget, progress=progress) as rows:
+        look = rows.look()
+        table = rows_to_look_at(network, look, budget)
+    return diagnosed(heard(network, data), look, table, np.random.default_rng(rng or 0))
+
+
+def rows_to_look_at(network: Network, look: Look, budget: float) -> EncodedTable:
+    """All rows, or as many as memory holds, from all over; one of several states is missing."""
+    most = max(int(budget / BYTES_PER_CELL / len(network.variables)), FEWEST_ROWS)
+    table = look.sampled(most)
+    if table.rows > most:
+        table = table.take(slice(None, None, -(-table.rows // most)))
+    return taken_as_missing(table)
+
+
+def diagnosed(
+    network: Network, look: Look, table: EncodedTable, random: np.random.Generator
+) -> Diagnosis:
+    """Say what is missing from rows that stand for all that a look was at."""
     described = patterns(network, table)
     completely = mcar_tests(network, table, random)
     parents_of = observed_parents(network, table)
@@ -139,7 +166,9 @@ def diagnose(
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
     words = _conclusions(described, completely, always, never)
-    words = (*words, *map(_sentence, proposals(heard(network, data), table.columns)))
+    if look.rows is not None and table.stand_for < look.rows:
+        words = (_looked_at(table.stand_for, look.rows), *words)
+    words = (*words, *map(_sentence, proposals(network, table.columns)))
     return Diagnosis(described, completely, always, never, grounds, words)
 
 
@@ -184,6 +213,13 @@ def _grounds(
         informed_of,
         told.expectation,
         told.plan.intention,
+    )
+
+
+def _looked_at(some: int, rows: int) -> str:
+    return (
+        f"All this is of {some:,} of the {rows:,} rows, from all over: the memory budget holds no "
+        "more. What is rare may be missing here."
     )
 
 

@@ -337,7 +337,7 @@ def learn_missingness(
     network = as_network(network)
     said = {"weight": weight, "counts": counts, "missing": missing}
     with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
-        table = rows.look().sampled(MOST_ROWS).scaled()
+        table = rows.look().sampled(MOST_ROWS).without_sets().scaled()
     if not table.rows:
         raise LacunetError("the data have no rows.")
     weights = table.row_weights

@@ -22,7 +22,7 @@ import numpy as np
 from lacunet.data.coded import Coded, check_free
 from lacunet.data.read import Told
 from lacunet.data.stream import Stretch
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import (
@@ -124,15 +124,21 @@ class Streamed:
         step, start = max(1, self.rows // most), 0
         kept: list[EncodedTable] = []
         for table in self.tables(Told()):
-            kept.append(table.take(slice(-start % step, None, step)))
+            kept.append(table.take(slice(-start % step, None, step)).without_sets())
             start += table.rows
         columns = {
             name: np.concatenate([table.columns[name] for table in kept])
             for name in self.network.variables
         }
         weights = [table.weights for table in kept if table.weights is not None]
+        copies = [table.copies for table in kept if table.copies is not None]
         sizes = {name: self.network.cardinality(name) for name in columns}
-        whole = EncodedTable.of(sizes, columns, np.concatenate(weights) if weights else None)
+        whole = EncodedTable.of(
+            sizes,
+            columns,
+            np.concatenate(weights) if weights else None,
+            copies=Copies.joined(copies) if copies else None,
+        )
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
 
