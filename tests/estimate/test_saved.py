@@ -14,6 +14,7 @@ import pytest
 import lacunet as lc
 from examples import RAIN
 from lacunet.estimate.registry import METHODS
+from lacunet.estimate.saved import _digest
 from lacunet.formats.errors import FormatError
 from lacunet.model.network import Network
 from lacunet.statistics.problems.layout import Layout
@@ -138,3 +139,29 @@ def test_formats_that_carry_less_say_so(tmp_path: Path) -> None:
         result.write(tmp_path / "result.bif")
     learned("em").write(tmp_path / "network.bif")
     assert lc.read_network(tmp_path / "network.bif").variables == RAIN.variables
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("families", {"is": "map", "of": []}),
+        ("rows", "many"),
+        ("notes", 3),
+        ("uncertainty", {"is": "Counts", "fields": {}}),
+        ("uncertainty", {"is": "os.system", "fields": {}}),
+        ("total", {"is": "array", "type": "O", "shape": [1], "bytes": ""}),
+        ("unknown", 1),
+    ],
+)
+def test_values_that_no_result_has_are_refused(field: str, value: Any, tmp_path: Path) -> None:
+    """Also where the hash is right: a file can be made by anybody."""
+    path = tmp_path / "result.json"
+    learned("em", intervals=True).write(path)
+    data = json.loads(path.read_text())
+    own = [pair for pair in data["learned"]["known"]["of"] if pair[0] != field]
+    data["learned"]["known"]["of"] = [*own, [field, value]]
+    del data["learned"]["sha256"]
+    data["learned"]["sha256"] = _digest(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(FormatError):
+        lc.read_result(path)

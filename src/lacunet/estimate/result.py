@@ -6,17 +6,34 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
+from numbers import Real
+from types import NoneType
+from typing import Any
 
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodError, Warned
-from lacunet.estimate.prior import Prior
+from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.estimate.saved import as_json, from_json
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
 from lacunet.model.network import Cpt, FloatArray, Network
+from lacunet.statistics.counts import Counts
 from lacunet.uncertainty.bounds import WorstCase, bounds
 from lacunet.wording import counted
 
+KIND_OF: Mapping[str, Any] = {
+    "families": Mapping,
+    "method": str,
+    "rows": int,
+    "total": Real,
+    "prior": (Real, LearnedPrior),
+    "missing": Mapping,
+    "notes": tuple,
+    "ended": (Ended, NoneType),
+    "why": str,
+    "mechanisms": Mapping,
+    "uncertainty": (Uncertainty, NoneType),
+}
 WORST = 3  # places that are named of each kind of warning
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
@@ -169,9 +186,29 @@ def read_learned(path: str | os.PathLike[str]) -> Result | Network:
     if known is None:
         return network
     try:
-        return Result(network, **known)
-    except TypeError as error:
+        result = Result(network, **known)
+        _check(result)
+    except (TypeError, AttributeError, KeyError) as error:
         raise FormatError.unsound(name, "result", error) from None
+    return result
+
+
+def _check(result: Result) -> None:
+    """Refuse values from a file that are not what a result holds, or do not fit its network."""
+    for name, kind in KIND_OF.items():
+        if not isinstance(getattr(result, name), kind):
+            raise TypeError(f"{name!r} is not of its kind")
+    network, sure = result.network, result.uncertainty
+    fits = list(result.families) == list(network.variables)
+    for name, report in result.families.items():
+        if not isinstance(report, FamilyReport) or not isinstance(report.counts, Counts):
+            raise TypeError(f"there is no report on {name!r}")
+        shape = network.shape(network.family(name))
+        fits &= report.support.shape == shape[:-1]
+        fits &= sure is None or sure.spread_of[name].sizes.shape == shape
+        fits &= all(isinstance(warning, str) for warning in report.warnings)
+    if not fits or not all(isinstance(text, str) for text in result.notes):
+        raise TypeError("the reports do not fit the network")
 
 
 class Interrupted(KeyboardInterrupt):
