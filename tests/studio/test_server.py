@@ -7,9 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from serving import answer, finish, keep, served
 
+import lacunet as lc
 from lacunet.studio.server import MOST_BYTES, Server
 from lacunet.studio.sketch import sketch_of
 
@@ -27,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 PATHS = ["/", "/state", "/job", "/export", "/run/1/page.html"]
-POSTS = ["/project", "/look", "/intervals", "/graph", "/run", "/cancel", "/adopt"]
+POSTS = ["/project", "/look", "/intervals", "/skips", "/graph", "/run", "/cancel", "/adopt"]
 
 
 @pytest.mark.parametrize("path", [*PATHS, *POSTS])
@@ -203,6 +205,31 @@ def test_what_missing_values_depend_on_becomes_part_of_the_graph(folder: Path) -
         _, found = answer(server, "/adopt", {"number": 1, "kind": "diagnose"})
         assert sketch_of(found["graph"]).edges_text == "A -> B"
         assert sketch_of(found["graph"]).mechanisms_text == "A -> R[B]"
+
+
+def test_questions_that_were_not_asked_are_found_and_exported(folder: Path) -> None:
+    rows = [f"{'yes' if k % 3 else 'no'},{'ab'[k % 2] if k % 3 else ''}\n" for k in range(150)]
+    (folder / "skips.csv").write_text("Smoked,Now\n" + "".join(rows))
+    with served(folder) as server:
+        keep(server, data="skips.csv", graph="Smoked -> Now")
+        project = answer(server, "/state")[1]["project"]
+        _, found = answer(server, "/skips", {"project": project})
+        (skip,) = found["skips"]
+        assert (skip["variable"], skip["rule"], skip["rows"]) == ("Now", "Smoked=no", 50)
+        keep(server, not_asked={"Now": skip["rule"]}, level=0.0, method="em")
+        project = answer(server, "/state")[1]["project"]
+        assert answer(server, "/skips", {"project": project})[1] == {"skips": []}
+        assert "--not-asked 'Now: Smoked=no'" in answer(server, "/export")[1]["shell"]
+        job = finish(server)
+        assert job["status"] == "done", job["message"]
+        learned = lc.read_network(server.studio.runs.file(1, "learned.json"))
+        python = answer(server, "/export")[1]["python"].replace("skips.csv", f"{folder}/skips.csv")
+        names: dict[str, Any] = {}
+        exec(python.replace("lacunet-studio/", f"{folder}/lacunet-studio/"), names)
+        again = names["result"].network
+        assert again.states_of == learned.states_of
+        assert len(again.states("Now")) == 3
+        np.testing.assert_allclose(again.cpt("Now").table, learned.cpt("Now").table, atol=1e-12)
 
 
 @pytest.mark.slow

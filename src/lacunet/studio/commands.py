@@ -52,6 +52,9 @@ def building_words(project: Project, sketch: Sketch) -> Words:
     for name, bins in project.bins.items():
         if name in sketch.variables:
             words += ["--bins", f"{name}={bins}"]
+    for name, rule in project.not_asked.items():
+        if name in sketch.variables:
+            words += ["--not-asked", f"{name}: {rule}"]
     return words
 
 
@@ -172,6 +175,8 @@ def python_text(project: Project, folder: str) -> str:
     data |= {name: getattr(project, name) for name in TEXT if getattr(project, name) != TEXT[name]}
     if project.missing:
         data["missing"] = {name or None: list(codes) for name, codes in project.missing.items()}
+    skips = {name: own for name, own in project.not_asked.items() if name in sketch.variables}
+    data |= {"not_asked": skips} if skips else {}
     states = {name: list(own) for name, own in project.states.items() if name in sketch.variables}
     bins = {name: asked_bins(own) for name, own in project.bins.items() if name in sketch.variables}
     building: dict[str, Any] = {"states": states} if states else {}

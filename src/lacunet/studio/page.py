@@ -42,7 +42,9 @@ points).</p>
 <th class="label" scope="col">values</th><th class="label" scope="col">states</th>
 <th class="label" scope="col">not observed</th><th class="label" scope="col">is</th></tr></thead>
 <tbody></tbody></table></div>
-<div class="bar"><button type="button" id="diagnose">Test what missing values depend on</button>
+<div id="rules"></div>
+<div class="bar"><button type="button" id="find-skips">Find questions that were not asked</button>
+<button type="button" id="diagnose">Test what missing values depend on</button>
 <button type="button" class="go" data-go="graph">Next: graph</button></div>
 <div id="diagnosed"></div>
 """

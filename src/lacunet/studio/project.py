@@ -25,9 +25,10 @@ class Project:
 
     ``data`` is a path below the folder of the studio. ``missing`` has the codes that mean "not
     observed", by column; those of `ANYWHERE` count in all. ``states`` and ``bins`` are what is
-    said of single columns, ``graph`` is the network with its mechanisms as one text. ``level`` is
-    that of intervals, 0 for none. ``asked`` is the question, as the address of a page carries it;
-    ``run`` is the result that it is asked of.
+    said of single columns, ``not_asked`` when their questions were not asked. ``graph`` is the
+    network with its mechanisms as one text. ``level`` is that of intervals, 0 for none. ``asked``
+    is the question, as the address of a page carries it; ``run`` is the result that it is asked
+    of.
     """
 
     data: str = ""
@@ -41,6 +42,7 @@ class Project:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bins: Mapping[str, str] = field(default_factory=dict)
+    not_asked: Mapping[str, str] = field(default_factory=dict)
     graph: str = ""
     method: str = ""
     prior: float = 2.0
@@ -89,6 +91,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "missing": _lists,
     "states": _lists,
     "bins": _texts,
+    "not_asked": _texts,
     "prior": _number,
     "level": _number,
     "seed": _whole,

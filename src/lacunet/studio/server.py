@@ -19,7 +19,11 @@ from threading import Lock
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from lacunet.building.bins import asked_bins
+from lacunet.building.network import find_network
+from lacunet.building.proposals import skips_in
 from lacunet.data.given import Data
+from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
 from lacunet.estimate.registry import METHODS
 from lacunet.formats.files import read_network
@@ -95,6 +99,21 @@ class Studio:
         """The intervals that a column of numbers is cut into."""
         project, name = project_from(asked["project"]), str(asked["column"])
         return {"labels": list(cut_labels(self._data(project), name, str(asked["bins"])))}
+
+    def skips(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Questions that seem not to have been asked under some states of others."""
+        project = project_from(asked["project"])
+        sketch, data = checked_sketch(project.graph), self._data(project)
+        bins = {name: asked_bins(own) for name, own in project.bins.items()}
+        within = sketch.variables
+        found = find_network(
+            data,
+            sketch.edges_text,
+            {name: own for name, own in project.states.items() if name in within},
+            bins={name: own for name, own in bins.items() if name in within},
+        )
+        skips = skips_in(found.network, read_table(data, found.network).columns)
+        return {"skips": [asdict(skip) for skip in skips if skip.variable not in project.not_asked]}
 
     def graph(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The drawing of a text, and what can be recovered under it."""
@@ -274,6 +293,7 @@ class Handler(BaseHTTPRequestHandler):
             "/project": studio.save,
             "/look": studio.look,
             "/intervals": studio.intervals,
+            "/skips": studio.skips,
             "/graph": studio.graph,
             "/run": studio.run,
             "/cancel": studio.cancel,

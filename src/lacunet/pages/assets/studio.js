@@ -163,6 +163,24 @@
     } catch (error) { shown.textContent = error.message; }
   }
 
+  // Questions that were not asked of everybody: rules that are said, and such as the data suggest.
+  let skips = [];
+  function drawRules() {
+    const said = Object.entries(project.not_asked);
+    clear(byId("rules"), ...said.map(([variable, rule]) => make("p", { class: "rule" }, name(variable), " was not asked where ", name(rule), " ",
+      make("button", { type: "button", "aria-label": `forget the rule of ${variable}`, on: { click: () => { change({ not_asked: without(project.not_asked, variable) }); drawRules(); } } }, "×"))),
+    ...skips.filter(skip => !project.not_asked[skip.variable]).map(skip => make("p", { class: "rule" }, name(skip.variable), ` is empty in all ${skip.rows.toLocaleString("en")} rows where `, name(skip.rule), `, and in ${percent(skip.elsewhere)} of the others. `,
+      make("button", { type: "button", "data-skip": skip.variable, on: { click: () => { change({ not_asked: { ...project.not_asked, [skip.variable]: skip.rule } }); drawRules(); } } }, "it was not asked there"))));
+  }
+  async function findSkips() {
+    try {
+      ({ skips } = await ask("/skips", { project }));
+      drawRules();
+      if (!skips.length) byId("rules").append(make("p", { class: "soft" }, "No more questions look as if they were not asked of everybody."));
+      trouble(null);
+    } catch (error) { trouble(error); }
+  }
+
   // ---- 3 graph: edits change the text, the server reads it and answers with the drawing
   let from = null, asked = 0;
   const lone = () => {
@@ -453,6 +471,7 @@
     byId("missing-anywhere").addEventListener("change", event => setMissing("", listed(event.target.value)));
     byId("use-all").addEventListener("click", () => use((table?.columns ?? []).filter(column => column.proposal !== "leave" && roleOf(column) === "variable"), true));
     byId("use-none").addEventListener("click", () => use(table?.columns ?? [], false));
+    byId("find-skips").addEventListener("click", findSkips);
     byId("diagnose").addEventListener("click", () => start("diagnose"));
     const add = () => {
       const text = byId("add-name").value.trim();
@@ -501,6 +520,7 @@
     drawJob();
     drawRuns();
     drawColumns();
+    drawRules();
     go();
     if (job?.status === "running") watch();
     document.documentElement.dataset.ready = "yes";
