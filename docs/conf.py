@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 import lacunet
-from lacunet.cli.parsing import COMMANDS
+from lacunet.cli.parsing import GROUPS
 
 sys.path.insert(0, os.path.dirname(__file__))
 from blocks import blocks, notebook
@@ -55,11 +55,13 @@ napoleon_use_ivar = True
 
 
 class PublicNames(SphinxDirective):
-    """Every public name with its docstring."""
+    """The public names of a task, with their docstrings."""
+
+    has_content = True
 
     def run(self) -> list[nodes.Node]:
         lines = StringList()
-        for name in lacunet.__all__:
+        for name in " ".join(self.content).split():
             value = getattr(lacunet, name)
             kind = "class" if isclass(value) else "function" if isfunction(value) else "data"
             for line in [f".. auto{kind}:: lacunet.{name}"] + ["   :members:"] * isclass(value):
@@ -74,7 +76,13 @@ class CommandLines(SphinxDirective):
     """Every command with its help, as the command prints it."""
 
     def run(self) -> list[nodes.Node]:
-        return [self.help_of(name) for name in COMMANDS]
+        sections = []
+        for group, names in GROUPS.items():
+            section = nodes.section(ids=[f"commands-{nodes.make_id(group)}"], names=[group])
+            section += nodes.title("", group.capitalize())
+            section += [self.help_of(name) for name in names]
+            sections.append(section)
+        return sections
 
     def help_of(self, name: str) -> nodes.section:
         printed = subprocess.run(

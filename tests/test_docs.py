@@ -8,9 +8,11 @@ import runpy
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
+import lacunet
 from lacunet.cli.parsing import COMMANDS, parsed
 
 ROOT = Path(__file__).parent.parent
@@ -117,6 +119,23 @@ def test_the_notebook_of_a_page_has_its_cells_and_no_stored_output() -> None:
 def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+REFERENCE = sorted((ROOT / "docs" / "reference").glob("api-*.rst"))
+
+
+def test_every_public_name_is_in_one_group_of_the_reference() -> None:
+    texts = [page.read_text().split(".. public-names::") for page in REFERENCE]
+    names = [name for text in texts if len(text) > 1 for name in text[1].split()]
+    assert sorted(names) == sorted(lacunet.__all__)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in REFERENCE if "code-block" in page.read_text()], ids=name_of
+)
+def test_the_example_of_a_group_runs(page: Path) -> None:
+    code = page.read_text().split(".. code-block:: python\n")[1].split(".. public-names::")[0]
+    exec(compile(dedent(code), page.name, "exec"), {})
 
 
 def test_a_block_that_raises_without_showing_it_is_found() -> None:
