@@ -37,14 +37,21 @@ demo: setup
 	$(BIN)/lacunet demo
 
 .PHONY: release-check
-# Wheel and sdist, the wheel installed with the core dependencies only, and the demonstration run.
+# Wheel and sdist are built, and the wheel is installed in an empty environment of every Python named that
+# there is, with the core dependencies only: versions, the demonstration, and a query on its files must run.
+PYTHONS ?= $(PYTHON) python3.11 python3.12 python3.13 python3.14
 release-check: .venv/.installed
 	rm -rf dist build/clean
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
 	$(BIN)/python -m build --outdir dist .
-	$(PYTHON) -m venv build/clean
-	build/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	cd build/clean && bin/lacunet --version && bin/lacunet demo
+	$(BIN)/python scripts/check_release.py dist
+	set -e; for python in $(PYTHONS); do \
+	  command -v $$python >/dev/null || { echo "no $$python here: not checked"; continue; }; \
+	  rm -rf build/clean && $$python -m venv build/clean; \
+	  build/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl; \
+	  ( cd build/clean && bin/lacunet versions && bin/lacunet demo && \
+	    bin/lacunet query demo-output/truth.bif demo-output/data.csv --query "Disease|Test=positive" --intervals ); \
+	done
 
 lint: .venv/.installed-test
 	$(BIN)/ruff format --check .
