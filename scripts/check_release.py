@@ -2,8 +2,8 @@
 
     python scripts/check_release.py dist
 
-One version everywhere (file names, package, citation, changelog), all data files in the wheel, nothing but
-the package in it, and in the sdist what its tests need.
+One version everywhere (file names, package, citation, changelog), all data files in the wheel,
+nothing but the package in it, and in the sdist what its tests need.
 """
 
 from __future__ import annotations
