@@ -8,9 +8,9 @@ from standins import SOURCE
 
 import lacunet as lc
 from lacunet.data.read import read_table
+from lacunet.missingness.refute.printed import two_models
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
-from lacunet.report.recovered.models import two_models
 from lacunet.report.recovered.page import page
 from lacunet.report.recovered.reported import reported
 from lacunet.report.recovered.text import verdicts_as_data

@@ -28,6 +28,7 @@ from lacunet.missingness.identified.assumptions import Assumptions, check_assump
 from lacunet.missingness.identified.generic import is_generic
 from lacunet.missingness.identified.sets import IdentifiedSet, identified_set
 from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
@@ -35,7 +36,7 @@ from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.rows import Rows, distinct_rows
-from lacunet.wording import listed
+from lacunet.wording import listed, text_table
 
 Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
@@ -183,6 +184,18 @@ class Verdict:
         is too large to decide. Where it is true, EM on the graph estimates it.
         """
         return True if self.term is not None else is_generic(self.graph, self.asked)
+
+    @property
+    def two_models(self) -> str:
+        """Where two models that give the same data differ, as a table; empty without a pair."""
+        if self.witness is None:
+            return ""
+        network = self.graph.network
+        rows = two_models(self.witness, network)
+        states = other_states(self.witness, network)
+        return "\n".join(
+            [text_table(["", "model 1", "model 2"], rows), *([f"({states})"] if states else [])]
+        )
 
     def identified_set(self, data: object, weight: Weight = None) -> IdentifiedSet:
         """The lowest and highest values of the query over all models that fit the data best.

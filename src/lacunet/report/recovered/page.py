@@ -8,11 +8,11 @@ from typing import Any
 
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import Implication, TestedImplication
+from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
 from lacunet.pages.live import DRAWING_SCRIPTS, drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
-from lacunet.report.recovered.models import other_states, two_models
 from lacunet.report.recovered.reported import Reported
 from lacunet.report.recovered.text import (
     GENERIC,

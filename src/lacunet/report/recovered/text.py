@@ -12,9 +12,9 @@ import numpy as np
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.implications import Implication, TestedImplication
+from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
-from lacunet.report.recovered.models import other_states, two_models
 from lacunet.report.recovered.reported import POINT, Reported
 from lacunet.wording import finite, text_table
 
