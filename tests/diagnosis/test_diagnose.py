@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import lacunet as lc
 from lacunet.cli import main
 from lacunet.data.given import Data
 from lacunet.data.table import Copies, EncodedTable
@@ -241,3 +242,43 @@ def test_of_more_rows_than_memory_holds_some_are_looked_at_and_that_is_said() ->
     found = diagnose(network, table, memory=2**18)
     assert found.conclusions[0].startswith("All this is of 4,000 of the 20,000 rows")
     assert not diagnose(network, table).conclusions[0].startswith("All this")
+
+
+MUTUAL = lc.Network(
+    {"X": ["0", "1"], "Y": ["0", "1"]},
+    {"Y": ["X"]},
+    {"X": [0.5, 0.5], "Y": [[0.8, 0.2], [0.3, 0.7]]},
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "missing", "words"),
+    [
+        (6000, {"X": [0.05, 0.6], "Y": [0.1, 0.6]}, "gives another network than EM under MAR"),
+        (2000, {"X": [0.05, 0.6], "Y": [0.1, 0.6]}, "needs about 5,000 rows"),
+    ],
+)
+def test_em_on_a_learned_graph_is_offered_where_it_differs(
+    rows: int, missing: dict[str, list[float]], words: str
+) -> None:
+    graph = lc.MissingnessGraph.parse("Y -> R[X]; X -> R[Y]", MUTUAL)
+    table = lc.simulate(MUTUAL, rows, lc.MissingByGraph(graph, missing), rng=0).table
+    found = lc.diagnose(MUTUAL, table, try_graph=True)
+    assert found.trial is not None
+    assert any(words in sentence for sentence in found.conclusions)
+    assert found.trial.is_recommended is (rows > 5000)
+    assert lc.diagnose(MUTUAL, table).trial is None
+    if found.trial.is_recommended:  # and it is better: closer to the truth
+        graph_free = lc.learn(MUTUAL, table, "em")
+        learned = lc.MissingnessGraph.parse(found.trial.graph, MUTUAL)
+        on_graph = lc.learn(MUTUAL, table, lc.EM(missingness=learned))
+        assert lc.kl_divergence(MUTUAL, on_graph) < 0.2 * lc.kl_divergence(MUTUAL, graph_free)
+    assert found.as_data()["trial"]["variable"] in ("", "X", "Y")
+
+
+def test_a_learned_graph_that_changes_little_is_not_recommended() -> None:
+    graph = lc.MissingnessGraph.parse("Y -> R[X]; R[Y]", MUTUAL)
+    missing = lc.MissingByGraph(graph, {"X": [0.2, 0.3], "Y": 0.1})
+    table = lc.simulate(MUTUAL, 6000, missing, rng=0).table
+    trial = lc.diagnose(MUTUAL, table, try_graph=True).trial
+    assert trial is None or not trial.is_recommended

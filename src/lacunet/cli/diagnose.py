@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import operator
 from argparse import ArgumentParser, Namespace
 from functools import reduce
-from operator import add
 
 from lacunet.cli.options import (
+    add,
     add_data_arguments,
     add_json,
     add_memory,
@@ -29,7 +30,7 @@ from lacunet.cli.terminal import progress_bar
 HELP = "say what is missing, whether it is missing at random, and which methods that allows"
 EXAMPLE = """example:
   lacunet diagnose alarm.bif patients.csv
-  lacunet diagnose alarm.bif patients.csv --missingness-out graph.txt
+  lacunet diagnose alarm.bif patients.csv --missingness-out graph.txt --try-graph
 
 what is printed for each variable:
   missing       share of the rows that do not show it
@@ -45,6 +46,11 @@ def add_arguments(command: ArgumentParser) -> None:
     add_json(command, "print everything as JSON")
     learn = "learn what decides whether values are shown, and write it as a missingness graph"
     add_output(command, "--missingness-out FILE", learn)
+    trial = (
+        "where MAR is rejected: learn by EM with and without a graph learned from the rows, and "
+        "say whether the graph is worth having"
+    )
+    add(command, "--try-graph", trial, action="store_true")
     add_seed(command, "random seed of the tests")
     add_report_argument(command)
     add_memory(command)
@@ -74,11 +80,12 @@ def run(options: Namespace) -> int:
         summary = missing_summary(table, [])
         if look.rows is None or table.stand_for < look.rows:
             parts = (missing_summary(part.without_sets(), []) for part in rows.tables(told))
-            summary = reduce(add, parts)
+            summary = reduce(operator.add, parts)
     for text in dict.fromkeys((*rows.notes(told), *table.notes)):
         note(text)
     random = np.random.default_rng(options.seed)
-    found = diagnosed(heard(network, data), look, table, random)
+    heard_of = heard(network, data)
+    found = diagnosed(heard_of, look, table, random, try_graph=options.try_graph)
 
     def write_mechanisms() -> None:
         if options.missingness_out:

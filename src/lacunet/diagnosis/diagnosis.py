@@ -21,6 +21,7 @@ from lacunet.diagnosis.at_random import (
     positivity,
     smallest_effect,
 )
+from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import AnyNetwork, as_network
@@ -75,7 +76,8 @@ class Diagnosis:
     ``patterns`` describe; ``mcar`` tests whether values are missing completely at random,
     ``mar`` whether they are always missing at random, both smallest p-value first;
     ``positivity`` lists states under which a variable is never shown; ``grounds`` says what
-    methods would rest on. ``conclusions`` are sentences.
+    methods would rest on. ``conclusions`` are sentences. ``trial`` compares EM on a graph learned
+    from the rows with EM under MAR, if that was asked for.
     """
 
     patterns: Patterns
@@ -84,6 +86,7 @@ class Diagnosis:
     positivity: tuple[NeverShown, ...]
     grounds: Grounds
     conclusions: tuple[str, ...]
+    trial: GraphTrial | None = None
 
     def __repr__(self) -> str:
         return f"<Diagnosis: {self.conclusions[0]}>"
@@ -108,6 +111,7 @@ def diagnose(
     missing: Any = (),
     rng: np.random.Generator | int | None = None,
     memory: int | None = None,
+    try_graph: bool = False,
     progress: Progress = silent,
 ) -> Diagnosis:
     """Say what is missing from data, how, and what that permits.
@@ -125,6 +129,9 @@ def diagnose(
     memory
         The budget in bytes; by default half of the memory there is. Of data that need more, as
         many rows are looked at as it holds, from all over, and the conclusions say so.
+    try_graph
+        Whether to learn the network twice where MAR is rejected: by EM, and by EM on a graph
+        learned from the rows; the diagnosis then says if the graph is worth having.
 
     Examples
     --------
@@ -143,7 +150,8 @@ def diagnose(
     with observations(data, network, budget, progress=progress) as rows:
         look = rows.look()
         table = rows_to_look_at(network, look, budget)
-    return diagnosed(heard(network, data), look, table, np.random.default_rng(rng or 0))
+    random = np.random.default_rng(rng or 0)
+    return diagnosed(heard(network, data), look, table, random, try_graph=try_graph)
 
 
 def rows_to_look_at(network: Network, look: Look, budget: float) -> EncodedTable:
@@ -156,7 +164,12 @@ def rows_to_look_at(network: Network, look: Look, budget: float) -> EncodedTable
 
 
 def diagnosed(
-    network: Network, look: Look, table: EncodedTable, random: np.random.Generator
+    network: Network,
+    look: Look,
+    table: EncodedTable,
+    random: np.random.Generator,
+    *,
+    try_graph: bool = False,
 ) -> Diagnosis:
     """Say what is missing from rows that stand for all that a look was at."""
     described = patterns(network, table)
@@ -166,10 +179,14 @@ def diagnosed(
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
     words = _conclusions(described, completely, always, never)
+    trial = None
+    if try_graph and any(test.adjusted < LEVEL for test in always):
+        trial = try_learned_graph(network, table)
+        words = (*words[:-1], str(trial), words[-1])
     if look.rows is not None and table.stand_for < look.rows:
         words = (_looked_at(table.stand_for, look.rows), *words)
     words = (*words, *map(_sentence, proposals(network, table.columns)))
-    return Diagnosis(described, completely, always, never, grounds, words)
+    return Diagnosis(described, completely, always, never, grounds, words, trial)
 
 
 def _sentence(text: str) -> str:
@@ -235,7 +252,8 @@ def _conclusions(
     if found := [test for test in always if test.adjusted < LEVEL]:
         words.append(
             f"Nor always at random: {_dependences(found)}, given what is always shown. "
-            "Methods for MAR data are then biased; a missingness graph may help."
+            "Methods for MAR data are then biased; a missingness graph may help, yours or one "
+            "learned from the rows (--try-graph says whether that is worth having)."
         )
     elif always:
         words.append(
@@ -253,7 +271,7 @@ def _conclusions(
             f"{first.cause}={first.state} ({counted(first.rows, 'row')}). "
             "What holds there cannot be learned from these data."
         )
-    words.append(f"Remember: {CANNOT_BE_SEEN}.")
+    words.append(f"Remember: {CANNOT_BE_SEEN}, nor whether rows were left out (R[*]).")
     return tuple(words)
 
 
