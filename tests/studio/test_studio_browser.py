@@ -252,3 +252,42 @@ def test_names_that_are_markup_or_syntax_are_drawn_learned_and_exported(
         assert set(learned.variables) == set(HOSTILE)
         assert len(learned.edges) == 3
         assert server.studio.runs.file(1, "graph.txt").read_text().count("\n") == 4
+
+
+def test_what_is_drawn_can_be_taken_back_by_pointer_and_keyboard(
+    browser: Any, tmp_path: Path
+) -> None:
+    with served(tmp_path) as server, opened(browser, server, "#graph") as page:
+
+        def text() -> list[str]:
+            found = page.input_value("#text")
+            assert isinstance(found, str)
+            return sorted(found.splitlines())
+
+        page.fill("#text", "X -> Y; Z; R[Y]")
+        page.locator("[data-node='R[Y]']").wait_for()
+        page.select_option("#kind", "<->")
+        pull(page, "X", "R[Y]")
+        assert text() == ["X -> Y", "X <-> R[Y]", "Z"]
+        graph = lc.MissingnessGraph.parse(
+            "X <-> R[Y]", lc.Network({v: ["0", "1"] for v in "XYZ"}, {"Y": ["X"]})
+        )
+        statuses = {name: found.status for name, found in graph.recover_families().items()}
+        assert verdicts(page) == statuses
+        draw(page, "#edges button:has-text('↔')")  # its chip
+        assert text() == ["R[Y]", "X -> Y", "Z"]
+        line = page.locator(".grip").first.bounding_box()
+        page.evaluate("delete document.documentElement.dataset.drawn")
+        page.mouse.click(line["x"] + line["width"] / 2, line["y"] + line["height"] / 2)
+        page.wait_for_selector("html[data-drawn]")
+        assert text() == ["R[Y]", "X", "Y", "Z"]
+        page.focus("[data-node='Z'] .whole")
+        page.evaluate("delete document.documentElement.dataset.drawn")
+        page.keyboard.press("Delete")
+        page.wait_for_selector("html[data-drawn]")
+        assert "Z" not in text()
+        draw(page, "[data-node='Y'] .toggle")  # not missing after all
+        assert page.locator(".box").count() == 0
+        page.fill("#text", "X -> Y -> X")
+        page.wait_for_selector("#graph-error:not([hidden])")
+        assert "X" in page.inner_text("#graph-error")
