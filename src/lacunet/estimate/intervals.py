@@ -100,7 +100,7 @@ class Uncertainty:
 
 def recipe_of(plan: Plan, memory: float) -> str:
     """The recipe of a plan, if the method converges and memory holds what it takes."""
-    if plan.units is not None and plan.units.is_replicated:
+    if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
@@ -310,7 +310,7 @@ def _refitted(
         networks.append(again.network or plan.network.with_tables(again.tables))
     setting.progress("intervals", len(scales), len(scales), "fits")
     network = learned.network or plan.network.with_tables(learned.tables)
-    by_design = plan.units is not None and plan.units.is_replicated
+    by_design = plan.units is not None
     pseudo_of = pseudo_counts(setting.used_prior, network)
     return Replicates(network, tuple(networks), scales, degrees, total, pseudo_of, by_design)
 

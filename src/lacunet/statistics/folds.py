@@ -15,7 +15,8 @@ of its copies: their number where all weigh the same, fewer where weights differ
 whatever the scale of the weights. Each unit falls into a fold by itself, by a hash of the row's
 states, the number of the unit and the seed; what is left, less than one, falls as a whole.
 Another row, or another order of rows, changes nothing. In a survey with clusters, the folds are
-the clusters (`lacunet.statistics.units`), and only what is held out is drawn within them.
+the clusters (`lacunet.statistics.units`), and only what is held out is drawn within them; where
+strata are told but no clusters, the units of a stratum are dealt evenly to its folds.
 
 Two rows are taken as one if their 64-bit hashes agree.
 """
@@ -94,7 +95,7 @@ def folds_of(
     units
         The clusters of a survey, which are left out in their place.
     """
-    left_out = units.left_out() if units is not None and units.clusters else None
+    left_out = units.left_out() if units is not None and units.clusters_of else None
     if heldout is None and not groups and left_out is None:
         return None
     parts = [1.0] if heldout is None else [1 - heldout, heldout]
@@ -107,7 +108,7 @@ def folds_of(
     whole = [np.ones(number * len(parts))]
     if heldout is not None:
         whole.append(np.tile([1.0, 0.0], number))
-    each = number if left_out is None else 1
+    each = number if left_out is None else left_out.each
     return Folds(
         shares=tuple(share / each for share in parts * each),
         seed=seed,
@@ -150,7 +151,11 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     hashes, first, group = numbered(hashes)
     weights, rows, squares = _sums(table, group, len(hashes))
     units = weights**2 / squares
-    row, fold, inside = fallen(hashes, units, folds)
+    is_dealt = folds.left_out is not None and folds.left_out.each > 1
+    if numbers is not None and is_dealt:
+        row, fold, inside = dealt(units, numbers[first], folds)
+    else:
+        row, fold, inside = fallen(hashes, units, folds)
     member = first[row]
     if numbers is not None:
         fold = fold + len(folds.shares) * numbers[member]
@@ -227,6 +232,33 @@ def fallen(hashes: Hashes, units: FloatArray, folds: Folds) -> tuple[Index, Inde
     row, fold = np.divmod(keys, len(folds.shares))
     is_there = inside > 0
     return row[is_there], fold[is_there], inside[is_there]
+
+
+def dealt(units: FloatArray, stratum: Index, folds: Folds) -> tuple[Index, Index, FloatArray]:
+    """Where the units are dealt to: each fold of a stratum has its share of them, and no more.
+
+    Parameters
+    ----------
+    units, stratum
+        How many units each distinct row stands for, and its stratum.
+    """
+    whole = np.floor(units * (1 + ROUNDING)).astype(np.int64)
+    dealt_to = np.zeros((len(units), len(folds.shares)))
+    for own in np.unique(stratum):
+        rng = np.random.default_rng([folds.seed, int(own)])
+        rows = np.flatnonzero(stratum == own)
+        room = np.floor(whole[rows].sum() * np.array(folds.shares)).astype(np.int64)
+        room[rng.permutation(len(room))[: whole[rows].sum() - room.sum()]] += 1
+        for row in rows[whole[rows] > MANY_UNITS]:
+            drawn = rng.multivariate_hypergeometric(room, whole[row], method="marginals")
+            dealt_to[row], room = drawn, room - drawn
+        few = rows[whole[rows] <= MANY_UNITS]
+        places = rng.permutation(np.repeat(np.arange(len(room)), room))
+        np.add.at(dealt_to, (np.repeat(few, whole[few]), places), 1.0)
+        rest = rng.choice(len(room), len(rows), p=folds.shares)  # less than one unit of each row
+        dealt_to[rows, rest] += np.maximum(units[rows] - whole[rows], 0.0)
+    row, fold = np.nonzero(dealt_to > ROUNDING)
+    return row, fold, dealt_to[row, fold]
 
 
 def _one_by_one(

@@ -8,8 +8,8 @@ stratum for it (JKn),
 
 with as many degrees of freedom as there are clusters more than strata. A stratum with one cluster
 says nothing of how clusters vary within it: it is left out whole, and counts once. Where strata
-are told but no clusters, rows count as if drawn from all strata at once: variances are too large
-rather than too small.
+are told but no clusters, each row is a cluster: the rows of a stratum are dealt into groups of
+equal size by chance, and these are left out.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from lacunet.statistics.distinct import Index
 from lacunet.wording import counted, listed
 
 MOST_CLUSTERS = 400  # that are left out one by one; of more, groups within strata are
+GROUPS_OF_ROWS = 100  # in all strata, where each row is a cluster of its own
 NO_LABEL = ""
 
 
@@ -96,18 +97,8 @@ class Units:
         return clusters if NO_LABEL in self.clusters_of else f"{clusters} in {strata}"
 
     @property
-    def is_replicated(self) -> bool:
-        """Whether variances come of clusters, or of replicate weights."""
-        return self.products is not None or self.clusters > 0
-
-    @property
     def doubts(self) -> tuple[str, ...]:
         """What the user should know of the variances."""
-        if not self.is_replicated:
-            return (
-                "strata are told without clusters: intervals take rows as drawn from all strata "
-                "at once, which makes them too wide rather than too narrow",
-            )
         lone = sorted(name for name, own in self.clusters_of.items() if len(own) == 1)
         if not lone:
             return ()
@@ -124,6 +115,10 @@ class Units:
     def left_out(self) -> LeftOut:
         """What is left out in turn: clusters, or groups of them where they are many."""
         strata = sorted(self.clusters_of)
+        if not self.clusters:
+            each = max(2, -(-GROUPS_OF_ROWS // len(strata)))
+            rows_of = {(name, NO_LABEL): at for at, name in enumerate(strata)}
+            return LeftOut(rows_of, np.repeat(np.arange(len(strata)), each), each)
         share = min(1.0, MOST_CLUSTERS / self.clusters)
         number_of, stratum_of = {}, list[int]()
         for at, name in enumerate(strata):
@@ -140,18 +135,20 @@ class LeftOut:
     """What is left out in turn, by number.
 
     ``number_of`` is the number of each cluster, by its stratum's label and its own;
-    ``stratum_of`` the stratum of each that is left out.
+    ``stratum_of`` the stratum of each that is left out. Where each row is a cluster, the rows of
+    a stratum are dealt into ``each`` groups, and ``number_of`` is that of the stratum.
     """
 
     number_of: Mapping[tuple[str, str], int]
     stratum_of: Index
+    each: int = 1
 
     def numbers(self, design: Design) -> Index:
-        """The number of each row's cluster."""
-        clusters = design.clusters
-        assert clusters is not None
-        none = Labels((NO_LABEL,), np.zeros(len(clusters.codes), np.int32))
-        strata = design.strata or none
+        """The number of each row's cluster, or of its stratum where each row is a cluster."""
+        some = design.strata or design.clusters
+        assert some is not None
+        none = Labels((NO_LABEL,), np.zeros(len(some.codes), np.int32))
+        strata, clusters = design.strata or none, design.clusters or none
         pairs, place = np.unique(_pairs(strata, clusters), return_inverse=True)
         numbers = [
             self.number_of[strata.labels[stratum], clusters.labels[cluster]]
