@@ -240,7 +240,9 @@ def test_two_results_are_set_side_by_side(folder: Path) -> None:
             assert finish(server)["status"] == "done"
         job = finish(server, "beside", runs=[1, 2])
         assert job["status"] == "done", job["message"]
-        assert '"other"' in answer(server, "/run/3/page.html")[1]
+        page = answer(server, "/run/3/page.html")[1]
+        assert '"other"' in page
+        assert all(f"runs/{number}/learned.json" in page for number in (1, 2))
 
 
 def test_the_page_gives_its_token_to_nobody(folder: Path) -> None:

@@ -71,8 +71,11 @@ def _write_page(network: Network, options: Namespace) -> None:
 
     source = page_source(options, ("network", "beside"))
     if options.beside:
-        first = Side(Path(options.network).name, network)
-        second = Side(Path(options.beside).name, read_network(options.beside))
+        labels = [Path(options.network).name, Path(options.beside).name]
+        if labels[0] == labels[1]:
+            labels = [options.network, options.beside]
+        first = Side(labels[0], network)
+        second = Side(labels[1], read_network(options.beside))
         keep_page(options.page, pair_page(first, second, source))
     else:
         keep_page(options.page, page(network, source))

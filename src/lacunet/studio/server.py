@@ -142,7 +142,9 @@ class Studio:
             first, second = (self.runs.name(int(one)) for one in asked["runs"])
             page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
             commands = [["show", f"{first}/learned.json", *page]]
-            words = " and ".join(f"run {int(one)}" for one in asked["runs"])
+            words_of = {run["number"]: run["words"] for run in self.runs.finished()}
+            numbers = [int(one) for one in asked["runs"]]
+            words = " beside ".join(f"run {one} ({words_of.get(one, '')})" for one in numbers)
         else:
             self.folder.table(project.data)
             commands = self._commands(asked["kind"], project, folder)

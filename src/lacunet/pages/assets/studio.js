@@ -53,6 +53,7 @@
       byId(key).hidden = key !== step();
       key === step() ? byId(`to-${key}`).setAttribute("aria-current", "step") : byId(`to-${key}`).removeAttribute("aria-current");
     }
+    scrollTo(0, 0);
     if (step() === "graph") drawBoard();
     if (step() === "ask") showPage();
     if (step() === "code") showCode();
@@ -437,7 +438,7 @@
     clear(byId("ask-words"), ...(run ? [`Run ${run.number}: ${run.words}. Click a state to say that it was seen. `, make("a", { href: runFile(run.number, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
     if (!run || shownPage === run.number) return;
     shownPage = run.number;
-    frame.addEventListener("load", () => frame.contentWindow.scrollTo(0, frame.contentDocument.getElementById("network")?.offsetTop ?? 0), { once: true });
+    if (run.kind === "learn") frame.addEventListener("load", () => frame.contentWindow.scrollTo(0, frame.contentDocument.getElementById("network")?.offsetTop ?? 0), { once: true });
     frame.src = runFile(run.number, "page.html") + project.asked;
   }
   function keepQuestion() {
