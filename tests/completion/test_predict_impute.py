@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -353,6 +354,22 @@ def test_predictions_of_files_are_those_of_the_frame(tmp_path: Path) -> None:
         assert list(found) == list(expected)
         for name, cells in expected.items():
             assert found[name] == pytest.approx(cells * copies)
+
+
+def test_the_standard_input_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Day,Rain,Wet,Sprinkler\n1,,yes,on\n2,yes,?,off\n"
+    (tmp_path / "rows.csv").write_text(text)
+    with (tmp_path / "rows.csv").open() as rows:
+        monkeypatch.setattr("sys.stdin", rows)
+        piped = lc.predict(RAIN, "-", "Rain")
+    assert piped == lc.predict(RAIN, tmp_path / "rows.csv", "Rain")
+
+
+def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("Rain,Wet,Sprinkler\n")
+    for complete in (lc.impute, partial(lc.predict, targets="Rain")):
+        with pytest.raises(DataError, match="has no rows"):
+            complete(RAIN, tmp_path / "rows.csv")
 
 
 def test_a_latent_variable_becomes_a_column() -> None:

@@ -86,6 +86,8 @@ def test_without_a_database_the_query_names_files(duck: Path, tmp_path: Path) ->
     duckdb.connect(duck).execute(f"copy visits to '{tmp_path}/visits.parquet'").close()
     query = f"select A, B from '{tmp_path}/visits.parquet' where weight > 0"
     assert read_table(lc.Data(query=query), PAIR).missing_of == MISSING
+    ended_by_a_name = f"select A, B from '{tmp_path}/visits.parquet'"
+    assert read_table(lc.Data(query=ended_by_a_name), PAIR).rows > 3000
 
 
 def test_open_connections_and_cursors_are_read_and_stay_open(sqlite: Path, duck: Path) -> None:
@@ -210,6 +212,8 @@ READING = [
     "select A, 'a;b' as \"c;d\", B from visits /* ; drop table visits */",
     "select A, replace(cast(B as text), 'delete', 'insert') as B from visits",
     "(select A, B from visits) union all (select A, B from visits)",
+    'select * from "visits"',
+    "select A, B from visits where 'x' = 'x' -- the end",
 ]
 
 

@@ -308,3 +308,21 @@ def test_contents_that_do_not_fit_their_hash_are_refused(tmp_path: Path) -> None
         writer.add_key_value_metadata({"lacunet": header_text})
     with pytest.raises(StatisticsError, match="its contents were changed"):
         lc.learn(NETWORK, path, "direct-mcar")
+
+
+def test_headers_of_pages_that_say_other_things_are_told(tmp_path: Path) -> None:
+    """Checksums do not cover them: a column may say that its dictionary is empty."""
+    whole = part(tmp_path / "whole.stats").read_bytes()
+    expected = lc.learn(NETWORK, tmp_path / "whole.stats", "direct-mcar").network
+    refused = 0
+    for at in range(4, 260):
+        changed = bytearray(whole)
+        changed[at] = 84
+        (tmp_path / "changed.stats").write_bytes(changed)
+        try:
+            found = lc.learn(NETWORK, tmp_path / "changed.stats", "direct-mcar").network
+        except StatisticsError:
+            refused += 1
+        else:
+            assert found == expected
+    assert refused > 100

@@ -128,10 +128,11 @@ class _Asked:
 
 def _in_pieces(asked: _Asked, data: Data) -> tuple[Posteriors, bool]:
     """The posteriors of all rows, some at a time, and whether rows miss anything."""
-    names, columns = asked.names, source_from(data).columns
-    latent = (*data.latent, *(v for v in names if v not in (*columns, *data.latent)))
+    names, source = asked.names, source_from(data)
+    latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
+    opened = replace(data, source=source, query=None, database=None, latent=latent)
     found, misses_any = [], False
-    for table in tables_of(replace(data, latent=latent), asked.network):
+    for table in tables_of(opened, asked.network):
         misses_any |= bool({*table.partially_observed} - {*latent})
         found.append(_of_table(asked, table, set(latent)))
     return Posteriors.joined(found), misses_any

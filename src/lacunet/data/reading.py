@@ -139,6 +139,8 @@ def refuse_swapped(network: object, data: object) -> None:
 def source_from(given: Any) -> Source:
     """The source of rows for whatever holds them."""
     data = data_given(given)
+    if isinstance(data.source, Source):  # opened before, as standard input can be only once
+        return data.source
     if data.query is not None:
         return source_of([query_part(data.query, data.database)])
     if isinstance(data.source, list | tuple) and not all(map(_is_path, data.source)):

@@ -37,8 +37,10 @@ def check_select(query: str, label: str) -> str:
     --------
     >>> check_select("select * from visits; -- all", "the query")
     'select * from visits'
+    >>> check_select("select * from 'visits.csv'", "the query")
+    "select * from 'visits.csv'"
     """
-    bare = _QUOTED.sub(lambda found: " " * len(found.group()), query)
+    bare = _QUOTED.sub(_blank, query)
     end = len(bare.rstrip().rstrip(";").rstrip())
     words = list(_top_words(bare[:end]))
     if not words:
@@ -54,6 +56,12 @@ def check_select(query: str, label: str) -> str:
             "give one SELECT statement.",
         )
     return query[:end]
+
+
+def _blank(found: re.Match[str]) -> str:
+    """As much space for a comment, as many quotes for a string: it may end the statement."""
+    text = found.group()
+    return (" " if text.startswith(("--", "/*")) else "'") * len(text)
 
 
 def _top_words(bare: str) -> Iterator[str]:

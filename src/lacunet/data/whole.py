@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.errors import DataError
 from lacunet.data.given import Data
 from lacunet.data.reading import source_from
 from lacunet.model.spelling import number_of
@@ -39,6 +40,8 @@ def held(data: Any) -> Any:
         for part in source.parts
         for piece in part.read(source.columns)
     ]
+    if not tables:
+        raise DataError(f"{source.label} has no rows.")
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 

@@ -283,6 +283,7 @@ def _batches(path: str | PathLike[str], kinds: Mapping[str, str], most: int) -> 
             path, read_dictionary=texts, page_checksum_verification=True
         ) as file:
             for batch in file.iter_batches(min(most, MOST_ROWS), columns=list(expected)):
+                batch.validate(full=True)  # indices within their dictionaries
                 if batch.num_rows:
                     yield batch
     except (pa.ArrowException, OSError) as error:
