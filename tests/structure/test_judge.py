@@ -15,11 +15,13 @@ from lacunet.inference.engine import engine_of
 from lacunet.simulation.generators import random_network
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.structure.cpdag import topological
+from lacunet.structure.gains import gain_of
 from lacunet.structure.judge import Judge, network_of
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.moves import Promises
 from lacunet.structure.polish import polished
 from lacunet.structure.region import Patterns, children_of, region_of
+from lacunet.structure.rows import Rows
 from lacunet.structure.search import Dag
 
 MEMORY = 2**30
@@ -161,6 +163,25 @@ def test_moves_take_out_a_false_arc_and_put_in_a_true_one() -> None:
     assert found.score > start.score
     assert found.score == pytest.approx(judge.fit(found.dag).score, abs=0.5)
     assert found.score >= judge.fit(dag_of(truth)).score - 0.5
+
+
+def test_an_arc_between_values_that_are_mostly_missing_is_put_in() -> None:
+    """The rows that show both ends gain less than it costs; all rows together gain more."""
+    rng = np.random.default_rng(8)
+    a = rng.integers(0, 2, 2_400)
+    b = np.where(rng.random(2_400) < 0.46, 1 - a, a)
+    c = np.where(rng.random(2_400) < 0.02, 1 - a, a)  # tells a where it is missing
+    shown = rng.random(2_400) < 0.3
+    columns = {"A": np.where(shown, a, 2), "B": b, "C": c}
+    table = EncodedTable.of(
+        dict.fromkeys("ABC", 2), {name: one.astype(np.uint8) for name, one in columns.items()}
+    )
+    judge = judge_of(lc.Network({name: ["0", "1"] for name in "ABC"}), table)
+    start = judge.fit((frozenset(), frozenset(), frozenset({0})))  # A -> C
+    limits = constraints_of(tuple("ABC"), (), [("B", "A"), ("C", "B"), ("B", "C")], None, 2)
+    assert gain_of(Rows.of(table).count((0, 1))) < 0
+    *_, found = polished(judge, start, limits, [[1, 2], [0, 2], [0, 1]], 1, rng)
+    assert found.dag[1] == {0}
 
 
 def test_moves_stay_within_the_constraints() -> None:

@@ -468,6 +468,16 @@ def test_learned_mechanisms_are_named_with_what_they_may_be() -> None:
     assert lines[3:] == ["R[C]; R[D]  # no cause found"]
 
 
+def test_strengths_are_of_the_network_that_was_found() -> None:
+    table = incomplete(ASIA, 2_000, 3, share=0.3)
+    found = lc.learn_structure(table, ASIA.states_of, strengths=6)
+    arcs = [(x, y) for y in ASIA.variables for x in found.network.parents(y)]
+    assert all(found.strengths[arc].adjacent > 0 for arc in arcs)
+    assert found.strengths["lung", "either"].adjacent == 1
+    weak = [one.adjacent for arc, one in found.strengths.items() if arc not in arcs]
+    assert np.mean([found.strengths[arc].adjacent for arc in arcs]) > np.mean(weak)
+
+
 def test_one_column_is_a_network_without_arcs() -> None:
     found = lc.learn_structure({"A": ["x", None, "y"]})
     assert found.network.variables == ("A",)

@@ -45,7 +45,6 @@ from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import Fit, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.mechanisms import Mechanisms, mechanisms_of
-from lacunet.structure.order import Ordered
 from lacunet.structure.parents import MOST_CELLS, Score
 from lacunet.structure.polish import polished
 from lacunet.structure.rows import Rows, in_order_of_content
@@ -63,6 +62,7 @@ LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
 STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
 REPLICATES = 20
+STRENGTH_DRAWS = 5  # completions that replicates take turns with
 EM_SECONDS = 600.0  # that the CPTs of the result may take
 
 
@@ -128,9 +128,9 @@ class Search:
 
     dag: Dag
     fit: Fit | None = None
-    ordered: Ordered | None = None
     completions: list[Rows] = field(default_factory=list)
     screen: Screen | None = None
+    wide: Gains | None = None
     trace: list[Round] = field(default_factory=list)
     ended: str = ""
     began: float = field(default_factory=monotonic)
@@ -373,7 +373,7 @@ def _search_complete(job: Job, search: Search) -> None:
     _seed(job, search, rows.thinned(SEED_ROWS))
     job.progress("search", 0, 1)
     for best in better_dags(rows, search.dag, job.constraints, job.score, job.rng, job.deadline):
-        search.dag, search.ordered, search.completions = best.parents, best, [rows]
+        search.dag, search.completions = best.parents, [rows]
         search.note(f"search {len(search.trace) + 1}", best.score, search.dag, is_accepted=True)
     job.progress("search", 1, 1)
     search.ended = "converged"
@@ -385,8 +385,10 @@ def _search_incomplete(job: Job, search: Search) -> None:
     _seed(job, search, seed_rows)
     search.fit = job.judge.fit(search.dag)
     search.note("seed", search.fit.score, search.dag, is_accepted=True)
-    wide = Gains(seed_rows, WIDE_SHARE)
-    ways: list[Gains | None] = [wide, None] if job.table.rows < MANY_ROWS else [None]
+    ways: list[Gains | None] = [None]
+    if job.table.rows < MANY_ROWS:
+        search.wide = Gains(seed_rows, WIDE_SHARE)
+        ways = [search.wide, None]
     still = 0
     for at in range(MOST_ROUNDS):
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
@@ -442,8 +444,6 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     search.note(f"round {at + 1}", fit.score, best.parents, is_accepted=rises)
     if rises:
         search.fit, search.dag = fit, best.parents
-    if rises or is_same:
-        search.ordered, search.completions = best, [Rows.of(one) for one in drawn]
     return rise
 
 
@@ -473,11 +473,22 @@ def _draws(rows: int) -> int:
 def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, Strength]:
     if replicates is None:
         replicates = REPLICATES if job.table.rows <= STRENGTH_ROWS else 0
-    if search.ordered is None or not replicates:
+    completions = search.completions
+    if search.fit is not None and search.screen is not None and replicates:
+        try:
+            source = search.fit
+            if search.wide is not None:
+                wide = widened(search.dag, search.wide, job.constraints)
+                source = job.judge.fit(wide, near=source)
+            drawn = job.judge.draw(source, min(STRENGTH_DRAWS, replicates), job.rng)
+            completions = [Rows.of(one) for one in drawn]
+        except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):
+            return {}
+    if not completions or not replicates:
         return {}
     found = strengths_of(
-        search.completions,
-        search.ordered,
+        completions,
+        search.dag,
         job.constraints,
         job.score,
         replicates,

@@ -19,7 +19,7 @@ from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.order import Ordered, Scores, search
 from lacunet.structure.parents import Score, parent_sets
 from lacunet.structure.rows import Rows
-from lacunet.structure.search import Constraints, Screen
+from lacunet.structure.search import Constraints, Dag, Screen
 
 KICKS = 5
 CANDIDATES = 8
@@ -38,7 +38,7 @@ class Strength:
 
 def strengths_of(
     completions: Sequence[Rows],
-    best: Ordered,
+    dag: Dag,
     constraints: Constraints,
     score: Score,
     replicates: int,
@@ -46,13 +46,21 @@ def strengths_of(
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> dict[tuple[int, int], Strength]:
-    """The strength of each arc that a replicate has; fewer replicates if it is cut short."""
+    """The strength of each arc that a replicate has; fewer replicates if it is cut short.
+
+    Parameters
+    ----------
+    completions
+        Complete rows, several draws of what was missing; replicates take turns.
+    dag
+        What was found: replicates start from it.
+    """
     halved = replace(score, total=score.total / 2)
     adjacent: defaultdict[tuple[int, int], float] = defaultdict(float)
     directed: defaultdict[tuple[int, int], float] = defaultdict(float)
     found: list[Ordered] = []
     try:
-        screen, dag = Screen.of(completions[0]), best.parents
+        screen, order = Screen.of(completions[0]), constraints.order(dag)
         candidates = [screen.candidates(y, dag, constraints, CANDIDATES) for y in range(len(dag))]
         for at in range(replicates):
             sample = _reweighted(completions[at % len(completions)], rng)
@@ -62,7 +70,7 @@ def strengths_of(
                 required = constraints.required[y]
                 sets.append(parent_sets(y, some, required, sample, halved, constraints.max_parents))
             scores = Scores(sets, constraints.required)
-            found.append(search(scores, best.order, KICKS, rng, deadline))
+            found.append(search(scores, order, KICKS, rng, deadline))
             progress("arc strengths", len(found), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
         pass
