@@ -84,6 +84,8 @@ def run(options: Namespace) -> int:
     from lacunet.pages.disclosure import Disclosure
     from lacunet.report.recovered.page import implications_page, implications_section, page
     from lacunet.report.recovered.text import (
+        full_law_as_data,
+        full_law_as_text,
         implications_as_data,
         implications_as_text,
         verdicts_as_data,
@@ -112,6 +114,8 @@ def run(options: Namespace) -> int:
         print(json.dumps(more) if options.json else implications_as_text(*implied))
         return 0
     answers = _answered(graph, table, options)
+    full_law = None if options.query else graph.recover_full_law()
+    more |= {} if full_law is None else {"full_law": full_law_as_data(full_law)}
     data = {**verdicts_as_data(graph, answers), **more}
     if options.report:
         limited = [_told(one, table, told) for one in answers]
@@ -122,6 +126,7 @@ def run(options: Namespace) -> int:
         print(json.dumps(data))
     else:
         parts = [verdicts_as_text(graph, answers)]
+        parts += [] if full_law is None else [full_law_as_text(full_law)]
         parts += [] if implied is None else [implications_as_text(*implied)]
         print("\n\n".join(parts))
     return 0

@@ -47,6 +47,16 @@ def verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> st
     return "\n".join(lines)
 
 
+def full_law_as_text(verdict: Verdict) -> str:
+    """Whether rows can be completed by the graph."""
+    return f"completing rows needs {verdict.query}: {verdict.status.upper()}\n  {verdict.why}"
+
+
+def full_law_as_data(verdict: Verdict) -> dict[str, str]:
+    """The same for programs."""
+    return {"query": verdict.query, "status": verdict.status, "why": verdict.why}
+
+
 def grouped(answers: Sequence[Reported]) -> list[Reported]:
     """What cannot be recovered first, then what is undecided; within these as asked."""
     order = (NOT_RECOVERABLE, UNDECIDED, RECOVERABLE)
