@@ -46,7 +46,7 @@ release-check: .venv/.installed
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python scripts/check_release.py dist
 	set -e; for python in $(PYTHONS); do \
-	  command -v $$python >/dev/null || { echo "no $$python here: not checked"; continue; }; \
+	  $$python -c "" 2>/dev/null || { echo "no $$python here: not checked"; continue; }; \
 	  rm -rf build/clean && $$python -m venv build/clean; \
 	  build/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl; \
 	  ( cd build/clean && bin/lacunet versions && bin/lacunet demo && \

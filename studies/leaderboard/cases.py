@@ -1,0 +1,62 @@
+"""What is learned: a published network, a way of hiding values, a number of rows, a repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import lacunet as lc
+
+NETWORKS = Path(__file__).with_name("networks")
+SETTINGS: dict[str, lc.MCAR | lc.MAR] = {
+    "MCAR": lc.MCAR(share=0.5, rate=0.3),
+    "MAR": lc.MAR(share=0.5, beta=(1.0, 0.5)),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem; all entries learn from the same rows."""
+
+    network: str
+    setting: str
+    rows: int
+    repetition: int
+
+    @property
+    def seed(self) -> int:
+        """A hash of the case: it does not depend on what else is run."""
+        return int.from_bytes(sha256(repr(self).encode()).digest()[:8], "big")
+
+    def truth(self) -> lc.Network:
+        """The network that rows are drawn from."""
+        return lc.read_network(NETWORKS / f"{self.network}.json.gz")
+
+    def frame(self) -> Any:
+        """The rows, as a pandas frame of strings and None."""
+        drawn = lc.simulate(self.truth(), self.rows, SETTINGS[self.setting], rng=self.seed)
+        frame = drawn.frame().astype(object)
+        return frame.where(frame.notna(), None)
+
+
+def cases(rows: int, repetitions: int, most_cells: float = inf) -> Iterator[Case]:
+    """All cases of networks with at most so many CPT cells.
+
+    Networks come in an order that is as good as random: a part of them is a sample.
+    """
+    names = sorted(
+        (
+            path.name.removesuffix(".json.gz")
+            for path in NETWORKS.glob("*.json.gz")
+            if sum(cpt.table.size for cpt in lc.read_network(path).cpts) <= most_cells
+        ),
+        key=lambda name: sha256(name.encode()).digest(),
+    )
+    for repetition in range(repetitions):
+        for name in names:
+            for setting in SETTINGS:
+                yield Case(name, setting, rows, repetition)

@@ -1,0 +1,1 @@
+"""One file for each learner of the leaderboard."""

@@ -1,0 +1,96 @@
+"""The results as a page of the book."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from math import isfinite
+from statistics import median
+
+import lacunet as lc
+from studies.leaderboard.run import Line
+
+INTRODUCTION = """# Leaderboard
+
+Published networks (bnRep 0.0.2, in `studies/leaderboard/networks`), rows drawn from them, values
+hidden, and every learner on the same rows. Priors are one pseudo-count per cell for all.
+
+- **MCAR**: half of the variables lose 30% of their values, completely at random.
+- **MAR**: half of the variables lose values with probabilities that depend on variables that are
+  always observed, drawn from Beta(1, 0.5).
+
+*KL* is the Kullback-Leibler divergence from the true network, the median over cases that every
+learner below finished; *rank* is the mean place among them by KL (1 is closest). *Seconds* are
+processor time, the median, with intervals where a learner has them. *Coverage* is the share of CPT
+entries whose 95% interval contains the truth, entries of 0 and 1 left out. *n* is the number of
+cases that a learner finished within 30 s of processor time, of all that it was given.
+"""
+ADDING = """
+## Add a learner
+
+One file in `studies/leaderboard/entries`, with a `NAME` and a function `learn(network, rows)`;
+nothing else changes.
+This is `uniform.py`, whole:
+
+<!-- not run: a file of the repository; tests/studies/test_leaderboard.py runs it -->
+```python
+{toy}```
+
+<!-- not run: takes minutes to hours; goes on where it stopped -->
+```console
+$ python -m studies.leaderboard run results.csv --rows 500 --seconds 600
+$ python -m studies.leaderboard page results.csv
+```
+"""
+
+
+def page(lines: Sequence[Line], toy: str) -> str:
+    """Tables, one for each setting and number of rows."""
+    parts = [INTRODUCTION]
+    for setting, rows in sorted({(line.setting, line.rows) for line in lines}):
+        chosen = [line for line in lines if (line.setting, line.rows) == (setting, rows)]
+        parts.append(_section(f"{setting}, {rows:,} rows", chosen))
+    networks = len({line.network for line in lines})
+    parts.append(
+        f"\nMeasured with lacunet {lc.__version__} on {networks} networks, in processes of their "
+        "own on a machine that was busy with other work: compare times with each other only.\n"
+    )
+    return "".join([*parts, ADDING.format(toy=toy)])
+
+
+def _section(title: str, lines: Sequence[Line]) -> str:
+    of_case: dict[tuple[str, int], dict[str, Line]] = defaultdict(dict)
+    for line in lines:
+        of_case[line.network, line.repetition][line.entry] = line
+    entries = {line.entry for line in lines}
+    shared = [
+        case
+        for case in of_case.values()
+        if set(case) == entries and all(isfinite(line.kl) for line in case.values())
+    ]
+    ranks = defaultdict(list)
+    for case in shared:
+        for place, name in enumerate(sorted(case, key=lambda name: case[name].kl), start=1):
+            ranks[name].append(place)
+    table = []
+    for name in entries:
+        own = [line for line in lines if line.entry == name]
+        done = [line for line in own if not line.problem]
+        intervals = sum(line.intervals for line in done)
+        covered = sum(line.covered for line in done)
+        table.append(
+            (
+                sum(ranks[name]) / len(ranks[name]) if ranks[name] else float("inf"),
+                name,
+                f"{median(case[name].kl for case in shared):.4f}" if shared else "-",
+                f"{median(line.seconds for line in done):.2g}" if done else "-",
+                f"{covered / intervals:.3f}" if intervals else "-",
+                f"{len(done)} of {len(own)}",
+            )
+        )
+    rows = [
+        f"| {name} | {kl} | {rank:.1f} | {seconds} | {share} | {count} |\n"
+        for rank, name, kl, seconds, share, count in sorted(table)
+    ]
+    head = "| learner | KL | rank | seconds | coverage | n |\n|---|---:|---:|---:|---:|---:|\n"
+    return f"\n## {title}\n\n{len(shared)} cases that all finished.\n\n{head}{''.join(rows)}"

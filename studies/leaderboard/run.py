@@ -1,0 +1,148 @@
+"""Every entry on every case, each in a process of its own with a limit of processor time."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import resource
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from signal import SIGKILL, SIGXCPU
+from time import monotonic, process_time
+from typing import Any
+
+import numpy as np
+
+import lacunet as lc
+from studies.leaderboard.cases import Case
+from studies.leaderboard.entry import Learned, entry
+
+RIVALS = ("pandas", "pgmpy.models", "pgmpy.parameter_estimator", "pyagrum", "sklearn.impute")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One entry on one case. ``problem`` is empty where it learned a network."""
+
+    entry: str
+    network: str
+    setting: str
+    rows: int
+    repetition: int
+    kl: float
+    seconds: float
+    covered: int
+    intervals: int
+    problem: str
+
+
+def scored(name: str, case: Case) -> Line:
+    """Learn, and compare with the truth."""
+    truth, frame = case.truth(), case.frame()
+    bare = lc.Network(
+        {variable: truth.states(variable) for variable in truth.variables},
+        {variable: truth.parents(variable) for variable in truth.variables},
+    )
+    start = process_time()
+    learned = entry(name).learn(bare, frame)
+    seconds = process_time() - start
+    covered, intervals = coverage(truth, learned)
+    kl = lc.kl_divergence(truth, learned.network)
+    return line_of(name, case, kl=kl, seconds=seconds, covered=covered, intervals=intervals)
+
+
+def coverage(truth: lc.Network, learned: Learned) -> tuple[int, int]:
+    """How many intervals contain the truth, and how many there are; sure things are left out."""
+    covered = intervals = 0
+    for variable, ends in learned.intervals.items():
+        table = truth.cpt(variable).table
+        open_question = (table > 0) & (table < 1)
+        inside = (ends[..., 0] <= table) & (table <= ends[..., 1])
+        covered += int(np.count_nonzero(inside & open_question))
+        intervals += int(np.count_nonzero(open_question))
+    return covered, intervals
+
+
+def line_of(name: str, case: Case, **measured: Any) -> Line:
+    """A line with what was measured; the rest is not a number."""
+    empty = {"kl": np.nan, "seconds": np.nan, "covered": 0, "intervals": 0, "problem": ""}
+    return Line(
+        entry=entry(name).NAME,
+        network=case.network,
+        setting=case.setting,
+        rows=case.rows,
+        repetition=case.repetition,
+        **{**empty, **measured},
+    )
+
+
+def _send(pipe: Any, name: str, case: Case, limit: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))  # the system ends the process
+    try:
+        pipe.send(scored(name, case))
+    except Exception as error:  # an entry may fail in any way; the line says how
+        pipe.send(line_of(name, case, problem=f"{type(error).__name__}: {error}".split("\n")[0]))
+
+
+def run(
+    names: Iterable[str], cases: Iterable[Case], path: Path, *, limit: int, until: float
+) -> None:
+    """Run what ``path`` does not have yet; begin nothing after ``until`` seconds."""
+    begun, done = monotonic(), {_key(line) for line in read(path)}
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["studies.leaderboard.run", *RIVALS])
+    names = tuple(names)
+    for case in cases:
+        for name in names:
+            if _key(line_of(name, case)) in done:
+                continue
+            if monotonic() - begun > until:
+                return
+            ours, theirs = context.Pipe(duplex=False)
+            process = context.Process(target=_send, args=(theirs, name, case, limit), daemon=True)
+            process.start()
+            theirs.close()
+            try:
+                line = ours.recv()
+            except EOFError:
+                process.join()
+                is_late = process.exitcode in (-SIGXCPU, -SIGKILL)
+                problem = f"not done in {limit} s" if is_late else f"ended with {process.exitcode}"
+                line = line_of(name, case, problem=problem)
+            process.join()
+            write(path, line)
+
+
+def _key(line: Line) -> tuple[str, str, str, int, int]:
+    return line.entry, line.network, line.setting, line.rows, line.repetition
+
+
+def read(path: Path) -> list[Line]:
+    """The lines of a file; none if there is no file."""
+    if not path.exists():
+        return []
+    kinds = {
+        "kl": float,
+        "seconds": float,
+        "entry": str,
+        "network": str,
+        "setting": str,
+        "problem": str,
+    }
+    with path.open(newline="") as file:
+        return [
+            Line(**{name: kinds.get(name, int)(value) for name, value in row.items()})
+            for row in csv.DictReader(file)
+        ]
+
+
+def write(path: Path, line: Line) -> None:
+    """Add a line to a file."""
+    names = [field.name for field in fields(Line)]
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if is_new:
+            writer.writerow(names)
+        writer.writerow([getattr(line, name) for name in names])
