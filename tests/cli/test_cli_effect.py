@@ -89,11 +89,21 @@ def test_the_reference_the_level_and_a_figure_may_be_chosen(
     assert "<svg" in figure.read_text()
 
 
+def test_a_state_of_the_outcome_chooses_what_is_compared(
+    files: dict[str, str], capsys: Captured
+) -> None:
+    assert main(["effect", files["net.bif"], "--query", "Ill=no | do(Smoke)", "--json"]) == 0
+    found = contrast(capsys)
+    assert found["outcome"] == "no"
+    assert found["difference"]["value"] == pytest.approx(-DIFFERENCE)
+
+
 @pytest.mark.parametrize(
     ("query", "value"),
     [
         ("Ill | Smoke", "does not ask for an effect"),
-        ("Ill | do(Smoke=yes)", "'Smoke=yes'"),
+        ("Ill | do(Smoke=yes)", "write do(Smoke)"),
+        ("Ill=maybe | do(Smoke)", "'maybe'"),
         ("Ill, Age | do(Smoke)", "does not ask for an effect"),
         ("Ill | do(Ill)", "different variables"),
         ("Ill | do(Smok)", "'Smok'"),

@@ -20,7 +20,7 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.queries import split_query, states_in
+from lacunet.cli.queries import names_and_states, split_query, states_in
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HELP = "estimate the effect of one variable on another: differences, ratios, odds ratios"
 EXAMPLE = """example:
   lacunet effect net.bif rows.csv --query "Ill | do(Smoke)"
-  lacunet effect net.bif rows.csv --query "Ill | do(Smoke), Age=old" --reference no
+  lacunet effect net.bif rows.csv --query "Ill=severe | do(Smoke), Age=old" --reference never
   lacunet effect net.bif rows.csv --query "Ill | do(Smoke)" --missingness mechanisms.txt
 
 The edges of the network are taken as causes. With --missingness GRAPH the effect is recovered by
@@ -84,23 +84,30 @@ class Asked(NamedTuple):
     target: str
     do: str
     given: dict[str, str]
+    outcome: str | None
 
 
 def _parsed(network: Network, text: str) -> Asked:
     typed = split_query(text)
-    way_out = 'as in "Ill | do(Smoke), Age=old": one outcome, one cause.'
-    for name in (*typed.target, *typed.do):
-        if "=" in name and name not in network.states_of:
-            raise LacunetError(
-                f"the query {text!r} names a state in {name!r}.",
-                "name the variable alone: all its states are compared, with that of --reference.",
-            )
-    if len(typed.target) != 1 or len(typed.do) != 1:
-        raise LacunetError(f"the query {text!r} does not ask for an effect.", way_out)
+    (target, outcomes), (do, states) = (
+        names_and_states(part, network) for part in (typed.target, typed.do)
+    )
+    if states:
+        raise LacunetError(
+            f"the query {text!r} sets {', '.join(typed.do)}.",
+            f"write do({', '.join(do)}): its states are compared, with that of --reference; "
+            "lacunet query answers what follows from one of them.",
+        )
+    if len(target) != 1 or len(do) != 1:
+        raise LacunetError(
+            f"the query {text!r} does not ask for an effect.",
+            'as in "Ill | do(Smoke), Age=old": one outcome, one cause.',
+        )
     return Asked(
-        network.known(typed.target[0]),
-        network.known(typed.do[0]),
+        network.known(target[0]),
+        network.known(do[0]),
         states_in(typed.given, network),
+        outcomes.get(target[0]),
     )
 
 
@@ -123,7 +130,9 @@ def _effects(network: Network, asked: list[Asked], options: Namespace) -> tuple[
         options.usage_error("--population is for --missingness GRAPH without --method")
     elif has_data(options):
         source, code = _learned(network, options, level)
-    return [effect(source, one.target, one.do, one.given, **more) for one in asked], code
+    return [
+        effect(source, one.target, one.do, one.given, outcome=one.outcome, **more) for one in asked
+    ], code
 
 
 def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, int]:

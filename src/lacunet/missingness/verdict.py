@@ -345,7 +345,9 @@ def estimate(
     term, network = verdict.term, verdict.graph.network
     if term is None:
         raise NotRecoverableError(
-            f"{verdict.query} is {verdict.status} under this missingness graph: {verdict.why}"
+            f"{verdict.query} is {verdict.status} under this missingness graph: {verdict.why}.",
+            "its lowest and highest values that fit the data: identified_set of the verdict, or "
+            "lacunet recover --query ... --data ROWS.",
         )
     laws = population or {}
     usable = [one for one in verdict.terms if all(scope in laws for scope in _needed(one))]

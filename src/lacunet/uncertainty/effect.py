@@ -83,15 +83,18 @@ class Effect:
     correlations: FloatArray | None = None
     level: float = 0.95
     basis: tuple[str, ...] = ()
+    outcome: str | None = None
 
     @property
     def contrasts(self) -> tuple[Contrast, ...]:
         """Every other state of the cause against the reference, for every outcome.
 
-        Of two outcomes only the second, since the first says the same.
+        Of two outcomes only the second, since the first says the same; or the one asked for.
         """
         base = self.states.index(self.reference)
         chosen = [1] if len(self.outcomes) == 2 else range(len(self.outcomes))
+        if self.outcome is not None:
+            chosen = [self.outcomes.index(self.outcome)]
         return tuple(
             Contrast(
                 self.outcomes[y],
@@ -241,6 +244,7 @@ def effect(
     data: Any = None,
     population: Any = None,
     reference: str | None = None,
+    outcome: str | None = None,
     level: float = 0.95,
 ) -> Effect:
     """The effect of setting ``do`` on ``target``, with differences, ratios and odds ratios.
@@ -261,6 +265,8 @@ def effect(
         on it, or its probabilities, as in ``{"Age": [0.7, 0.3]}``. They are taken as exact.
     reference
         The state of ``do`` to compare with; its first if not given.
+    outcome
+        The state of ``target`` to compare; all of them if not given, of two the second.
     level
         Of the intervals.
 
@@ -293,6 +299,8 @@ def effect(
     if base not in states:
         raise LacunetError(f"{do!r} has no state {base!r}.", f"its states are {list(states)}.")
     outcomes = network.states(network.known(target))
+    if outcome is not None:
+        network.state_index(target, outcome)
     if target == do or {target, do} & {*given}:
         raise LacunetError(
             f"{target!r}, {do!r} and what is given must be different variables.",
@@ -314,6 +322,7 @@ def effect(
         correlations=numbers.correlations,
         level=level,
         basis=numbers.basis,
+        outcome=outcome,
     )
 
 

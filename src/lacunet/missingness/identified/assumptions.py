@@ -33,9 +33,10 @@ from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism, Node, named
-from lacunet.wording import text_table
+from lacunet.wording import counted, first_of, text_table
 
 LEVEL = 0.05
+STILL = 0.001  # an answer that moves less does not move
 POINT = 1e-6  # a set that is not wider is a point
 NOTHING: Mapping[str, str] = {}
 
@@ -92,8 +93,13 @@ class Assumptions:
         return tuple(map(int, best[-1]))  # of two states, the second
 
     def as_text(self, chosen: Mapping[str, str] = NOTHING) -> str:
-        """A line for each assumption, about the cell that moves most."""
+        """A line for each assumption that moves the cell that moves most, or is refuted."""
         cell = self.most_moved(chosen)
+        told = [
+            one
+            for one in self.assumptions
+            if self.moved(one)[cell] >= STILL or one.adjusted < LEVEL
+        ]
         rows = [
             [
                 one.edge,
@@ -103,15 +109,22 @@ class Assumptions:
                 _between(one.low[cell], one.high[cell]),
                 _judged(one),
             ]
-            for one in self.assumptions
+            for one in told
         ]
         answer = self.asked.at([s[k] for s, k in zip(self.states, cell, strict=True)])
         lines = [
             "What the graph assumes: these edges are absent. "
             f"{answer} is {_between(self.low[cell], self.high[cell])} by maximum likelihood; "
             "with each edge:",
-            text_table(["edge", "LR", "df", "p (Holm)", "answer", ""], rows, left=1),
+            *([text_table(["edge", "LR", "df", "p (Holm)", "answer", ""], rows)] if rows else []),
         ]
+        edges = {one.edge for one in told}
+        if others := [one.edge for one in self.assumptions if one.edge not in edges]:
+            count = counted(len(others), "edge", "edges")
+            lines.append(
+                f"{count} would move it by less than {STILL}, and the data do not call for "
+                f"{'it' if len(others) == 1 else 'them'}: {first_of(others, 6)}"
+            )
         if self.left_out:
             lines.append(f"too large to try: {', '.join(self.left_out)}")
         return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines())
