@@ -42,7 +42,7 @@ Learner = Callable[[lc.Network, EncodedTable], lc.Network]
 
 
 def ours(method: Any) -> Learner:
-    return lambda network, table: lc.learn(network, table, method=method).network
+    return lambda network, table: lc.learn(network, table, method=method, prior=2).network
 
 
 def frame_of(network: lc.Network, table: EncodedTable) -> Any:

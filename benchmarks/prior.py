@@ -215,6 +215,7 @@ def report(lines: Iterable[dict]) -> None:
             for value in CONCENTRATIONS:
                 start = f"Dirichlet({value})"
                 parts[start] = [own for own in problems if own["key"][1].startswith(start)]
+        parts = {name: part for name, part in parts.items() if part}
         every = [
             [rule, *(summary(own, "rules", rule, "2") for own in parts.values())]
             for rule in problems[0]["rules"]

@@ -71,4 +71,5 @@ def test_what_makes_no_sense_is_refused_before_data_are_read(
 
 def test_the_prior_may_be_any_real_number() -> None:
     prior: Any = np.int64(2)
-    assert lc.learn(RAIN, ROWS, prior=prior).network == lc.learn(RAIN, ROWS).network
+    given = lc.learn(RAIN, ROWS, "em", prior=prior)
+    assert given.network == lc.learn(RAIN, ROWS, "em").network

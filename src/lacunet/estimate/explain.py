@@ -22,7 +22,7 @@ from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior, LearnedPrior
-from lacunet.estimate.registry import method_of
+from lacunet.estimate.registry import method_of, usual_prior
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
@@ -171,7 +171,7 @@ def explain(
     network: AnyNetwork,
     data: Any = None,
     method: str | Method | None = None,
-    prior: AskedPrior = 2.0,
+    prior: AskedPrior | None = None,
     *,
     memory: int | None = None,
     progress: Progress = silent,
@@ -198,14 +198,14 @@ def explain(
     network = as_network(network) if data is None else heard(as_network(network), data)
     chosen, budget = method_of(network, method, options), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
-    prior = checked_prior(prior, network)
+    asked = checked_prior(usual_prior(chosen) if prior is None else prior, network)
     with ExitStack() as stack:
         if data is None:
-            return _explained(planned(chosen, network, Look(), prior), None, budget)
+            return _explained(planned(chosen, network, Look(), asked), None, budget)
         rows = stack.enter_context(
             observations(data_given(data), network, budget, progress=progress)
         )
-        return _explained(planned(chosen, network, rows.look(), prior), rows, budget)
+        return _explained(planned(chosen, network, rows.look(), asked), rows, budget)
 
 
 def _explained(plan: Plan, rows: AnyRows | None, budget: int) -> Explanation:

@@ -33,7 +33,7 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import LEARN, AskedPrior
-from lacunet.estimate.registry import method_of
+from lacunet.estimate.registry import method_of, usual_prior
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
@@ -54,7 +54,7 @@ def learn(
     network: AnyNetwork,
     data: Any,
     method: str | Method | None = None,
-    prior: AskedPrior = 2.0,
+    prior: AskedPrior | None = None,
     weight: Any = None,
     *,
     counts: Any = None,
@@ -86,7 +86,8 @@ def learn(
     prior
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count per cell,
         1 none; "learn" adds to each cell what the counts of all CPTs speak for. A prior that was
-        learned before, `Result.prior`, can be given again.
+        learned before, `Result.prior`, can be given again. By default "learn" with "auto", unless
+        there is a missingness graph, and 2 with every other method.
     weight
         Sampling weights: the name of a column, or one for each row.
     counts
@@ -129,9 +130,9 @@ def learn(
     network = as_network(network)
     network = heard(network.with_tables(None) if data.not_asked else network, data)
     chosen = method_of(network, method_counted_for(data) if method is None else method, options)
-    prior = checked_prior(prior, network)
+    asked = checked_prior(usual_prior(chosen) if prior is None else prior, network)
     setting = Setting(
-        prior,
+        asked,
         np.random.default_rng(rng),
         memory_budget(memory),
         progress,
@@ -146,7 +147,7 @@ def learn(
         jobs=checked_jobs(jobs),
         progress=progress,
     ) as rows:
-        plan = planned(chosen, network, rows.look(), prior)
+        plan = planned(chosen, network, rows.look(), asked)
         return carry_out(plan, rows, setting, intervals)
 
 
