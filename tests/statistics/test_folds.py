@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.estimate.deletion.factored import factored_mar
 from lacunet.model.network import Network
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.folds import FOLD, GROUPS, Folds, divided, folds_of
-from lacunet.statistics.gather import Gathering, Needs, gather
+from lacunet.statistics.gather import Gathering, Grouping, Needs, _solved, gather
+from lacunet.statistics.groups import count_folds_in_groups, folds_of_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
 from strategies import networks, tables
 
@@ -166,3 +168,31 @@ def test_a_sample_is_counted_as_the_rows_that_are_in_it(
         assert sampled.weights.sum() == pytest.approx(plain.weights.sum())
         distinct = sample.distinct[network.variables]
         assert distinct.weights.sum() == pytest.approx(chosen.total)
+
+
+def test_a_sample_says_what_all_its_groups_say_though_few_are_solved_anew() -> None:
+    rng = np.random.default_rng(4)
+    network = Network(
+        {"G": [str(state) for state in range(200)], "A": ["0", "1"], "B": ["0", "1", "2"]},
+        {"B": ["A"]},
+    )
+    columns = {
+        name: rng.integers(0, network.cardinality(name) + (name != "G"), 400).astype(np.uint8)
+        for name in network.variables
+    }
+    table = EncodedTable.of({name: network.cardinality(name) for name in columns}, columns)
+    folds = folds_of(None, 30, seed=1)
+    assert folds is not None
+    rows = divided(network, table, folds)
+    groups, group = group_rows(rows, ("G",))
+    mass = folds_of_groups(rows, groups, group)
+    cells = count_folds_in_groups(rows, mass, group, ("A", "B"), whole=False)
+    family = ("A", "B")
+    asked = Grouping(family, family, ("G",), whole=False, within=factored_mar)
+    few = 0
+    for found, sample in zip(_solved(asked, cells, folds), folds.samples, strict=True):
+        few += len(cells.in_folds(sample != 1)) < 100
+        expected = factored_mar(cells.sampled(sample)).about(family, (2, 3))
+        for name, values in vars(found.about(family, (2, 3))).items():
+            np.testing.assert_allclose(values, getattr(expected, name), rtol=1e-12, atol=1e-12)
+    assert few == 31

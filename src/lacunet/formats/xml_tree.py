@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source
@@ -110,11 +109,15 @@ def _grow(document: Element, parser: expat.XMLParserType, name: str) -> None:
 
 def tagged(tag: str, text: str) -> str:
     """An element with a text inside."""
+    from xml.sax.saxutils import escape  # imports urllib
+
     return f"<{tag}>{escape(text)}</{tag}>"
 
 
 def attribute(key: str, value: str) -> str:
     """An attribute with its value in quotes."""
+    from xml.sax.saxutils import quoteattr
+
     return f"{key}={quoteattr(value)}"
 
 

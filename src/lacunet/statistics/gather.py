@@ -32,6 +32,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.distinct import Index
 from lacunet.statistics.folds import FOLD, Folds, divided
 from lacunet.statistics.groups import (
     FoldedGroups,
@@ -50,6 +51,7 @@ from lacunet.statistics.units import Units
 from lacunet.wording import counted
 
 GRACE = 0.1  # seconds after the deadline for what a closed form needs
+MOST_TOUCHED = 0.5  # share of the groups that a sample changes, above which all are solved anew
 SHARE_OF_GROUPS = 0.5  # of the time left when rows are read; the rest is for EM, and to estimate
 
 
@@ -87,6 +89,13 @@ class Solved:
 
     inside: GroupedCounts
     reached: GroupedCounts | None
+
+    def replacing(self, chosen: Index, part: Solved) -> Solved:
+        """The same where some groups say something else."""
+        reached = None
+        if self.reached is not None and part.reached is not None:
+            reached = self.reached.replacing(chosen, part.reached)
+        return Solved(self.inside.replacing(chosen, part.inside), reached)
 
     def about(self, family: Scope, sizes: tuple[int, ...]) -> Reduced:
         """What the groups add up to for one family that has this hidden part."""
@@ -438,8 +447,23 @@ def _solved(
         assert isinstance(cells, GroupedCounts)
         return [asked.within(cells)]
     is_replicated = asked.replicated and not asked.influence
-    samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
-    return [asked.within(cells.sampled(multiples)) for multiples in samples]
+    first, *others = folds.samples if is_replicated else folds.samples[: folds.replicates]
+    whole = asked.within(cells.sampled(first))
+    return [whole, *(_sampled(asked, cells, whole, own, own != first) for own in others)]
+
+
+def _sampled(
+    asked: Grouping,
+    cells: FoldedGroups,
+    whole: Solved,
+    multiples: FloatArray,
+    is_changed: NDArray[np.bool_],
+) -> Solved:
+    """What the groups say in a sample, given what they say in another: most may say the same."""
+    touched = cells.in_folds(is_changed)
+    if len(touched) > MOST_TOUCHED * len(cells.cells.groups.weights):
+        return asked.within(cells.sampled(multiples))
+    return whole.replacing(touched, asked.within(cells.of_groups(touched).sampled(multiples)))
 
 
 def _in_groups(

@@ -86,6 +86,35 @@ class GroupedCounts:
         """The same cells with other weights."""
         return replace(self, tally=Tally(weights, weights, weights))
 
+    def of_groups(self, chosen: Index, groups: Groups) -> GroupedCounts:
+        """The cells of some groups, which are ``groups`` by themselves."""
+        place = np.full(len(self.groups.weights), -1)
+        place[chosen] = np.arange(len(chosen))
+        group = place[self.group]
+        kept = np.flatnonzero(group >= 0)
+        return replace(
+            self,
+            groups=groups,
+            group=group[kept],
+            cells=self.cells[kept],
+            tally=self.tally.take(kept),
+        )
+
+    def replacing(self, chosen: Index, part: GroupedCounts) -> GroupedCounts:
+        """The same with other cells and weights of some groups, in no order."""
+        is_other = np.ones(len(self.groups.weights), dtype=bool)
+        is_other[chosen] = False
+        kept = np.flatnonzero(is_other[self.group])
+        weights = self.groups.weights.copy()
+        weights[chosen] = part.groups.weights
+        return replace(
+            self,
+            groups=replace(self.groups, weights=weights),
+            group=np.concatenate([self.group[kept], chosen[part.group]]),
+            cells=np.concatenate([self.cells[kept], part.cells]),
+            tally=self.tally.take(kept).joined(part.tally),
+        )
+
     def showing_all(self) -> GroupedCounts:
         """The counts of the rows that show the whole scope."""
         shown = np.ones(len(self.cells), dtype=bool)
@@ -141,6 +170,20 @@ class FoldedGroups:
         starts, _, fold = self._runs
         place = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(fold)))
         return self.sampled(np.ones(self.cells.cardinalities[-1])), place
+
+    def of_groups(self, chosen: Index) -> FoldedGroups:
+        """Some of the groups."""
+        own = self.cells.groups
+        configs = tuple(column[chosen] for column in own.configs)
+        groups = replace(own, configs=configs, weights=own.weights[chosen])
+        mass, cells = (part.of_groups(chosen, groups) for part in (self.mass, self.cells))
+        return FoldedGroups(mass, cells)
+
+    def in_folds(self, is_meant: NDArray[np.bool_]) -> Index:
+        """The groups with rows in some of the folds."""
+        found = np.zeros(len(self.cells.groups.weights), dtype=bool)
+        found[self.mass.group[is_meant[self.mass.cells]]] = True
+        return np.flatnonzero(found)
 
     def sampled(self, multiples: FloatArray) -> GroupedCounts:
         """Groups and cells of a sample in which each fold counts so many times."""

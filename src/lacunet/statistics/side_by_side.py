@@ -1,6 +1,6 @@
 """Work on several pieces side by side, in processes; results come in the order of the pieces.
 
-NumPy's gathers hold the interpreter's lock, so threads would wait for each other.
+Processes, not threads: reading is half Python, and `numpy.add.at` holds the interpreter's lock.
 
 Every process has a pipe of its own, and this process keeps no copy of the far end. So a process
 that is gone is seen as the end of its pipe, even in the middle of a result. A pool with one pipe
