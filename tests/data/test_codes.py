@@ -200,6 +200,19 @@ def test_sets_are_learned_from_in_memory_streamed_and_from_statistics(
             np.testing.assert_allclose(learned, expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["direct-mcar", "factored-mar", "em"])
+def test_closed_forms_say_how_many_cells_of_several_states_they_take_as_missing(
+    method: str, tmp_path: Path
+) -> None:
+    rows = {"Age": ["0-39", "50+", "<50", None] * 5, "Sex": [1, 2, 1, 1] * 5}
+    for part in "ab":
+        pd.DataFrame(rows).to_csv(tmp_path / f"{part}.csv", index=False)
+    result = lc.learn(AGES, tmp_path, method)
+    said = [note for note in result.notes if "taken as missing" in note]
+    expected = "cells that are one of several states were taken as missing here: Age 10."
+    assert said == ([] if method == "em" else [expected])
+
+
 def test_em_learns_from_sets_what_the_likelihood_says() -> None:
     """Three states; 30 rows are the first, 20 the second, 50 the second or the third.
 

@@ -78,9 +78,13 @@ def taken_as_missing(table: EncodedTable) -> EncodedTable:
     cells = table.cells_of_sets
     if not cells:
         return table.without_sets()
+    return replace(table.without_sets(), notes=(*table.notes, note_on_sets(cells)))
+
+
+def note_on_sets(cells: Mapping[str, int]) -> str:
+    """How many cells of each variable were one of several states, and are missing."""
     each = ", ".join(f"{name} {count:,}" for name, count in cells.items())
-    note = f"cells that are one of several states were taken as missing here: {each}."
-    return replace(table.without_sets(), notes=(*table.notes, note))
+    return f"cells that are one of several states were taken as missing here: {each}."
 
 
 def tables_of(given: Any, network: Network) -> Iterator[EncodedTable]:

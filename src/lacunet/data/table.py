@@ -339,12 +339,15 @@ class EncodedTable:
 
     @property
     def cells_of_sets(self) -> dict[str, int]:
-        """How many cells of each variable are one of several states."""
-        found = {
-            name: int(np.count_nonzero(self.columns[name] > self.cardinality_of[name]))
-            for name in self.sets_of
-        }
-        return {name: cells for name, cells in found.items() if cells}
+        """How many cells of each variable are one of several states, copies of rows included."""
+        found = {}
+        for name in self.sets_of:
+            is_set = self.columns[name] > self.cardinality_of[name]
+            many = (
+                np.count_nonzero(is_set) if self.copies is None else self.copies.rows[is_set].sum()
+            )
+            found[name] = ceil(many - ROUNDING)
+        return {name: cells for name, cells in found.items() if cells > 0}
 
     def without_sets(self) -> EncodedTable:
         """The table in which every cell that is one of several states is missing.

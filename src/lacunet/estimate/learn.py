@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.given import data_given
+from lacunet.data.read import note_on_sets
 from lacunet.data.reading import heard
 from lacunet.deadline import Deadline
 from lacunet.estimate.count import method_counted_for
@@ -214,11 +215,17 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
         statistics.total,
         setting.used_prior,
         {name: statistics.missing_of[name] for name in plan.network.variables},
-        (*statistics.notes, *plan.notes, *learned.notes),
+        (*statistics.notes, *_on_sets(plan, statistics), *plan.notes, *learned.notes),
         learned.ended,
         _why(plan, learned),
         learned.mechanisms,
     )
+
+
+def _on_sets(plan: Plan, statistics: Statistics) -> Iterator[str]:
+    """How many cells a plan without EM takes as missing that are one of several states."""
+    if statistics.cells_of_sets and plan.needs().problems is None:
+        yield note_on_sets(statistics.cells_of_sets)
 
 
 def _why(plan: Plan, learned: Learned) -> str:

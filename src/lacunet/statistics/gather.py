@@ -171,7 +171,8 @@ class Statistics:
 
     ``stopped_by`` says why problems were not compiled, where they should have been; ``reduced``
     lacks the families whose groups there was no time for. ``grouped`` waits to be reduced, once
-    all parts are added. ``notes`` is what the user should know of how the rows were read.
+    all parts are added. ``notes`` is what the user should know of how the rows were read,
+    ``cells_of_sets`` how many cells of each variable are one of several states.
     ``network`` and ``method`` say what they were counted for, and ``parts`` from which data, if
     `lacunet.count` made them.
     """
@@ -190,6 +191,7 @@ class Statistics:
     stopped_by: str = ""
     grouped: Mapping[Scope, GroupedCounts | FoldedGroups] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    cells_of_sets: Mapping[str, int] = field(default_factory=dict)
     network: Network | None = None
     method: str = ""
     parts: tuple[Part, ...] = ()
@@ -237,6 +239,10 @@ class Statistics:
             stopped_by=self.stopped_by or other.stopped_by,
             grouped=_in_both(self.grouped, other.grouped),
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
+            cells_of_sets={
+                name: self.cells_of_sets.get(name, 0) + other.cells_of_sets.get(name, 0)
+                for name in (*self.cells_of_sets, *other.cells_of_sets)
+            },
             network=self.network,
             method=self.method if self.method == other.method else "",
             parts=(*self.parts, *other.parts),
@@ -329,7 +335,7 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
     Where rows are divided into folds, no two parts may have equal rows.
     """
     needs, network, design = how.needs, how.network, table.design
-    notes, missing_of = table.notes, table.missing_of
+    notes, missing_of, several = table.notes, table.missing_of, table.cells_of_sets
     if how.replicate is not None:
         table = table.replicated(how.replicate)
     table = table.scaled(how.scale)
@@ -352,6 +358,7 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         units=None if design is None else Units.of(design),
         grouped=grouped,
         notes=notes,
+        cells_of_sets=several,
     )
     if needs.problems is None:
         return found
