@@ -22,7 +22,7 @@ from examples import RAIN
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.predict import GIVEN
 from lacunet.completion.rows import most_probable
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.inference.errors import (
     ImpossibleDataError,
@@ -363,6 +363,18 @@ def test_the_standard_input_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr("sys.stdin", rows)
         piped = lc.predict(RAIN, "-", "Rain")
     assert piped == lc.predict(RAIN, tmp_path / "rows.csv", "Rain")
+
+
+@pytest.mark.parametrize("option", ["weight", "counts"])
+def test_rows_of_weight_zero_are_predicted_and_completed_too(option: str) -> None:
+    frame = pd.DataFrame({**ROWS, "often": [0, 1, 2, 0]}).drop(columns="Day")
+    given: dict[str, Any] = {option: "often"}
+    with pytest.warns(DataWarning, match="often"):
+        assert len(lc.predict(RAIN, lc.Data(frame, **given), "Rain")) == len(frame)
+    with pytest.warns(DataWarning, match="often"):
+        whole = lc.impute(RAIN, lc.Data(frame, **given))
+    assert whole["Wet"].notna().all()
+    assert whole["often"].tolist() == [0, 1, 2, 0]
 
 
 def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def predict(
     if wrong := [answer for answer in answers if answer not in GIVEN]:
         raise LacunetError(f"give={wrong[0]!r} is not known.", f"choose among {', '.join(GIVEN)}.")
     shares = _wants_shares(network, answers, unsupported)
-    given = data_given(data, missing=missing)
+    given = data_given(data, missing=missing).every_row()
     asked = _Asked(network, names, given_targets, "log-probability" in answers, shares, memory)
     found = None
     is_told = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})

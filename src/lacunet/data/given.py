@@ -261,6 +261,12 @@ class Data:
         shown += [f"{name}={_shown(value)}" for name, value in said.items()]
         return f"Data({without_secrets(', '.join(shown))})"
 
+    def every_row(self) -> Data:
+        """The same for what looks at each row by itself: none is left out for its weight."""
+        return replace(
+            self, weight=None, counts=None, strata=None, cluster=None, replicate_weights=None
+        )
+
     @property
     def said(self) -> dict[str, Any]:
         """What is not as it is by default, but no secrets."""

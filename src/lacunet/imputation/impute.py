@@ -92,7 +92,7 @@ def impute(
     learned, network = network, as_network(network)
     if draws is not None and draws < 1:
         raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
-    given = held_data(data_given(data, missing=missing))
+    given = held_data(data_given(data, missing=missing).every_row())
     network = heard(network, given)
     frame, table = given.source, read_table(given, network, keep_sets=True)
     if {*table.partially_observed} - {*given.latent}:
