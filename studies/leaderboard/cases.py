@@ -43,6 +43,11 @@ class Case:
         return frame.where(frame.notna(), None)
 
 
+def cells_of(name: str) -> int:
+    """The number of CPT cells of a network."""
+    return sum(cpt.table.size for cpt in lc.read_network(NETWORKS / f"{name}.json.gz").cpts)
+
+
 def cases(rows: int, repetitions: int, most_cells: float = inf) -> Iterator[Case]:
     """All cases of networks with at most so many CPT cells.
 
@@ -52,7 +57,7 @@ def cases(rows: int, repetitions: int, most_cells: float = inf) -> Iterator[Case
         (
             path.name.removesuffix(".json.gz")
             for path in NETWORKS.glob("*.json.gz")
-            if sum(cpt.table.size for cpt in lc.read_network(path).cpts) <= most_cells
+            if cells_of(path.name.removesuffix(".json.gz")) <= most_cells
         ),
         key=lambda name: sha256(name.encode()).digest(),
     )

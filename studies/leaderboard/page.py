@@ -8,6 +8,7 @@ from math import isfinite
 from statistics import median
 
 import lacunet as lc
+from studies.leaderboard.cases import cells_of
 from studies.leaderboard.run import Line
 
 INTRODUCTION = """# Leaderboard
@@ -23,7 +24,7 @@ hidden, and every learner on the same rows. Priors are one pseudo-count per cell
 learner below finished; *rank* is the mean place among them by KL (1 is closest). *Seconds* are
 processor time, the median, with intervals where a learner has them. *Coverage* is the share of CPT
 entries whose 95% interval contains the truth, entries of 0 and 1 left out. *n* is the number of
-cases that a learner finished within 30 s of processor time, of all that it was given.
+cases that a learner finished within its limit of processor time, of all that it was given.
 """
 ADDING = """
 ## Add a learner
@@ -50,10 +51,13 @@ def page(lines: Sequence[Line], toy: str) -> str:
     for setting, rows in sorted({(line.setting, line.rows) for line in lines}):
         chosen = [line for line in lines if (line.setting, line.rows) == (setting, rows)]
         parts.append(_section(f"{setting}, {rows:,} rows", chosen))
-    networks = len({line.network for line in lines})
+    networks = {line.network for line in lines}
+    largest = max(cells_of(name) for name in networks)
     parts.append(
-        f"\nMeasured with lacunet {lc.__version__} on {networks} networks, in processes of their "
-        "own on a machine that was busy with other work: compare times with each other only.\n"
+        f"\nMeasured with lacunet {lc.__version__} on {len(networks)} of 101 networks, a sample of "
+        f"those with at most {largest} CPT cells, in processes of their own on a machine that was "
+        "busy with other work: compare times with each other only. So few cases rank nobody; the "
+        "table shows what the command gives, and more of it is a matter of time.\n"
     )
     return "".join([*parts, ADDING.format(toy=toy)])
 
