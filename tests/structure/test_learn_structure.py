@@ -431,7 +431,8 @@ def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> N
     }
     found = lc.learn_structure(rows, strengths=40)
     assert found.strengths["A", "B"].adjacent == 1
-    assert found.strengths["A", "B"].directed == 0.5  # either direction fits as well
+    # either direction fits as well; a replicate that takes C by chance may tell one
+    assert found.strengths["A", "B"].directed == pytest.approx(0.5, abs=0.1)
     others = [one.adjacent for arc, one in found.strengths.items() if "C" in arc]
     assert max(others, default=0) <= 0.3
 

@@ -1,8 +1,9 @@
 """How sure each arc is: the share of bootstrap replicates that have it.
 
-Each replicate weighs the rows by independent exponential numbers (the Bayesian bootstrap) and
-repeats the search from the order found. The score counts half of the rows, which is the
-effective size of such weights: else replicates would take chance for structure.
+Each replicate weighs the rows of a completion by independent exponential numbers (the Bayesian
+bootstrap) and repeats the search from the order found. The score counts all rows: with half of
+them, which is the effective size of such weights, arcs are found in far fewer replicates than
+they are true.
 """
 
 from __future__ import annotations
@@ -55,7 +56,6 @@ def strengths_of(
     dag
         What was found: replicates start from it.
     """
-    halved = replace(score, total=score.total / 2)
     adjacent: defaultdict[tuple[int, int], float] = defaultdict(float)
     directed: defaultdict[tuple[int, int], float] = defaultdict(float)
     found: list[Ordered] = []
@@ -68,7 +68,7 @@ def strengths_of(
             for y, some in enumerate(candidates):
                 deadline.check()
                 required = constraints.required[y]
-                sets.append(parent_sets(y, some, required, sample, halved, constraints.max_parents))
+                sets.append(parent_sets(y, some, required, sample, score, constraints.max_parents))
             scores = Scores(sets, constraints.required)
             found.append(search(scores, order, KICKS, rng, deadline))
             progress("arc strengths", len(found), replicates)
