@@ -44,7 +44,7 @@ MECHANISMS = {"mcar": MCAR(0.6, 0.4), "mar": MAR(0.5, 2, (1.0, 0.5))}
 SIZES = (300, 1000)
 TOO_LARGE = ("water", "munin1", "barley")
 CONCENTRATIONS = ("0.2", "1", "3")
-RANDOM_NETWORKS = 6  # of each concentration
+RANDOM_NETWORKS = 4  # of each concentration
 FIRST_FIT = 0.25  # pseudo-counts per cell
 METHODS = ("em", "auto", "factored-mar", "direct-mar", "direct-mcar")
 TEN = Components((0.02, 0.06, 0.2, 0.5, 1, 2), (1, 4, 16, 64), (0.1,) * 10, power=1.0)
