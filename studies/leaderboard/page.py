@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from math import isfinite
 from statistics import median
 
+from scipy.stats import rankdata
+
 import lacunet as lc
 from studies.leaderboard.cases import cells_of
 from studies.leaderboard.run import Line
@@ -21,10 +23,11 @@ hidden, and every learner on the same rows. Priors are one pseudo-count per cell
   always observed, drawn from Beta(1, 0.5).
 
 *KL* is the Kullback-Leibler divergence from the true network, the median over cases that every
-learner below finished; *rank* is the mean place among them by KL (1 is closest). *Seconds* are
-processor time, the median, with intervals where a learner has them. *Coverage* is the share of CPT
-entries whose 95% interval contains the truth, entries of 0 and 1 left out. *n* is the number of
-cases that a learner finished within its limit of processor time, of all that it was given.
+learner below finished; *rank* is the mean place among them by KL (1 is closest; equals share a
+place). *Seconds* are processor time, the median, with intervals where a learner has them.
+*Coverage* is the share of CPT entries whose 95% interval contains the truth, entries of 0 and 1
+left out. *n* is the number of cases that a learner finished within its limit of processor time,
+of all that it was given.
 """
 ADDING = """
 ## Add a learner
@@ -74,7 +77,8 @@ def _section(title: str, lines: Sequence[Line]) -> str:
     ]
     ranks = defaultdict(list)
     for case in shared:
-        for place, name in enumerate(sorted(case, key=lambda name: case[name].kl), start=1):
+        places = rankdata([line.kl for line in case.values()])  # equals share the mean place
+        for name, place in zip(case, places.tolist(), strict=True):
             ranks[name].append(place)
     table = []
     for name in entries:

@@ -90,3 +90,15 @@ def test_the_page_ranks_by_divergence_on_cases_that_all_finished() -> None:
     assert "3 cases that all finished" in text
     assert "| good | 0.2000 | 1.0 | 2 | 0.900 | 3 of 3 |" in text
     assert text.index("| good") < text.index("| bad")
+
+
+def test_learners_with_the_same_divergence_share_a_place() -> None:
+    names = ("one", "two", "three")
+    lines = [
+        Line(name, "chds", "MCAR", 100, 0, kl, 2.0, 0, 0, "")
+        for name, kl in zip(names, (0.1, 0.1, 0.5), strict=True)
+    ]
+    text = page(lines, "")
+    assert "| one | 0.1000 | 1.5 |" in text
+    assert "| two | 0.1000 | 1.5 |" in text
+    assert "| three | 0.5000 | 3.0 |" in text
