@@ -5,8 +5,9 @@
 3. Up to twelve rounds: draw completions of the rows, search orders for the DAG that scores best on
    them, and accept it only if the exact BIC of the observed cells rises. They are drawn from a
    network somewhat wider than the best so far or, if that leads to nothing better, from the best
-   so far. After three rounds in a row without a rise come single moves that the exact score
-   accepts (`lacunet.structure.polish`); where these lead far, another round.
+   so far. After three rounds in a row without a rise, or one that leads to the same class, come
+   single moves that the exact score accepts (`lacunet.structure.polish`); where these lead far,
+   another round.
 4. CPTs by `lacunet.learn`, arc strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
@@ -393,10 +394,11 @@ def _search_incomplete(job: Job, search: Search) -> None:
     for at in range(MOST_ROUNDS):
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
         way = ways[still % len(ways)]
-        if _round(job, search, at, way) >= WORTH_A_ROUND:
+        rise = _round(job, search, at, way)
+        if rise >= WORTH_A_ROUND:
             ways, still = [way, *(other for other in ways if other is not way)], 0
         else:
-            still += 1
+            still = PATIENCE if rise == 0 else still + 1
         if still == PATIENCE:
             if _polish(job, search) < WORTH_A_ROUND:
                 search.ended = "converged"
@@ -416,7 +418,7 @@ def _forecast(search: Search, at: int) -> str:
 
 
 def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
-    """Draw, search, judge: by how much the exact score rises, or would fall.
+    """Draw, search, judge: by how much the exact score rises, or would fall; zero for the same.
 
     Completions are drawn from the network so far or, given gains, from a wider one.
     """
