@@ -8,11 +8,8 @@ from typing import Any
 
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Setting
-from lacunet.estimate.registry import method_named
+from lacunet.estimate.learn import learn
 from lacunet.formats.catalogue import example
-from lacunet.statistics.observations import Held
 from lacunet.wording import text_table
 from timing import alarm, read_once, seconds
 
@@ -29,7 +26,7 @@ def main(sizes: list[int]) -> None:
         peer = seconds(pgmpy_fit(table), 1) if size in PGMPY_ROWS else None
         for method in METHODS:
             took = seconds(
-                lambda m=method, t=table: carry_out(method_named(m), network, Held(t), Setting()),
+                lambda m=method, t=table: learn(network, t, m),
                 1 if size > 2e6 else 3,
             )
             against = f"{peer / took:.0f}x faster" if peer else "-"

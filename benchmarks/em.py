@@ -15,12 +15,10 @@ from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Setting
+from lacunet.estimate.learn import learn
 from lacunet.formats.catalogue import example
 from lacunet.inference.engine import engine_of
 from lacunet.model.network import Network
-from lacunet.statistics.observations import Held
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.wording import text_table
 from timing import alarm, read_once
@@ -39,14 +37,12 @@ def main(sizes: list[int]) -> None:
         compiling = seconds(
             lambda table=table: engine_of(compile_problems(network, table), MEMORY), repeats
         )
-        seeding = seconds(
-            lambda t=table: carry_out(FactoredMAR(), network, Held(t), Setting()), repeats
-        )
+        seeding = seconds(lambda t=table: learn(network, t, FactoredMAR()), repeats)
         one, several = (
-            seconds(lambda t=table, em=em: carry_out(em, network, Held(t), Setting()), repeats)
+            seconds(lambda t=table, em=em: learn(network, t, em), repeats)
             for em in (EM(restarts=1), EM())
         )
-        ended = carry_out(EM(restarts=1), network, Held(table), Setting()).ended
+        ended = learn(network, table, EM(restarts=1)).ended
         peer = pyagrum_em(table) if size == PEER_ROWS else None
         rows.append(
             [

@@ -7,14 +7,12 @@ import numpy as np
 from em import pyagrum_learner
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Setting
+from lacunet.estimate.learn import learn
 from lacunet.formats.catalogue import example
 from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.observations import Held
 from lacunet.wording import text_table
 
 
@@ -23,10 +21,8 @@ def main() -> None:
     for name in ("fire-alarm", "asia", "survey", "cancer"):
         network = example(name)
         drawn = simulate(network, 500, MAR(0.5, 1, (1.0, 1.0)), np.random.default_rng(3))
-        learned = carry_out(
-            EM(tolerance=1e-8, max_iterations=5000), network, Held(drawn.table), Setting()
-        )
-        ours = log_posterior(network.with_tables(learned.tables), drawn.table)
+        learned = learn(network, drawn.table, EM(tolerance=1e-8, max_iterations=5000))
+        ours = log_posterior(learned.network, drawn.table)
         theirs = log_posterior(by_pyagrum(network, drawn.table), drawn.table)
         rows.append([name, f"{ours:.6f}", f"{theirs:.6f}", f"{ours - theirs:+.6f}"])
     print("\n## Log-posterior at the optimum (MAR, 500 rows, one pseudo-count a cell)\n")

@@ -18,14 +18,13 @@ from itertools import product
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Method, Setting
+from lacunet.estimate.learn import learn
+from lacunet.estimate.method import Method
 from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
-from lacunet.statistics.observations import Held
 
 GRAPHS = {
     "the paper's pair": ("XY", {"Y": "X"}, "X -> R[Y]; Y -> R[X]"),
@@ -124,10 +123,8 @@ def study(rows_list: list[int], seeds: int) -> list[tuple[str, str, int, float]]
                     graph, truth, shows, rows, np.random.default_rng([2, at, rows, seed])
                 )
                 for method in METHODS:
-                    learned = carry_out(
-                        method_of(method, graph), graph.network, Held(table), Setting(PRIOR)
-                    )
-                    errors[method].append(error(truth, dict(learned.tables)))
+                    learned = learn(graph.network, table, method_of(method, graph), PRIOR).network
+                    errors[method].append(error(truth, dict(learned.tables_of)))
             for method in METHODS:
                 results.append((name, method, rows, float(np.mean(errors[method]))))
                 print(f"{name:34} {method:12} {rows:9,} {results[-1][3]:.5f}", flush=True)

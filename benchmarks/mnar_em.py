@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -21,25 +20,11 @@ import numpy as np
 import lacunet as lc
 import mnar_consistency as five
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.em.on_graph import OnGraph, learn_on_graph
-from lacunet.estimate.method import Learned
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
 
 METHODS = ("mgraph", "em on graph", "em")
-
-
-def em_on(graph: MissingnessGraph, table: EncodedTable, method: lc.EM | None = None) -> OnGraph:
-    """EM on the graph from `mgraph` and, where that gives nothing, factored-mar."""
-    own = method or lc.EM()
-    start = lc.learn(graph.network, table, "mgraph", missingness=graph, otherwise="factored-mar")
-
-    def fit(network: lc.Network, rows: EncodedTable, seed: lc.Network | str) -> Learned:
-        result = lc.learn(network, rows, replace(own, seed=seed))
-        return Learned(dict(result.network.tables_of), result.families, result.ended)
-
-    return learn_on_graph(graph, table, fit, start.network)
 
 
 def divergences(
@@ -49,7 +34,7 @@ def divergences(
     learned, seconds = [], []
     for method in METHODS:
         if method == "em on graph":
-            network = truth.with_tables(em_on(graph, table).tables)
+            network = lc.learn(truth, table, "em", missingness=graph).network
         elif method == "mgraph":
             network = lc.learn(
                 truth, table, "mgraph", missingness=graph, otherwise="factored-mar"

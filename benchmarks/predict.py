@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 import lacunet as lc
-from lacunet.completion.rows import draw_completions, most_probable, row_posteriors
+from lacunet.completion.posteriors import row_posteriors
+from lacunet.completion.rows import draw_completions, most_probable
 from lacunet.data.table import EncodedTable
 
 

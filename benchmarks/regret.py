@@ -32,8 +32,7 @@ import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import Rows, maximise
-from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Setting
+from lacunet.estimate.learn import learn
 from lacunet.estimate.registry import method_named
 from lacunet.formats.catalogue import example, names
 from lacunet.inference.engine import Engine, engine_of
@@ -43,7 +42,6 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
 from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.observations import Held
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import layout_of
 from lacunet.wording import text_table
@@ -130,13 +128,14 @@ def measured(
         method = EM(start=start) if name == "em" else method_named(name)
         began = process_time()
         try:
-            learned = carry_out(method, network, Held(table), Setting(memory=MEMORY))
+            result = learn(network, table, method, 2.0, memory=MEMORY)
         except lc.LacunetError:
             continue  # no row is complete
         seconds[name] = process_time() - began
-        divergences[name] = judge(layout.flat(learned.tables))
+        learned = result.network
+        divergences[name] = judge(layout.flat(dict(learned.tables_of)))
         if name == "factored-mar":
-            start, seed = network.with_tables(learned.tables), layout.flat(learned.tables)
+            start, seed = learned, layout.flat(dict(learned.tables_of))
     seconds["em"] += seconds["factored-mar"]
     counts = engine.expect(seed).counts
     divergences["one-step"] = judge(maximise(counts, Rows.of(layout), 2.0))
@@ -145,7 +144,7 @@ def measured(
         "reads": engine.reads,
         "divergences": divergences,
         "seconds": seconds,
-        "why": learned.why,
+        "why": result.why,
     }
 
 

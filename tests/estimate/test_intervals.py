@@ -81,3 +81,23 @@ def test_a_rate_matrix_that_does_not_fit_in_memory_gives_way_to_refits() -> None
     plan = EM().plan(NETWORK, Look())
     assert recipe_of(plan, MATRICES * 8 * 5**2) == "rate matrix of EM"
     assert recipe_of(plan, MATRICES * 8 * 5**2 - 1) == "delete-a-group jackknife"
+
+
+def test_complete_rows_are_no_surer_of_what_all_rows_show_than_they_are_many() -> None:
+    """Where only complete rows count, they count for families without missing values too."""
+    rng = np.random.default_rng(4)
+    columns = {
+        "A": rng.integers(0, 2, 2_000).astype(np.uint8),
+        "B": np.where(rng.random(2_000) < 0.75, 2, rng.integers(0, 2, 2_000)).astype(np.uint8),
+    }
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    complete = int(table.is_shown(("A", "B")).sum())
+    found = learn(network, table, "listwise", 1.0, intervals=True)
+    share = found.cpt("A").table[1]
+    expected = np.sqrt(share * (1 - share) / complete)
+    np.testing.assert_allclose(found.standard_error("A"), expected, rtol=1e-9)
+    for method in ("direct-mar", "factored-mar"):  # all rows count
+        share = learn(network, table, method, 1.0).cpt("A").table[1]
+        own = learn(network, table, method, 1.0, intervals=True).standard_error("A")
+        np.testing.assert_allclose(own, np.sqrt(share * (1 - share) / 2_000), rtol=1e-9)

@@ -86,10 +86,11 @@ def test_only_the_state_for_not_asked_is_possible_under_the_rule_and_nowhere_els
 
 def test_codes_and_rules_go_with_the_network() -> None:
     network = survey()
-    uniform = {
-        name: np.full(network.shape(network.family(name)), 1 / network.cardinality(name))
-        for name in network.variables
-    }
+    uniform = {}
+    for name in network.variables:
+        shape, possible = network.shape(network.family(name)), network.possible(name)
+        cells = np.ones(shape) if possible is None else np.broadcast_to(possible, shape) * 1.0
+        uniform[name] = cells / cells.sum(axis=-1, keepdims=True)
     for other in (network.with_tables(uniform), pickle.loads(pickle.dumps(network))):
         assert other.codes_of == network.codes_of
         assert other.not_asked_of == network.not_asked_of

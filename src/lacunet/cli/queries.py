@@ -84,6 +84,7 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
 
     Examples
     --------
+    >>> from lacunet.model.network import Network
     >>> ages = Network({"Age": ["<40", "[40,60)", ">=60"]}, cuts={"Age": [0, 40, 60, 99]})
     >>> states_in(parts_of("Age=[40,60)"), ages), states_in(["Age=50"], ages)
     ({'Age': '[40,60)'}, {'Age': '[40,60)'})

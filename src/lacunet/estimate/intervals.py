@@ -182,7 +182,7 @@ def uncertainty_of(
     spread_of = dict(found.spread_of)
     for name in plan.network.variables:
         family = plan.network.family(name)
-        if recipe not in (CLUSTERS, REPLICATE_WEIGHTS) and not set(family) & set(plan.partially):
+        if recipe in (INFLUENCE, JACKKNIFE) and not set(family) & set(plan.partially):
             spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
         spread_of[name] = spread_of[name].supported_by(learned.families[name].support)
     return _sure_of_rules(replace(found, spread_of=spread_of))

@@ -64,6 +64,9 @@ class Pooled:
         return text_table(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
 
 
+TINY = 1e-300  # what is divided by, at least
+
+
 def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
     """Pool what was estimated from each of several completed tables.
 
@@ -107,5 +110,5 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
         left = (df + 1) / (df + 3) * df * (1 - share)
         few_rows = np.divide(1, left, out=np.full_like(share, np.inf), where=left > 0)
     both = few_tables + few_rows
-    degrees = np.divide(1, both, out=np.full_like(share, np.inf), where=both > 0)
+    degrees = np.divide(1, both, out=np.full_like(share, np.inf), where=both > TINY)
     return Pooled(found.mean(axis=0), np.sqrt(total), degrees, share)
