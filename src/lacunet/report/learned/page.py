@@ -219,7 +219,7 @@ def _tiles(
     cells = result.rows * len(result.missing)
     missing = sum(told.count(count) or 0.0 for count in result.missing.values()) / max(cells, 1)
     partially = sum(count > 0 for count in result.missing.values())
-    weight = "" if result.total == result.rows else f"weight {result.total:,.6g}"
+    weight = "" if result.total == result.rows else f"weighted: worth {result.total:,.0f}"
     prior = _prior(result)
     under = "" if prior is None else f"prior {prior:g}"
     under = "prior learned" if isinstance(result.prior, LearnedPrior) else under

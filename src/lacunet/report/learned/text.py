@@ -28,7 +28,7 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
     gaps = sum(result.missing.values())
     partially = sum(count > 0 for count in result.missing.values())
     cells = result.rows * len(result.missing)
-    weight = "" if result.total == result.rows else f" (weight {result.total:g})"
+    weight = "" if result.total == result.rows else f", weighted: worth {result.total:,.0f}"
     lines = [
         f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
         f"{counted(result.rows, 'row')}"
