@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +164,25 @@ def test_without_data_the_method_and_its_stages_are_told() -> None:
     assert told.stages == ("factored-mar", "em")
     learned = lc.explain(NETWORK, method="informed-direct", separator="learn")
     assert "W" in learned.families["Ill"].estimand
+
+
+def test_the_words_of_learn_that_say_how_to_read_are_words_of_explain() -> None:
+    learned, explained = (inspect.signature(one).parameters for one in (lc.learn, lc.explain))
+    of_a_run = {"rng", "scratch", "jobs", "intervals"}
+    assert list(explained) == [name for name in learned if name not in of_a_run]
+    rows: dict[str, list[Any]] = to_arrow(rows_of("em"), NETWORK).to_pydict()
+    rows["Times"], rows["Town"] = [2] * 300, [str(number % 6) for number in range(300)]
+    assert lc.explain(NETWORK, rows, "em", counts="Times").rows == 600
+    by_town = lc.explain(NETWORK, rows, "em", cluster="Town").intervals
+    assert by_town == lc.explain(NETWORK, lc.Data(rows, cluster="Town"), "em").intervals
+    assert by_town != lc.explain(NETWORK, rows, "em").intervals
+    more_missing = lc.explain(NETWORK, rows, "em", missing={"Age": "old"})
+    assert "Age" in more_missing.plan.partially
+
+
+def test_statistics_are_explained_by_the_method_they_were_counted_for(tmp_path: Path) -> None:
+    counted = lc.count(NETWORK, rows_of("em"), "direct-mar")
+    counted.write(tmp_path / "rows.stats")
+    for source in (counted, tmp_path / "rows.stats"):
+        assert lc.explain(NETWORK, source).plan.method == "direct-mar"
+        assert lc.learn(NETWORK, source).method == "direct-mar"

@@ -17,6 +17,7 @@ from lacunet.data.given import data_given
 from lacunet.data.reading import heard
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Factor
+from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
@@ -172,7 +173,12 @@ def explain(
     data: Any = None,
     method: str | Method | None = None,
     prior: AskedPrior | None = None,
+    weight: Any = None,
     *,
+    counts: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
+    missing: Any = (),
     memory: int | None = None,
     progress: Progress = silent,
     **options: Any,
@@ -184,10 +190,10 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, prior, memory, progress
+    network, data, method, prior, weight, counts, strata, cluster, missing, memory, progress
         As `lacunet.learn` takes them; without data every variable may have missing values.
     options
-        The options of the method.
+        The options of the method. What intervals would take is always said.
 
     Examples
     --------
@@ -195,16 +201,20 @@ def explain(
     >>> explain(chain, {"A": ["0", "1"], "B": ["1", None]}, "direct-mar").families["B"].estimand
     'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
-    network = as_network(network) if data is None else heard(as_network(network), data)
+    network = as_network(network)
+    if data is not None:
+        said = {"weight": weight, "counts": counts, "missing": missing}
+        said |= {"strata": strata, "cluster": cluster}
+        data = data_given(data, **said)
+        network = heard(network.with_tables(None) if data.not_asked else network, data)
+        method = method_counted_for(data) if method is None else method
     chosen, budget = method_of(network, method, options), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
     asked = checked_prior(usual_prior(chosen) if prior is None else prior, network)
     with ExitStack() as stack:
         if data is None:
             return _explained(planned(chosen, network, Look(), asked), None, budget)
-        rows = stack.enter_context(
-            observations(data_given(data), network, budget, progress=progress)
-        )
+        rows = stack.enter_context(observations(data, network, budget, progress=progress))
         return _explained(planned(chosen, network, rows.look(), asked), rows, budget)
 
 
