@@ -45,3 +45,12 @@ def test_every_public_function_with_a_source_of_randomness_is_here() -> None:
 def test_a_whole_number_is_the_seed_of_a_generator(name: str) -> None:
     call = CALLS[name]
     assert str(call(7)) == str(call(np.random.default_rng(7)))
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("rng", ["x", -1, 0.5])
+def test_what_is_no_source_of_randomness_is_refused(name: str, rng: Any) -> None:
+    with pytest.raises(lc.LacunetError, match="no source of randomness") as refused:
+        CALLS[name](rng)
+    assert refused.value.message.startswith(f"rng is {rng!r}")
+    assert "numpy.random.Generator" in refused.value.hint

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet import randomness
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
@@ -120,7 +121,7 @@ def divergence(
     try:
         return Divergence(_exact(truth, own, memory), 0.0, exact=True, samples=0)
     except OverBudgetError:
-        generator = np.random.default_rng(SEED if rng is None else rng)
+        generator = randomness.generator(SEED if rng is None else rng)
         value, standard_error = sampled_divergence(truth, own, samples, generator)
         return Divergence(value, standard_error, exact=False, samples=samples)
 

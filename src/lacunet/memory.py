@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
+from numbers import Real
 from pathlib import Path
+
+from lacunet.errors import LacunetError
 
 # Where Linux tells the limit of a container, in bytes; version 2 of control groups, then 1.
 CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -12,7 +15,13 @@ IF_NOBODY_TELLS = 4 * 2**30
 
 def memory_budget(asked: float | None = None) -> int:
     """The bytes that work may take: what was asked for, else half of what there is."""
-    return available() // 2 if asked is None else int(asked)
+    if asked is None:
+        return available() // 2
+    if not isinstance(asked, Real) or not 0 <= asked < float("inf"):
+        raise LacunetError(
+            f"memory is {asked!r}, but must be a number of bytes.", "memory=2**30 is one GiB."
+        )
+    return int(asked)
 
 
 @cache

@@ -32,6 +32,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separators
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
+from lacunet.randomness import generator
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
@@ -150,7 +151,7 @@ def diagnose(
     with observations(data, network, budget, progress=progress) as rows:
         look = rows.look()
         table = rows_to_look_at(network, look, budget)
-    random = np.random.default_rng(rng or 0)
+    random = generator(0 if rng is None else rng)
     return diagnosed(heard(network, data), look, table, random, try_graph=try_graph)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from lacunet.memory import memory_budget
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network
+from lacunet.randomness import generator
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations
@@ -144,7 +145,7 @@ def drift(
     """
     network = _network(before)
     check_same(network, _network(after), "the later statistics")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     parts = [_counted(own, network, memory_budget(memory)) for own in (before, after)]
     tables = {name: _tables(parts, network, name) for name in network.variables}
     p_values = [independence(table, rng).p_value for own in tables.values() for table in own]

@@ -41,6 +41,7 @@ from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
+from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import AnyRows, observations
 from lacunet.uncertainty.rate_matrix import Direction
@@ -125,6 +126,12 @@ def learn(
     Interrupted
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
+    if not isinstance(intervals, bool):
+        raise MethodError(
+            f"intervals is {intervals!r}, but must be True or False.",
+            "their level is said when they are asked for: result.interval(variable, level), "
+            "query(..., interval=level).",
+        )
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **said)
@@ -134,7 +141,7 @@ def learn(
     asked = checked_prior(usual_prior(chosen) if prior is None else prior, network)
     setting = Setting(
         asked,
-        np.random.default_rng(rng),
+        generator(rng),
         memory_budget(memory),
         progress,
         Deadline.within(getattr(chosen, "time_limit", None)),  # reading takes time too

@@ -397,7 +397,8 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
                 'learn it anew with prior="learn".',
             )
         return prior
-    if not (isinstance(prior, Real) and np.isfinite(float(prior)) and float(prior) >= 1):
+    is_number = isinstance(prior, Real) and not isinstance(prior, bool)
+    if not (is_number and np.isfinite(float(prior)) and float(prior) >= 1):
         raise MethodError(
             f"prior is {prior!r}, but the Dirichlet concentration must be a number of at least 1 "
             "(1: maximum likelihood, 2: one pseudo-count per cell), or 'learn'."

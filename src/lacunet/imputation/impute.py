@@ -25,6 +25,7 @@ from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
 from lacunet.model.network import Network
+from lacunet.randomness import generator
 
 
 def impute(
@@ -108,7 +109,7 @@ def impute(
         object_to_shares(completion_shares(whole, rows, memory), "completions", unsupported)
     if draws is None:
         return _completed(network, frame, shown, most_probable(whole, rows, memory))
-    random = np.random.default_rng(rng)
+    random = generator(rng)
     if not proper:
         drawn = draw_completions(whole, rows, draws, random, memory)
         return [_completed(network, frame, shown, one) for one in drawn]

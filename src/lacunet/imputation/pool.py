@@ -48,7 +48,9 @@ class Pooled:
         from scipy.special import stdtrit
 
         if not 0 < level < 1:
-            raise LacunetError(f"the level {level!r} is not between 0 and 1.", "try level=0.95.")
+            raise LacunetError(
+                f"the level {level!r} is not between 0 and 1.", "give a level such as 0.95."
+            )
         reach = stdtrit(self.df, (1 + level) / 2) * self.standard_error
         return np.stack([self.estimate - reach, self.estimate + reach], axis=-1)
 

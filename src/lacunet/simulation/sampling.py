@@ -23,6 +23,7 @@ from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.model.network import Cpt, FloatArray
+from lacunet.randomness import generator
 
 
 class SimulationError(LacunetError):
@@ -85,7 +86,7 @@ def sample(network: AnyNetwork, rows: int, rng: np.random.Generator | int) -> En
     network = as_network(network)
     check_least("the number of rows", 0, rows)
     cpts = [network.cpt(name) for name in network.order]
-    columns = draw_columns(cpts, {}, rows, np.random.default_rng(rng))
+    columns = draw_columns(cpts, {}, rows, generator(rng))
     in_order = {name: columns[name] for name in network.variables}
     return EncodedTable.of(network.cardinality_of, in_order)
 

@@ -17,6 +17,7 @@ from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, no
 from lacunet.model.labelled import library_named
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.model.nodes import SELECTION, named
+from lacunet.randomness import generator
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.sampling import SimulationError, draw_columns, sample
@@ -183,7 +184,7 @@ def simulate(
     network = as_network(network)
     if isinstance(rows, bool) or not isinstance(rows, Integral):
         raise SimulationError(f"the number of rows is {rows!r}.", "give a whole number.")
-    for_mechanisms, for_rows, for_hiding = _generator(rng).spawn(3)
+    for_mechanisms, for_rows, for_hiding = generator(rng).spawn(3)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sample(network, rows, for_rows)
     table = complete if missingness is None else hide_cells(complete, missingness, for_hiding)
@@ -241,7 +242,7 @@ def hide(
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
     network = as_network(network)
-    for_mechanisms, for_hiding = _generator(rng).spawn(2)
+    for_mechanisms, for_hiding = generator(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
     table = hide_cells(read_table(frame, network), missingness, for_hiding)
     if SELECTION.variable in missingness.mechanisms and table.row_numbers is not None:
@@ -250,15 +251,6 @@ def hide(
         shown = nw.new_series(name=name, values=table.is_shown([name]), backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
     return rows.to_native()
-
-
-def _generator(rng: Seed) -> np.random.Generator:
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        raise SimulationError(
-            f"rng is {rng!r}.", "give a whole number, a numpy.random.Generator, or None."
-        ) from None
 
 
 def _drawn(

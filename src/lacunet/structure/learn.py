@@ -39,6 +39,7 @@ from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
+from lacunet.randomness import generator
 from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
 from lacunet.structure.gains import Gains, pair_tables
@@ -241,7 +242,7 @@ def learn_structure(
         network,
         _without_constants(constraints, table, pairs),
         Score(table.total, equivalent_size if score == "bdeu" else None),
-        np.random.default_rng(0 if rng is None else rng),
+        generator(0 if rng is None else rng),
         memory_budget(memory),
         deadline,
         progress,

@@ -106,7 +106,9 @@ class Spread:
         from scipy.special import betaincinv, ndtri, stdtrit
 
         if not 0 < level < 1:
-            raise LacunetError(f"the level {level!r} is not between 0 and 1.", "try level=0.95.")
+            raise LacunetError(
+                f"the level {level!r} is not between 0 and 1.", "give a level such as 0.95."
+            )
         is_known = np.isinf(self.sizes)
         sizes = np.where(is_known, 0.0, self.sizes)
         if self.degrees < np.inf:  # quantiles of the t distribution
