@@ -34,9 +34,6 @@ EDGES_HELP = (
 SMALLEST = 5e-324  # the first number above zero
 Number = TypeVar("Number", int, float)
 
-# Options that `learn` itself hands to methods which do not have them as fields.
-ALSO = {"missingness": ("em", "auto")}
-
 
 def add(command: Any, spelled: str, text: str, **more: Any) -> Action:
     """Add an argument, spelled as its help shows it: ``"-o --output FILE"``, ``"data DATA"``.
@@ -282,7 +279,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
             type=_refusing(kind),
             choices=told["choices"],
             metavar=told["metavar"] or (None if told["choices"] else name.upper()[:1]),
-            help=f"{told['text']} ({', '.join([*owners, *ALSO.get(name, ())])}{default})",
+            help=f"{told['text']} ({', '.join(owners)}{default})",
         )
     add_seed(group)
 
