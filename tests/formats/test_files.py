@@ -162,6 +162,22 @@ def test_a_message_names_file_and_line(tmp_path: Path) -> None:
         read_network(path)
 
 
+def test_statistics_are_not_taken_for_a_network() -> None:
+    with pytest.raises(FormatError, match=r"rows\.stats: this is the name of statistics") as error:
+        read_network("rows.stats")
+    assert "in place of the data" in error.value.hint
+
+
+@pytest.mark.parametrize("name", ["rain.json", "rain.xmlbif"])
+def test_a_file_that_is_cut_short_is_refused_with_the_way_out(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    write_network(RAIN, path)
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(FormatError, match=f"{name}.*: not valid") as error:
+        read_network(path)
+    assert "cut short" in error.value.hint
+
+
 def test_a_bundled_network_is_read_by_its_name_unless_there_is_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,7 +45,7 @@ class DataError(LacunetError):
         return cls(
             f"data of the type {kind} cannot be read.",
             "give a path, a list of paths, a dict of lists, lacunet.Data(query=...), or a table of "
-            " pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
+            "pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
         )
 
     @classmethod

@@ -59,7 +59,10 @@ class FormatError(LacunetError):
 
     @classmethod
     def unsound(cls, place: str, language: str, reason: object) -> FormatError:
-        return cls(f"{place}: not valid {language}: {reason}.")
+        return cls(
+            f"{place}: not valid {language}: {reason}.",
+            "the file may be cut short or changed by hand; write it again, or mend that line.",
+        )
 
     @classmethod
     def cannot_carry(cls, form: str, what: str, others: str) -> FormatError:

@@ -225,6 +225,11 @@ def _format_of(name: str) -> ModuleType:
     suffix = Path(name.lower().removesuffix(".gz")).suffix
     if suffix in FORMATS:
         return FORMATS[suffix]
+    if suffix == ".stats":
+        raise FormatError(
+            f"{name}: this is the name of statistics, not of a network.",
+            "name a file of a network; statistics come after it, in place of the data.",
+        )
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
         f"end it with one of {', '.join(FORMATS)}, each also with .gz.{_bundled(name)}",
