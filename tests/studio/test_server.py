@@ -12,6 +12,7 @@ import pytest
 from serving import answer, finish, keep, served
 
 import lacunet as lc
+from lacunet.studio.runs import BusyError
 from lacunet.studio.server import MOST_BYTES, Server
 from lacunet.studio.sketch import sketch_of
 
@@ -109,6 +110,34 @@ def test_the_second_of_two_tabs_is_told_to_reload(folder: Path) -> None:
         assert status == 409
         assert "another tab" in found["error"]
         assert answer(server, "/state")[1]["project"]["data"] == "rows.csv"
+
+
+def test_of_two_studios_in_one_folder_neither_undoes_what_the_other_kept(folder: Path) -> None:
+    with served(folder) as first, served(folder) as second:
+        _, opened = answer(second, "/state")
+        keep(first, data="rows.csv", graph="A -> B")
+        late = {"project": {**opened["project"], "seed": 7}, "version": opened["version"]}
+        status, found = answer(second, "/project", late)
+        assert (status, found["hint"]) == (409, "reload the page.")
+        asked = {"kind": "learn", "version": opened["version"]}
+        assert answer(second, "/run", asked)[0] == 409
+        keep(second, seed=7)  # after a reload
+        for server in (first, second):
+            kept = answer(server, "/state")[1]["project"]
+            assert (kept["data"], kept["graph"], kept["seed"]) == ("rows.csv", "A -> B", 7)
+    assert json.loads((folder / "lacunet-studio" / "project.json").read_text())["seed"] == 7
+
+
+def test_two_studios_do_not_share_the_number_of_a_run(folder: Path) -> None:
+    with served(folder) as first, served(folder) as second:
+        number = second.studio.runs.next_number()
+        keep(first, data="rows.csv", graph="A -> B")
+        assert finish(first)["number"] == number
+        with pytest.raises(BusyError, match="another studio"):
+            second.studio.runs.start(number, "learn", [], "")
+        assert finish(second)["number"] == number + 1
+        runs = [run["number"] for run in answer(first, "/state")[1]["runs"]]
+        assert runs == [number + 1, number]
 
 
 def test_a_studio_that_is_started_again_knows_everything(folder: Path) -> None:

@@ -42,8 +42,8 @@ def run(options: Namespace) -> int:
     studio = Studio(folder)
     if given.is_file():
         folder.table(given.name)
-        project = replace(studio.store.project, data=given.name)
-        studio.store.save(project, studio.store.version)
+        version, project = studio.store.current()
+        studio.store.save(replace(project, data=given.name), version)
     try:
         server = Server(studio, options.port or 0)
     except (OSError, OverflowError) as error:

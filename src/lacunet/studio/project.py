@@ -128,35 +128,67 @@ def project_from(data: Any) -> Project:
 class StaleError(ProjectError):
     """The project was changed elsewhere meanwhile."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            "the project was changed in another tab, or by another studio in this folder.",
+            "reload the page.",
+        )
+
 
 class Store:
-    """The project in its file; every change has a number, so that two tabs do not collide."""
+    """The project in its file, which another studio of the same folder may change as well.
+
+    Every change has a number, whoever made it, so that two tabs or two studios do not collide.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.version = 0
         self._lock = Lock()
-        self.project = self._read()
+        self._version = 0
+        self._kept = b""  # the file as it was last seen
+        self._project = Project()
+        self._read()
+        self._version = 0
 
-    def _read(self) -> Project:
-        if not self.path.exists():
-            return Project()
-        try:
-            return project_from(json.loads(self.path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise ProjectError(
-                f"{self.path}: the project cannot be read: {error}", "move the file away."
-            ) from None
+    def current(self) -> tuple[int, Project]:
+        """The number of the last change, and the project as it is since."""
+        with self._lock:
+            self._read()
+            return self._version, self._project
 
     def save(self, project: Project, version: int) -> int:
         """Keep a project that was made from the one of this version; the number of the new one."""
         with self._lock:
-            if version != self.version:
-                raise StaleError("the project was changed in another tab.", "reload the page.")
-            if project != self.project:
+            self._read()
+            if version != self._version:
+                raise StaleError
+            if project != self._project:
+                text = json.dumps(asdict(project), ensure_ascii=False, indent=1)
+                kept = f"{text}\n".encode()
                 with replacing(self.path) as file:
-                    text = json.dumps(asdict(project), ensure_ascii=False, indent=1)
-                    file.write(f"{text}\n".encode())
-                self.project = project
-                self.version += 1
-            return self.version
+                    file.write(kept)
+                self._kept, self._project = kept, project
+                self._version += 1
+            return self._version
+
+    def _read(self) -> None:
+        """Take over what the file says, if it is not as it was last seen."""
+        try:
+            kept = self.path.read_bytes()
+        except FileNotFoundError:
+            kept = b""
+        except OSError as error:
+            raise self._unreadable(error) from None
+        if kept == self._kept:
+            return
+        try:
+            project = project_from(json.loads(kept)) if kept else Project()
+        except ValueError as error:
+            raise self._unreadable(error) from None
+        self._kept, self._project = kept, project
+        self._version += 1
+
+    def _unreadable(self, error: Exception) -> ProjectError:
+        return ProjectError(
+            f"{self.path}: the project cannot be read: {error}", "move the file away."
+        )

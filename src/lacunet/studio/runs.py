@@ -116,7 +116,12 @@ class Runs:
         with self._lock:
             if self.job is not None and self.job.status == "running":
                 raise BusyError(f"{self.job.kind} is still running.", "cancel it, or wait.")
-            self.place(number).mkdir()
+            try:
+                self.place(number).mkdir()
+            except FileExistsError:
+                raise BusyError(
+                    f"another studio in this folder has just begun run {number}.", "try again."
+                ) from None
             self.job = Job(number, kind)
             given = (self.job, commands, words, after)
             self._thread = Thread(target=self._run, args=given, daemon=True)

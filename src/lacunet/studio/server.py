@@ -73,9 +73,10 @@ class Studio:
 
     def state(self) -> dict[str, Any]:
         """Everything that the page shows when it is opened."""
+        version, project = self.store.current()
         return {
-            "version": self.store.version,
-            "project": asdict(self.store.project),
+            "version": version,
+            "project": asdict(project),
             "folder": str(self.folder.root),
             "files": self.folder.tables(),
             "methods": list(METHODS),
@@ -132,9 +133,9 @@ class Studio:
 
     def run(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Start the commands of some kind of work on the project as it is kept."""
-        project = self.store.project
-        if asked["version"] != self.store.version:
-            raise StaleError("the project was changed in another tab.", "reload the page.")
+        version, project = self.store.current()
+        if asked["version"] != version:
+            raise StaleError
         number = self.runs.next_number()
         folder = self.runs.name(number)
         words, after = "", None
@@ -170,7 +171,7 @@ class Studio:
 
     def adopt(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The graph with what a run found in it: arcs in place of the edges, or mechanisms."""
-        number, kept = int(asked["number"]), checked_sketch(self.store.project.graph)
+        number, kept = int(asked["number"]), checked_sketch(self.store.current()[1].graph)
         if asked["kind"] == "structure":
             network = read_network(self.runs.file(number, "network.json"))
             return {"graph": with_mechanisms(network, kept.mechanisms)}
@@ -179,7 +180,7 @@ class Studio:
 
     def export(self) -> dict[str, Any]:
         """The commands and the Python that do what the page does."""
-        project = self.store.project
+        _, project = self.store.current()
         self.folder.table(project.data)
         return {"shell": shell_text(project, PROJECT), "python": python_text(project, PROJECT)}
 
