@@ -30,7 +30,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 PATHS = ["/", "/state", "/job", "/export", "/run/1/page.html"]
-POSTS = ["/project", "/look", "/intervals", "/skips", "/graph", "/run", "/cancel", "/adopt"]
+POSTS = [
+    "/project",
+    "/look",
+    "/intervals",
+    "/skips",
+    "/graph",
+    "/run",
+    "/cancel",
+    "/adopt",
+    "/answers",
+]
 
 
 @pytest.mark.parametrize("path", [*PATHS, *POSTS])
@@ -138,6 +148,32 @@ def test_two_studios_do_not_share_the_number_of_a_run(folder: Path) -> None:
         assert finish(second)["number"] == number + 1
         runs = [run["number"] for run in answer(first, "/state")[1]["runs"]]
         assert runs == [number + 1, number]
+
+
+@pytest.mark.parametrize("level", [0.9, 0.0])
+def test_a_question_is_answered_with_intervals(folder: Path, level: float) -> None:
+    with served(folder) as server:
+        keep(server, data="rows.csv", graph="A -> B", level=level, method="em")
+        assert finish(server)["status"] == "done"
+        asked = {"number": 1, "asked": "#A=yes"}
+        status, found = answer(server, "/answers", asked)
+        assert status == 200, found
+        assert found["evidence"] == {"A": "yes"}
+        assert found["level"] == level
+        (about,) = found["answers"]
+        assert about["name"] == "B"
+        result = lc.read_result(server.studio.runs.file(1, "learned.json")) if level else None
+        known = result or lc.read_network(server.studio.runs.file(1, "learned.json"))
+        expected = lc.query(known, "B", {"A": "yes"}, interval=level or False)
+        assert [row[0] for row in about["rows"]] == [*expected.states[0]]
+        assert [row[1] for row in about["rows"]] == expected.tolist()
+        ends = [row[2:] for row in about["rows"]]
+        none = [[None, None]] * len(ends)
+        assert ends == (none if expected.interval is None else expected.interval.tolist())
+        assert (expected.interval is None) == (level == 0)
+        assert answer(server, "/answers", {"number": 1, "asked": ""})[1]["answers"] == []
+        assert answer(server, "/answers", {"number": 1, "asked": "#A=maybe"})[0] == 400
+        assert answer(server, "/answers", {"number": 2, "asked": "#A=yes"})[0] == 400
 
 
 def test_a_studio_that_is_started_again_knows_everything(folder: Path) -> None:

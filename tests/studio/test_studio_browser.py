@@ -164,6 +164,9 @@ def test_from_a_survey_to_intervals_and_an_answer_with_a_reload_in_between(
         bar.wait_for()
         frame.locator('[data-variable="Diabetes"][data-state="yes"]').click()
         belief = float(bar.get_attribute("data-belief"))
+        shown = page.locator("[data-answer=HeartAttack] [data-state=yes] td")
+        shown.first.wait_for()
+        answered = shown.all_inner_texts()
         page.click("#to-code")
         page.locator("#python", has_text="lc.query").wait_for()
         names: dict[str, Any] = {}
@@ -174,6 +177,7 @@ def test_from_a_survey_to_intervals_and_an_answer_with_a_reload_in_between(
         np.testing.assert_allclose(belief, answer[1], rtol=0, atol=1e-9)
         low, high = answer.interval[1]
         assert low < belief < high
+        assert answered == [f"{belief:.3f}", f"{low:.3f}–{high:.3f}"]
         page.reload()
         page.wait_for_selector("html[data-ready=yes]")
         page.click("#to-ask")

@@ -85,7 +85,7 @@ def learning_words(project: Project) -> Words:
 
 def query_words(project: Project, folder: str) -> Words:
     """The command that answers the question from what was learned."""
-    targets, evidence = question(project)
+    targets, evidence = question(project.asked, checked_sketch(project.graph).variables)
     given = ",".join(_item(f"{name}={state}") for name, state in evidence.items())
     words = ["query", f"{folder}/learned.json"]
     words += ["--intervals", str(project.level)] if project.level else []
@@ -129,13 +129,13 @@ def missingness_of(project: Project) -> str:
     return checked_sketch(project.graph).mechanisms_text
 
 
-def question(project: Project) -> tuple[list[str], dict[str, str]]:
+def question(asked: str, variables: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The variables asked about and the evidence, from the end of the page's address.
 
     Without a chosen variable all that have no evidence are asked about; none without evidence.
     """
     evidence, chosen = {}, ""
-    for part in filter(None, project.asked.removeprefix("#").split("&")):
+    for part in filter(None, asked.removeprefix("#").split("&")):
         name, sign, state = part.partition("=")
         if sign:
             evidence[unquote(name)] = unquote(state)
@@ -143,7 +143,6 @@ def question(project: Project) -> tuple[list[str], dict[str, str]]:
             chosen = unquote(name)
     if chosen and chosen not in evidence:
         return [chosen], evidence
-    variables = checked_sketch(project.graph).variables
     return [name for name in variables if evidence and name not in evidence], evidence
 
 
@@ -194,7 +193,7 @@ def python_text(project: Project, folder: str) -> str:
         "print(result)",
         _call("lc.write_network", [_Name("result.network"), f"{folder}/learned.json"], {}),
     ]
-    targets, evidence = question(project)
+    targets, evidence = question(project.asked, sketch.variables)
     if targets:
         interval = {"interval": project.level} if project.level else {}
         given = [evidence] if evidence else []

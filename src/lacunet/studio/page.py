@@ -82,6 +82,7 @@ LEARN = """
 
 ASK = """
 <p class="soft" id="ask-words"></p>
+<div id="answers" role="status" tabindex="0" aria-label="answers"></div>
 <iframe id="asked-page" title="the page of the result"></iframe>
 """
 

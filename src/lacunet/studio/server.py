@@ -26,8 +26,12 @@ from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
 from lacunet.estimate.registry import METHODS
+from lacunet.estimate.result import Result, read_learned
 from lacunet.formats.files import read_network
+from lacunet.inference.answer import Answer
+from lacunet.inference.query import query
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
 from lacunet.plots import network_figure
 from lacunet.studio.columns import Table, columns_as_data, cut_labels, read_columns
 from lacunet.studio.commands import (
@@ -37,6 +41,7 @@ from lacunet.studio.commands import (
     missingness_of,
     network_words,
     python_text,
+    question,
     shell_text,
     structure_words,
 )
@@ -49,6 +54,8 @@ from lacunet.wording import finite
 
 HOST = "127.0.0.1"
 MOST_BYTES = 2**20  # of a request
+MOST_ANSWERS = 12  # to one question
+USUAL_LEVEL = 0.95  # of intervals, where none is said
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
 KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN, ".svg": "image/svg+xml"}
 
@@ -69,6 +76,7 @@ class Studio:
         self.store = Store(folder.project / "project.json")
         self.runs = Runs(folder.root, folder.project / "runs")
         self._tables: dict[tuple[object, ...], Table] = {}
+        self._results: dict[int, Result | Network] = {}  # the one that was asked last
         self._reading = Lock()
 
     def state(self) -> dict[str, Any]:
@@ -178,6 +186,29 @@ class Studio:
         found = sketch_of(self.runs.file(number, "graph.txt").read_text(encoding="utf-8"))
         return {"graph": with_mechanisms(kept, found.mechanisms)}
 
+    def answers(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What a run says of the variables that its page is asked about, with intervals."""
+        found = self._learned(int(asked["number"]))
+        network = found.network if isinstance(found, Result) else found
+        targets, evidence = question(str(asked["asked"]), network.variables)
+        if len(targets) > MOST_ANSWERS:
+            raise LacunetError("these are too many answers.", "click the name of one variable.")
+        level = 0.0
+        if isinstance(found, Result) and found.uncertainty is not None:
+            level = self.store.current()[1].level or USUAL_LEVEL
+        answers = [
+            query(found, name, evidence, interval=level or False, unsupported="ignore")
+            for name in targets
+        ]
+        return {"level": level, "evidence": evidence, "answers": [*map(_as_data, answers)]}
+
+    def _learned(self, number: int) -> Result | Network:
+        path = self.runs.file(number, "learned.json")
+        with self._reading:
+            if number not in self._results:
+                self._results = {number: read_learned(path)}
+            return self._results[number]
+
     def export(self) -> dict[str, Any]:
         """The commands and the Python that do what the page does."""
         _, project = self.store.current()
@@ -206,6 +237,14 @@ class Studio:
             if key not in self._tables:
                 self._tables = {key: read_columns(self._data(project))}
             return self._tables[key]
+
+
+def _as_data(answer: Answer) -> dict[str, Any]:
+    """The answer about one variable as the page shows it."""
+    (name,), (states,) = answer.scope, answer.states
+    ends = [[None, None]] * len(states) if answer.interval is None else answer.interval.tolist()
+    rows = [[*own] for own in zip(states, answer.tolist(), *zip(*ends, strict=True), strict=True)]
+    return {"name": name, "rows": rows, "notes": answer.notes()}
 
 
 def _keep_graph(graph: str, folder: Path) -> None:
@@ -301,6 +340,7 @@ class Handler(BaseHTTPRequestHandler):
             "/run": studio.run,
             "/cancel": studio.cancel,
             "/adopt": studio.adopt,
+            "/answers": studio.answers,
         }
         asked = self._body()
         if path not in answers:

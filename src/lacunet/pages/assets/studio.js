@@ -436,6 +436,7 @@
     const frame = byId("asked-page"), run = runs.find(own => own.number === project.run);
     frame.hidden = !run;
     clear(byId("ask-words"), ...(run ? [`Run ${run.number}: ${run.words}. Click a state to say that it was seen. `, make("a", { href: runFile(run.number, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
+    drawAnswers();
     if (!run || shownPage === run.number) return;
     shownPage = run.number;
     if (run.kind === "learn") frame.addEventListener("load", () => frame.contentWindow.scrollTo(0, frame.contentDocument.getElementById("network")?.offsetTop ?? 0), { once: true });
@@ -445,7 +446,24 @@
     if (!shownPage || shownPage !== project.run) return;
     let end = null;
     try { end = byId("asked-page").contentWindow.location; } catch { return; }
-    if (end.pathname.startsWith(`/run/${shownPage}/`) && end.hash !== project.asked) change({ asked: end.hash });
+    if (end.pathname.startsWith(`/run/${shownPage}/`) && end.hash !== project.asked) { change({ asked: end.hash }); drawAnswers(); }
+  }
+  // The answers to what is clicked on the page, with intervals: these the page itself cannot work out.
+  let answering = 0;
+  async function drawAnswers() {
+    const number = ++answering, run = runs.find(own => own.number === project.run && own.kind === "learn"), place = byId("answers");
+    place.hidden = !run;
+    if (!run) return;
+    const soft = text => make("p", { class: "soft" }, text);
+    try {
+      const { level, evidence, answers } = await ask("/answers", { number: run.number, asked: project.asked });
+      if (number !== answering) return;
+      const given = Object.entries(evidence).map(([variable, state]) => `${variable} = ${state}`).join(", ");
+      const range = (low, high) => low === null ? "" : `${low.toFixed(3)}–${high.toFixed(3)}`;
+      clear(place, soft(!answers.length ? `Click a state below, and the answers are given here${level ? " with their intervals" : ""}.` : `${given ? `Given ${given}` : "Given nothing"}: probability${level ? ` and its ${+(100 * level).toFixed(1)}% interval` : ". Learn with intervals to see how sure it is"}.`),
+        ...answers.map(answer => make("table", { "data-answer": answer.name }, make("caption", {}, name(answer.name)), make("tbody", {}, ...answer.rows.map(([state, p, low, high]) => make("tr", { "data-state": state }, make("th", { class: "label", scope: "row" }, name(state)), make("td", {}, p.toFixed(3)), make("td", {}, range(low, high))))))),
+        ...[...new Set(answers.flatMap(answer => answer.notes))].map(soft));
+    } catch (error) { if (number === answering) clear(place, soft(sentence(error.message))); }
   }
 
   // ---- 6 code
