@@ -205,6 +205,33 @@ def test_every_step_fits_and_can_be_read_and_pressed(
                 assert small == [], step
 
 
+def test_what_another_table_left_behind_is_named_and_can_be_taken_out(
+    browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "first.csv").write_text("Old,Both,Size\n" + "a,x,1\nb,y,2\n" * 30)
+    (tmp_path / "second.csv").write_text("New,Both\n" + "c,x\nd,y\n" * 30)
+    with served(tmp_path) as server:
+        project = Project(
+            data="first.csv",
+            graph="Old -> Both; Both -> R[Old]",
+            weight="Size",
+            missing={"Old": ("9",), "Both": ("9",)},
+        )
+        server.studio.store.save(project, 0)
+        with opened(browser, server) as page:
+            assert page.is_hidden("#strangers")
+            page.select_option("#file", "second.csv")
+            page.wait_for_selector("#strangers:not([hidden])")
+            assert page.inner_text("#strangers").startswith(
+                "Old, Size are not columns of this table."
+            )
+            page.click("#without-strangers")
+            page.wait_for_selector("#strangers", state="hidden")
+            page.wait_for_timeout(400)
+        _, kept = server.studio.store.current()
+        assert (kept.graph, kept.weight, kept.missing) == ("Both", "", {"Both": ("9",)})
+
+
 def press(page: Any, key: str, part: str, *, draws: bool = False) -> None:
     """Press a part of the node with this key."""
     page.evaluate("delete document.documentElement.dataset.drawn")

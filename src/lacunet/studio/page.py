@@ -117,7 +117,8 @@ def studio_page(token: str) -> str:
         f'<ol class="steps">{steps}</ol></nav>',
         '<div class="bar" id="running" hidden><span id="running-words" role="status"></span>'
         '<progress id="running-bar"></progress><button type="button" id="cancel">Cancel</button>'
-        '</div><pre class="warning" id="trouble" role="alert" hidden></pre></header>',
+        '</div><p class="warning" id="strangers" role="status" hidden></p>'
+        '<pre class="warning" id="trouble" role="alert" hidden></pre></header>',
         "<noscript><p>The studio needs scripts.</p></noscript>",
         f"<main>{sections}</main>",
     ]

@@ -59,7 +59,23 @@
     if (step() === "code") showCode();
     byId(step()).focus({ preventScroll: true });
   }
+  // Variables and roles that name columns which this table does not have, such as those of the table before.
+  function drawStrangers() {
+    const columns = new Set(table?.columns.map(column => column.name));
+    const variables = table ? sketch.variables.filter(variable => !columns.has(variable.name)) : [];
+    const roles = table ? ["weight", "counts", "strata", "cluster"].filter(role => project[role] && !columns.has(project[role])) : [];
+    const names = [...new Set([...variables.map(variable => variable.name), ...roles.map(role => project[role])])];
+    const kept = mapping => Object.fromEntries(Object.entries(mapping).filter(([column]) => !column || columns.has(column)));
+    byId("strangers").hidden = !names.length;
+    clear(byId("strangers"), ...names.flatMap((own, k) => [k ? ", " : "", name(own)]), names.length > 1 ? " are not columns of this table. " : " is not a column of this table. ",
+      make("button", { type: "button", id: "without-strangers", on: { click: () => {
+        change({ ...Object.fromEntries(roles.map(role => [role, ""])), missing: kept(project.missing), states: kept(project.states), bins: kept(project.bins), not_asked: kept(project.not_asked) });
+        use(variables, false);
+        drawRules();
+      } } }, names.length > 1 ? "take them out" : "take it out"));
+  }
   function describe() {
+    drawStrangers();
     const used = sketch.variables.length, learned = runs.find(run => run.number === project.run);
     const words = { table: project.data, states: used ? `${used} variables` : "", graph: sketch.category || "",
       learn: learned ? `run ${learned.number}` : "", ask: "", code: "" };
