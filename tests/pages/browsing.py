@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -65,9 +66,10 @@ TARGETS = """() => [...document.querySelectorAll("button, select, input, summary
   .filter(([, width, height]) => width > 0)"""
 
 
-def address(evidence: Mapping[str, str]) -> str:
-    """Evidence as the end of a page's address."""
+def address(evidence: Mapping[str, str], do: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What is seen and what is set as the end of a page's address."""
     pairs = [f"{quote(name, safe='')}={quote(state, safe='')}" for name, state in evidence.items()]
+    pairs += [f"do({quote(name, safe='')})={quote(state, safe='')}" for name, state in do.items()]
     return "#" + "&".join(pairs) if pairs else ""
 
 
@@ -127,12 +129,14 @@ class Opened:
                 return np.array(rows)
             following.click()
 
-    def ask(self, evidence: Mapping[str, str]) -> None:
-        """Set evidence by the address, and wait until all is worked out."""
+    def ask(
+        self, evidence: Mapping[str, str], do: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Say by the address what is seen and set, and wait until all is worked out."""
         self.page.evaluate(
             "hash => { location.hash === hash || (delete document.documentElement.dataset.hatched, "
             "location.hash = hash) }",
-            address(evidence),
+            address(evidence, do),
         )
         self.page.wait_for_selector("html[data-hatched=yes]")
 

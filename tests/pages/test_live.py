@@ -270,6 +270,157 @@ def test_the_hatched_share_passes_through_cpt_rows_without_data(
     assert hatched > 10
 
 
+def intervened(network: Network, do: dict[str, str]) -> Network:
+    return network.intervened({name: network.states(name).index(do[name]) for name in do})
+
+
+def some_doing(
+    network: Network, rng: np.random.Generator, number: int, then: int = 3
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What to set, and what can be seen after that."""
+    names = rng.choice(network.variables, number + 1, replace=False)[:number]
+    do = {str(name): str(rng.choice(network.states(name))) for name in names}
+    seen = some_evidence(intervened(network, do), rng, then)
+    return do, {name: state for name, state in seen.items() if name not in do}
+
+
+def brute_force(
+    network: Network, target: str, evidence: dict[str, str], do: dict[str, str]
+) -> np.ndarray:
+    """The truncated factorisation, cell by cell: no CPT of what is set has a part in it."""
+    sums = np.zeros(network.cardinality(target))
+    for cell in np.ndindex(*network.shape(network.variables)):
+        state = dict(zip(network.variables, cell, strict=True))
+        if any(network.states(v).index(s) != state[v] for v, s in (evidence | do).items()):
+            continue
+        sums[state[target]] += np.prod([
+            network.cpt(v).table[tuple(state[u] for u in network.family(v))]
+            for v in network.variables if v not in do
+        ])  # fmt: skip
+    return sums / sums.sum()
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm", "dioxins"])
+def test_beliefs_after_doing_equal_those_of_query(browser: Any, tmp_path: Path, name: str) -> None:
+    network, rng = network_named(name), np.random.default_rng(24)
+    write_page(tmp_path / "net.html", page(network))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        for number in (1, 1, 2, 4):
+            do, evidence = some_doing(network, rng, number)
+            for seen in ({}, evidence):
+                opened.ask(seen, do)
+                answers = lc.marginals(network, seen, do=do)
+                for variable, states in opened.numbers().items():
+                    got = list(states.values())
+                    np.testing.assert_allclose(got, answers[variable], rtol=0, atol=1e-9)
+                expected = probability_of(intervened(network, do), seen | do)
+                np.testing.assert_allclose(opened.evidence_probability, expected, rtol=1e-9)
+            target = next(v for v in network.variables if v not in do | evidence)
+            got = list(opened.numbers()[target].values())
+            exact = lc.query(network, target, evidence, do=do)
+            np.testing.assert_allclose(got, exact, rtol=0, atol=1e-9)
+        assert opened.faults == []
+
+
+def test_doing_and_what_of_it_has_no_data_by_brute_force(browser: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    hatched = differs = 0
+    for number in (1, 1, 2, 2):
+        network = random_network(rng, 6)
+        rows = {
+            v: rng.integers(0, 3, network.shape(network.parents(v))).astype(float)
+            for v in network.variables
+        }
+        supported = network.with_support(rows)
+        write_page(tmp_path / "net.html", page(supported))
+        do, evidence = some_doing(network, rng, number, then=number)
+        with Opened(browser, tmp_path / "net.html") as opened:
+            opened.ask(evidence, do)
+            for target in set(network.variables) - set(evidence) - set(do):
+                expected = brute_force(network, target, evidence, do)
+                shown = list(opened.numbers()[target].values())
+                np.testing.assert_allclose(shown, expected, rtol=0, atol=1e-9)
+                seen = brute_force(network, target, evidence | do, {})
+                differs += bool(np.abs(expected - seen).max() > 0.01)
+                answer = lc.query(supported, target, evidence, do=do, unsupported="ignore")
+                share = sum(opened.numbers("unsupported")[target].values())
+                np.testing.assert_allclose(share, answer.unsupported, atol=1e-9)
+                hatched += share > 0.01
+            assert opened.faults == []
+    assert hatched > 3
+    assert differs > 2
+
+
+def test_a_state_is_set_by_a_click_with_shift_by_keys_and_by_a_control(
+    browser: Any, asia: Path
+) -> None:
+    network = lc.example("asia")
+    after = lc.query(network, "smoke", do={"bronc": "yes"})[0]
+    seen = lc.query(network, "smoke", {"bronc": "yes"})[0]
+    assert abs(after - seen) > 0.1
+
+    with Opened(browser, asia) as opened:
+        hash_of = "decodeURI(location.hash)"
+        before = opened.numbers()
+        opened.bar("bronc", "yes").click(modifiers=["Shift"])
+        assert opened.numbers()["smoke"]["yes"] == pytest.approx(after, abs=1e-12)
+        assert opened.page.evaluate(hash_of) == "#do(bronc)=yes"
+        assert opened.page.evaluate("String(getSelection())") == ""
+        assert opened.page.inner_text(".chip").startswith("do(bronc) = yes")
+        assert opened.page.inner_text("#evidence-label") == "P(evidence | do)"
+        assert opened.page.locator(".edge.cut").count() == 1  # that from smoke
+        assert "set" in str(opened.bar("bronc", "yes").get_attribute("aria-label")).split(", ")
+
+        opened.bar("bronc", "yes").click()  # now it was seen
+        assert opened.numbers()["smoke"]["yes"] == pytest.approx(seen, abs=1e-12)
+        assert opened.page.evaluate(hash_of) == "#bronc=yes"
+        assert opened.page.locator(".edge.cut").count() == 0
+        opened.bar("bronc", "yes").focus()
+        opened.page.keyboard.press("Shift+Enter")
+        assert opened.page.evaluate(hash_of) == "#do(bronc)=yes"
+        opened.page.keyboard.press("Shift+Enter")
+        assert opened.numbers() == before
+
+        opened.page.focus("#click-means")
+        opened.page.keyboard.press("ArrowDown")
+        opened.bar("bronc", "no").focus()
+        opened.page.keyboard.press("Enter")
+        assert opened.page.evaluate(hash_of) == "#do(bronc)=no"
+        opened.page.click(".chip")
+        assert opened.numbers() == before
+        opened.bar("dysp", "no").click()
+        opened.page.click("#clear")
+        assert opened.numbers() == before
+        assert opened.page.locator(".edge.cut").count() == 0
+        assert opened.faults == []
+
+
+def test_the_address_tells_a_variable_called_do_from_doing(browser: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    names = ["Z", "X", "do(X)"]
+    parents = {"X": ["Z"], "do(X)": ["Z", "X"]}
+    tables = {v: rng.dirichlet([1, 1], (2,) * k) for k, v in enumerate(names)}
+    network = Network({v: ["a", "b"] for v in names}, parents, tables)
+    write_page(tmp_path / "net.html", page(network))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        for variable, shift in (("X", True), ("X", False), ("do(X)", True), ("do(X)", False)):
+            opened.bar(variable, "a").click(modifiers=["Shift"] if shift else [])
+            clicked = opened.numbers()
+            given = {variable: "a"}
+            expected = lc.marginals(network, {} if shift else given, do=given if shift else {})
+            np.testing.assert_allclose(list(clicked["Z"].values()), expected["Z"], atol=1e-12)
+            opened.page.reload()
+            opened.page.wait_for_selector("html[data-hatched=yes]")
+            assert opened.numbers() == clicked
+            opened.page.click("#clear")
+    with Opened(browser, tmp_path / "net.html", after="#do%28Z%29=b") as opened:
+        assert opened.page.inner_text(".chip").startswith("do(Z) = b")  # by a mail program
+        opened.page.evaluate("location.hash = '#do(Y)=a'")
+        opened.page.wait_for_selector("#unknown:visible")
+        assert "do(Y)=a" in opened.page.inner_text("#unknown")
+        assert opened.faults == []
+
+
 @pytest.mark.slow
 def test_the_example_of_children_who_were_never_asked(browser: Any, tmp_path: Path) -> None:
     network = Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})

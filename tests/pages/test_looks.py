@@ -52,7 +52,7 @@ def test_every_text_is_large_and_clear_enough_at_all_widths(
 
 
 def check_texts(browser: Any, path: Path, width: int, scheme: str) -> None:
-    with Opened(browser, path, width, scheme, after="#HRBP=HIGH&CATECHOL") as opened:
+    with Opened(browser, path, width, scheme, after="#HRBP=HIGH&do(CO)=LOW&CATECHOL") as opened:
         opened.page.evaluate(
             "document.querySelectorAll('details').forEach(d => { d.open = true; })"
         )

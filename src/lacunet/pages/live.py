@@ -290,6 +290,9 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
         found += [
             "Click a state, or press Enter on it, to say that it was seen; again to take it back. "
             "The address of the page carries what was seen, so a question can be sent.",
+            "Shift-click a state (Shift and Enter), or let a click mean do(), to set it from "
+            "outside in place of having seen it: the edges into the variable are cut and faint. "
+            "Edges are then taken as causes, without hidden common causes.",
             '<span class="swatch prior"></span> the belief without evidence; bold: more probable '
             "now, grey: less.",
         ]
@@ -331,10 +334,15 @@ def network_section(
     live = data["live"]
     reading = "".join(f"<li>{text}</li>" for text in _reading(data))
     ask = (
-        '<div id="asked"><div class="bar"><span>P(evidence) = <output id="evidence-probability" '
-        'data-evidence-probability="1">1</output></span><span id="evidence" class="chips"></span>'
+        '<div id="asked"><div class="bar"><span><span id="evidence-label">P(evidence)</span>'
+        ' = <output id="evidence-probability" data-evidence-probability="1">1</output></span>'
+        '<span id="evidence" class="chips"></span>'
         '<button type="button" id="clear" disabled>clear</button></div>'
         '<p class="soft" id="moved" role="status"></p></div>'
+    )
+    click_means = (
+        '<label>a click means <select id="click-means"><option value="see">seen</option>'
+        '<option value="do">set: do()</option></select></label>'
     )
     return section(
         "network",
@@ -345,7 +353,7 @@ def network_section(
         '<div class="scripted" hidden><div class="bar"><label>find a variable '
         '<input id="find" list="names" autocomplete="off"></label><datalist id="names"></datalist>'
         '<label>as <select id="view"><option value="graph">graph</option>'
-        '<option value="list">list</option></select></label>'
+        f'<option value="list">list</option></select></label>{click_means if live else ""}'
         '<span class="graph-only bar"><button type="button" id="larger" aria-label="larger">+'
         '</button><button type="button" id="smaller" aria-label="smaller">−</button>'
         '<button type="button" id="fit">fit</button><button type="button" id="actual">100%</button>'

@@ -2,22 +2,23 @@
 // Exact beliefs by summing variables out along the order that the page carries, up a tree of
 // cliques and down again. Evidence cuts its axis out of every table; CPTs of variables that are
 // neither asked about nor ancestors of anything asked or seen are left out. So more evidence
-// never makes larger cliques.
+// never makes larger cliques. What is set from outside, do(X), has no CPT: the edges into it are cut.
 //
 // A network is { sizes, parents, order, cpts, bare }: of every variable its number of states, its
 // parents, its CPT (parents..., child; the last axis fastest) and, for each row of the CPT,
-// whether no data are behind it (null if all rows have data). `seen[v]` is a state of v, or -1.
+// whether no data are behind it (null if all rows have data). `seen[v]` is a state of v, or -1; `cut[v]` says
+// whether v was set to it.
 const beliefs = ({ sizes, parents, order, cpts, bare }) => {
   const rank = [], all = sizes.map((_, v) => v);
   order.forEach((v, at) => { rank[v] = at; });
   const byRank = (a, b) => rank[a] - rank[b];
   const families = parents.map((own, v) => [...own, v]);
 
-  function withAncestors(start) {
+  function withAncestors(start, cut) {
     const found = new Uint8Array(sizes.length), open = [...start];
     while (open.length) {
       const v = open.pop();
-      if (!found[v]) { found[v] = 1; open.push(...parents[v]); }
+      if (!found[v]) { found[v] = 1; if (!cut[v]) open.push(...parents[v]); }
     }
     return found;
   }
@@ -49,10 +50,10 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
 
   // Which cliques summing out makes, before any table is there: for each variable, itself and
   // `rest`, to whose first variable its message goes.
-  function plan(seen, wanted) {
-    const relevant = withAncestors([...wanted, ...all.filter(v => seen[v] >= 0)]);
+  function plan(seen, cut, wanted) {
+    const relevant = withAncestors([...wanted, ...all.filter(v => seen[v] >= 0)], cut);
     const around = all.map(() => new Set()), home = all.map(() => []), fixed = [], cliques = [];
-    all.filter(v => relevant[v]).forEach(v => {
+    all.filter(v => relevant[v] && !cut[v]).forEach(v => {
       const [first, ...others] = families[v].filter(u => seen[u] < 0).sort(byRank);
       if (first === undefined) { fixed.push(v); return; }
       home[first].push(v);
@@ -113,49 +114,49 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
   // The variables that can be answered with `most` cells, those that are cheapest alone first;
   // null if the evidence takes more by itself.
   let byCost = null;
-  function affordable(seen, most) {
-    if (plan(seen, []).cells > most) return null;
-    byCost ??= all.map(v => [plan(all.map(() => -1), [v]).cells, v]).sort((a, b) => a[0] - b[0]).map(([, v]) => v);
+  function affordable(seen, cut, most) {
+    if (plan(seen, cut, []).cells > most) return null;
+    byCost ??= all.map(v => [plan(all.map(() => -1), [], [v]).cells, v]).sort((a, b) => a[0] - b[0]).map(([, v]) => v);
     let low = 0, high = all.length;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (plan(seen, byCost.slice(0, middle)).cells <= most) low = middle; else high = middle - 1;
+      if (plan(seen, cut, byCost.slice(0, middle)).cells <= most) low = middle; else high = middle - 1;
     }
     return byCost.slice(0, low);
   }
-  // Beliefs given what is seen and the logarithm of its probability (-Infinity: impossible): of all
-  // variables if `most` cells are enough for that, or else of those that `few` are enough for, or
+  // Beliefs given what is seen and set, and the logarithm of the probability of what is seen
+  // (-Infinity: impossible): of all variables if `most` cells are enough for that, or else of those that `few` are enough for, or
   // `most` if the evidence takes more by itself. `cells` is what all variables would take.
-  function answer(seen, most, few = most) {
-    const whole = plan(seen, all), { cells } = whole;
-    const wanted = cells <= most ? all : affordable(seen, few) ?? affordable(seen, most);
+  function answer(seen, cut, most, few = most) {
+    const whole = plan(seen, cut, all), { cells } = whole;
+    const wanted = cells <= most ? all : affordable(seen, cut, few) ?? affordable(seen, cut, most);
     if (!wanted) return { cells };
-    const result = calibrate(cells <= most ? whole : plan(seen, wanted), seen, new Set());
+    const result = calibrate(cells <= most ? whole : plan(seen, cut, wanted), seen, new Set());
     if (!result) return { cells, log: -Infinity };
     const found = result.found.map((belief, v) => seen[v] < 0 ? belief : Float64Array.from({ length: sizes[v] }, (_, k) => +(k === seen[v])));
-    return { cells, log: seen.some(k => k >= 0) ? result.log : 0, found, logs: result.logs };
+    return { cells, log: seen.some((k, v) => k >= 0 && !cut[v]) ? result.log : 0, found, logs: result.logs };
   }
 
   // The CPTs that the belief of v depends on, and of which some row that fits has no data.
-  function bareCpts(v, seen, isBare) {
-    const relevant = withAncestors([v, ...all.filter(u => seen[u] >= 0)]), part = all.slice();
+  function bareCpts(v, seen, cut, isBare) {
+    const relevant = withAncestors([v, ...all.filter(u => seen[u] >= 0)], cut), part = all.slice();
     const root = u => { while (part[u] !== u) u = part[u] = part[part[u]]; return u; };
-    const open = all.filter(u => relevant[u]).map(u => [u, families[u].filter(w => seen[w] < 0)]);
+    const open = all.filter(u => relevant[u] && !cut[u]).map(u => [u, families[u].filter(w => seen[w] < 0)]);
     for (const [, scope] of open) scope.forEach(u => { part[root(u)] = root(scope[0]); });
     return open.filter(([u, scope]) => isBare[u] && scope.length && root(scope[0]) === root(v)).map(([u]) => u);
   }
   // Of every belief the share that passes through CPT rows without data, group by group: a
-  // generator, so that the page can draw in between. `whole` is the answer for the same evidence;
+  // generator, so that the page can draw in between. `whole` is the answer for the same question;
   // what takes more than `most` cells is left out.
-  function* unsupported(seen, whole, most) {
+  function* unsupported(seen, cut, whole, most) {
     const isBare = all.map(v => bare[v] !== null && fitting(v, seen).some(row => bare[v][row])), groups = new Map();
     for (const v of all.filter(v => seen[v] < 0 && whole.found[v])) {
-      const masked = bareCpts(v, seen, isBare), key = masked.join();
+      const masked = bareCpts(v, seen, cut, isBare), key = masked.join();
       if (!groups.has(key)) groups.set(key, { masked, members: [] });
       groups.get(key).members.push(v);
     }
     for (const { masked, members } of groups.values()) {
-      const planned = plan(seen, masked.length ? members : []);
+      const planned = plan(seen, cut, masked.length ? members : []);
       if (masked.length && planned.cells > most) { yield []; continue; }
       const rest = masked.length ? calibrate(planned, seen, new Set(masked)) : null;
       yield members.map(v => {

@@ -2,7 +2,7 @@
 // The network: a card for every variable, with its beliefs where the page can work them out.
 // Cards stand in a drawing, laid out when the page was made, or in a list; of a large network the
 // chosen variable's neighbours are drawn and all others listed. A click on a state, Enter, or the
-// address (#X=state&Y=state) sets evidence. Names reach the page only as text, never as markup.
+// address (#X=state&Y=state) says that it was seen; with Shift, or as #do(X)=state, that it was set. Names reach the page only as text, never as markup.
 page.network = (() => {
   const { data, make, draw, name, byId, restore } = page;
   const vars = data.variables, live = data.live, drawn = data.drawn;
@@ -12,7 +12,7 @@ page.network = (() => {
   const children = vars.map(() => []);
   vars.forEach((v, i) => v.parents.forEach(p => children[p].push(i)));
   const isLarge = vars.length > drawn.most;
-  const state = { chosen: data.opens_on, whole: !isLarge, zoom: 1, view: null, seen: vars.map(() => -1), wasChosen: false };
+  const state = { chosen: data.opens_on, whole: !isLarge, zoom: 1, view: null, seen: vars.map(() => -1), cut: vars.map(() => false), wasChosen: false };
   const onChoice = [];
 
   // ---- cards
@@ -35,7 +35,8 @@ page.network = (() => {
     const bars = make("span", { class: "tracks" }, bar(), ...(data.other ? [bar()] : []));
     const row = make("button", { type: "button", class: "state", tabindex: -1, "aria-pressed": "false",
       "data-variable": v.name, "data-state": v.states[k] }, label, bars, make("span", { class: "number" }));
-    row.addEventListener("click", () => toggle(i, k));
+    row.addEventListener("mousedown", event => { if (event.shiftKey) event.preventDefault(); });  // selects no text
+    row.addEventListener("click", event => toggle(i, k, event.shiftKey || byId("click-means").value === "do"));
     return row;
   }
   const cards = vars.map((v, i) => {
@@ -133,6 +134,12 @@ page.network = (() => {
     heads.forEach((head, i) => { head.tabIndex = i === state.chosen ? 0 : -1; });
     rows.forEach((own, i) => own.forEach(row => { row.tabIndex = i === state.chosen ? 0 : -1; }));
     frame.querySelectorAll(".edge").forEach(edge => edge.classList.toggle("near", state.wasChosen && edge.dataset.ends.split(" ").includes(String(state.chosen))));
+    markCut();
+  }
+  // Edges into what is set are faint: they do not count.
+  function markCut() {
+    cards.forEach((card, i) => card.classList.toggle("set", state.cut[i]));
+    frame.querySelectorAll(".edge").forEach(edge => edge.classList.toggle("cut", Boolean(state.cut[edge.dataset.ends.split(" ")[1]])));
   }
   function choose(i, isAsked = false) {
     const redraws = !state.whole && i !== state.chosen && !isList();
@@ -160,22 +167,26 @@ page.network = (() => {
 
   // ---- beliefs
   let engines = [], priors = [], pending = 0, few = live?.few_cells;
-  const ask = (engine, seen) => engine.answer(seen, live.most_cells, few);
-  const askAgain = () => { priors = engines.map(engine => ask(engine, vars.map(() => -1))); update(); };
-  function toggle(i, k) {
-    state.seen[i] = state.seen[i] === k ? -1 : k;
+  const ask = (engine, seen, cut) => engine.answer(seen, cut, live.most_cells, few);
+  const askAgain = () => { priors = engines.map(engine => ask(engine, vars.map(() => -1), [])); update(); };
+  function toggle(i, k, isSet) {
+    const isOff = state.seen[i] === k && state.cut[i] === isSet;
+    state.seen[i] = isOff ? -1 : k;
+    state.cut[i] = isSet && !isOff;
     writeAddress();
     update();
   }
   function clear() {
     state.seen.fill(-1);
+    state.cut.fill(false);
     writeAddress();
     update();
   }
   function update() {
     clearTimeout(pending);
+    markCut();
     const hasEvidence = state.seen.some(k => k >= 0);
-    const answers = hasEvidence ? engines.map(engine => ask(engine, state.seen)) : priors;
+    const answers = hasEvidence ? engines.map(engine => ask(engine, state.seen, state.cut)) : priors;
     vars.forEach((v, i) => v.states.forEach((_, k) => show(i, k, answers, hasEvidence)));
     tell(answers, hasEvidence);
     const work = answers.flatMap((answer, at) => answer.found && live.has_bare[at] ? [hatch(at, answer)] : []);
@@ -191,7 +202,7 @@ page.network = (() => {
     go();
   }
   function* hatch(at, answer) {
-    for (const part of engines[at].unsupported(state.seen, answer, live.most_cells / 20)) {
+    for (const part of engines[at].unsupported(state.seen, state.cut, answer, live.most_cells / 20)) {
       for (const [i, shares] of part) shares.forEach((share, k) => fillBar(i, k, at, answer.found[i][k], share));
       yield;
     }
@@ -223,7 +234,7 @@ page.network = (() => {
     row.querySelector(".number").replaceChildren(...numbers);
     const p = answers[0].found?.[i]?.[k], prior = priors[0].found?.[i]?.[k];
     const ends = !hasEvidence && live.intervals?.[i]?.[k];
-    row.title = `${vars[i].name} = ${vars[i].states[k]}: ${p === undefined ? "not known" : p.toPrecision(4)}`
+    row.title = `${vars[i].name} = ${vars[i].states[k]}: ${p === undefined ? "not known" : p.toPrecision(4)}${isSeen && state.cut[i] ? ", set" : ""}`
       + (hasEvidence && p !== undefined && prior !== undefined ? `, ${sign(p - prior)} against ${prior.toPrecision(4)} without evidence` : "")
       + (ends ? `, ${Math.round(1000 * data.level) / 10}% interval ${ends[0].toPrecision(3)} to ${ends[1].toPrecision(3)}` : "");
     row.setAttribute("aria-label", row.title);
@@ -231,15 +242,16 @@ page.network = (() => {
   // What is known, how probable that is, and what it moved most.
   function tell(answers, hasEvidence) {
     const { log, found, cells } = answers[0], output = byId("evidence-probability");
+    byId("evidence-label").textContent = state.cut.includes(true) ? "P(evidence | do)" : "P(evidence)";
     output.dataset.evidenceProbability = log === undefined ? "" : Math.exp(log);
     const power = log / Math.LN10 + 1e-9;
     output.textContent = log === undefined ? "too large to work out here" : log === -Infinity ? "0: these states cannot occur together"
       : power < -4 ? `${(10 ** (power - Math.floor(power))).toFixed(2)} × 10^${Math.floor(power)}` : Math.exp(log).toPrecision(4);
-    byId("evidence").replaceChildren(...state.seen.flatMap((k, i) => k < 0 ? [] : [make("button", { type: "button", class: "chip", title: "take back", on: { click: () => toggle(i, k) } },
-      name(vars[i].name), " = ", name(vars[i].states[k]), make("span", { "aria-hidden": "true" }, " ×"))]));
+    byId("evidence").replaceChildren(...state.seen.flatMap((k, i) => k < 0 ? [] : [make("button", { type: "button", class: "chip" + (state.cut[i] ? " set" : ""), title: "take back", on: { click: () => toggle(i, k, state.cut[i]) } },
+      ...(state.cut[i] ? ["do(", name(vars[i].name), ")"] : [name(vars[i].name)]), " = ", name(vars[i].states[k]), make("span", { "aria-hidden": "true" }, " ×"))]));
     byId("clear").disabled = !hasEvidence;
     const left = found ? vars.filter((_, i) => !found[i]).length : vars.length;
-    const given = state.seen.flatMap((k, i) => k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`]).join(",");
+    const given = state.seen.flatMap((k, i) => k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`].map(text => state.cut[i] ? `do(${text})` : text)).join(",");
     byId("beyond").hidden = log === -Infinity || !left;
     const limit = few < live.most_cells && log !== undefined ? few : live.most_cells;
     byId("beyond").replaceChildren(`${left} of ${vars.length} variables would take more than ${limit / 1e6} million cells here (all together ${cells.toPrecision(2)}). `,
@@ -262,23 +274,32 @@ page.network = (() => {
     heads[i].focus({ preventScroll: true });
   }
 
-  // ---- the address: what is seen, then the chosen variable
+  // ---- the address: what is seen or set, then the chosen variable. Brackets within names are
+  // escaped, so that a variable called do(X) is not taken for X, set.
+  const encoded = text => encodeURIComponent(text).replace(/[()]/g, c => c === "(" ? "%28" : "%29");
+  const DOING = /^do\((.*)\)$/s;
   function writeAddress() {
-    const parts = state.seen.flatMap((k, i) => k < 0 ? [] : [encodeURIComponent(vars[i].name) + "=" + encodeURIComponent(vars[i].states[k])]);
-    if (state.wasChosen) parts.push(encodeURIComponent(vars[state.chosen].name));
+    const parts = state.seen.flatMap((k, i) => k < 0 ? [] : [(state.cut[i] ? `do(${encoded(vars[i].name)})` : encoded(vars[i].name)) + "=" + encoded(vars[i].states[k])]);
+    if (state.wasChosen) parts.push(encoded(vars[state.chosen].name));
     try { history.replaceState(null, "", parts.length ? "#" + parts.join("&") : location.pathname + location.search); } catch { /* a page inside another */ }
   }
   const decoded = text => { try { return decodeURIComponent(text); } catch { return text; } };
+  // Which variable is meant, and whether it is set; programs that pass links on may escape brackets.
+  function meant(left) {
+    const inside = left.match(DOING), whole = decoded(left);
+    if (inside) return [place.get(decoded(inside[1])), true];
+    return place.has(whole) ? [place.get(whole), false] : [place.get(whole.match(DOING)?.[1]), true];
+  }
   function readAddress() {
-    const seen = vars.map(() => -1), unknown = [];
+    const seen = vars.map(() => -1), cut = vars.map(() => false), unknown = [];
     let chosen = null;
     for (const part of location.hash.slice(1).split("&").filter(Boolean)) {
-      const [left, ...right] = part.split("="), i = place.get(decoded(left));
+      const [left, ...right] = part.split("="), [i, isSet] = meant(left);
       if (!right.length) { chosen = i ?? chosen; continue; }
       const k = i === undefined ? undefined : stateOf[i].get(decoded(right.join("=")));
-      if (k === undefined) unknown.push(decoded(part)); else seen[i] = k;
+      if (k === undefined) unknown.push(decoded(part)); else [seen[i], cut[i]] = [k, isSet];
     }
-    state.seen = seen;
+    Object.assign(state, { seen, cut });
     byId("unknown").hidden = !unknown.length;
     byId("unknown").textContent = `The address asks for ${unknown.join(", ")}, which this network does not have.`;
     return chosen;
