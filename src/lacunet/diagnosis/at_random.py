@@ -10,6 +10,10 @@ times, given those that are not. Each :math:`R_i` is tested against each partial
 :math:`X_j`, within the strata of the fully observed variables that :math:`R_i` seems to depend
 on (`lacunet.missingness.fitted`).
 
+In a survey with clusters, strata or replicate weights, the statistics are divided by their mean
+design effect (`lacunet.diagnosis.design_effect`); where rows only have weights, they count as many
+as their weighted sample size.
+
 *Positivity*: a state under which a variable is never shown leaves nothing to learn from.
 
 Never testable: that :math:`X` does not depend on its own :math:`R_X`.
@@ -17,7 +21,7 @@ Never testable: that :math:`X` does not depend on its own :math:`R_X`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,14 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
+from lacunet.diagnosis.design_effect import SurveyRows, strata_of
 from lacunet.diagnosis.patterns import is_missing
 from lacunet.missingness.independence import DRAWS, holm, independences
 from lacunet.model.network import FloatArray, Network, Scope
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
-MOST_STRATA = 5_000
 MOST_CELLS = 2**21  # of tables that are tested at once
+Scale = Callable[[str, str, Scope], float]
 
 
 @dataclass(frozen=True)
@@ -101,14 +106,16 @@ def mcar_tests(
 ) -> tuple[MissingTest, ...]:
     """Every mechanism against every other variable, smallest p-value first."""
     partially = table.partially_observed
-    scale_of = _scales(table)
+    scale = _scale(network, table)
     counts_of = mechanism_tables(table)
     among = len(partially) * (len(table.variables) - 1)
     tests: list[dict[str, Any]] = []
     for causes in _of_one_size(table, table.variables):
-        counts = np.stack([counts_of[cause] * scale_of[cause] for cause in causes])
         own = [(missing, cause) for cause in causes for missing in partially]
-        tests += _tests(network, own, (), counts.reshape(-1, 1, *counts.shape[2:]), rng, among)
+        scales = np.array([scale(missing, cause, ()) for missing, cause in own])
+        counts = np.concatenate([counts_of[cause] for cause in causes])
+        counts *= scales[:, None, None]
+        tests += _tests(network, own, (), counts[:, None], rng, among)
     return _adjusted(tests)
 
 
@@ -123,7 +130,7 @@ def mar_tests(
     The strata are those of its parents among the fully observed variables.
     """
     partially = table.partially_observed
-    scale_of = _scales(table)
+    scale = _scale(network, table)
     among = len(partially) * (len(partially) - 1)
     rows_of = {name: np.flatnonzero(table.is_shown((name,))) for name in partially}
     codes_of = {name: table.columns[name][rows].astype(np.int64) for name, rows in rows_of.items()}
@@ -134,7 +141,7 @@ def mar_tests(
     tests: list[dict[str, Any]] = []
     for missing in partially:
         given = parents_of[missing]
-        strata, number = _strata(table, given)
+        strata, number = strata_of(table, given)
         halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
         for causes in _of_one_size(table, partially, number * 2):
             size = table.cardinality_of[causes[0]]
@@ -142,7 +149,7 @@ def mar_tests(
             for at, cause in enumerate(causes):
                 place = halves[rows_of[cause]] * size + codes_of[cause]
                 sums = np.bincount(place, weights_of[cause], number * 2 * size)
-                counts[at] = sums.reshape(number, 2, size) * scale_of[cause]
+                counts[at] = sums.reshape(number, 2, size) * scale(missing, cause, given)
             own = [(missing, cause) for cause in causes]
             tests += _tests(network, own, given, counts, rng, among)
     return _adjusted(tests)
@@ -245,19 +252,18 @@ def _varies(counts: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((rows & columns).any(axis=1))
 
 
-def _scales(table: EncodedTable) -> dict[str, float]:
-    """What makes weights add up to the effective size of the rows that show each variable."""
-    if not table.is_weighted:
-        return dict.fromkeys(table.variables, 1.0)
-    shown = {name: table.take(table.is_shown((name,))) for name in table.variables}
-    return {name: own.scaled().total / max(own.total, 1e-300) for name, own in shown.items()}
+def _scale(network: Network, table: EncodedTable) -> Scale:
+    """What makes weights add up to the rows that a test is worth, by its variables.
 
-
-def _strata(table: EncodedTable, given: Scope) -> tuple[np.ndarray, int]:
-    codes, number = np.zeros(table.rows, np.int64), 1
-    for name in given:
-        if number * table.cardinality_of[name] > MOST_STRATA:
-            break
-        codes = codes * table.cardinality_of[name] + table.columns[name]
-        number *= table.cardinality_of[name]
-    return codes, number
+    That is the effective size of the rows that show the cause (Kish); with a design, what the
+    mean design effect leaves of them.
+    """
+    if table.is_weighted:
+        shown = {name: table.take(table.is_shown((name,))) for name in table.variables}
+        scale_of = {name: own.scale for name, own in shown.items()}
+    else:
+        scale_of = dict.fromkeys(table.variables, 1.0)
+    if table.design is None:
+        return lambda missing, cause, given: scale_of[cause]  # noqa: ARG005
+    rows = SurveyRows.of(network, table)
+    return lambda missing, cause, given: rows.scale(missing, cause, given) or scale_of[cause]
