@@ -54,13 +54,13 @@ def test_without_a_design_rows_count_as_many_as_their_weights_are_worth() -> Non
 
 
 def clustered_rows(
-    rng: np.random.Generator, alike: float, *, weights: bool = True, size: int = 60
+    rng: np.random.Generator, alike: float, clusters: int, size: int
 ) -> EncodedTable:
-    """Ten strata of three clusters; being missing depends on the group, not on the cause."""
-    cluster = np.repeat(np.arange(30), size)
+    """Clusters in five strata; being missing depends on the group, not on the cause."""
+    cluster = np.repeat(np.arange(clusters), size)
 
     def latent() -> np.ndarray:
-        shared = rng.normal(size=30)[cluster]
+        shared = rng.normal(size=clusters)[cluster]
         return np.sqrt(alike) * shared + np.sqrt(1 - alike) * rng.normal(size=len(cluster))
 
     group = (latent() > 0).astype(np.uint8)
@@ -68,13 +68,13 @@ def clustered_rows(
     seen = rng.integers(0, 2, len(cluster)).astype(np.uint8)
     seen[latent() + 0.5 * group > 0.8] = 2
     cause[rng.random(len(cluster)) < 0.1] = 3
-    names = tuple(map(str, range(30)))
+    names = tuple(map(str, range(clusters)))
     return EncodedTable.of(
         {"Group": 2, "Cause": 3, "Seen": 2},
         {"Group": group, "Cause": cause, "Seen": seen},
-        rng.lognormal(0, 0.5, len(cluster)) if weights else None,
+        rng.lognormal(0, 0.5, len(cluster)),
         design=Design(
-            Labels(names[:10], (cluster // 3).astype(np.int32)),
+            Labels(names[:5], (cluster % 5).astype(np.int32)),
             Labels(names, cluster.astype(np.int32)),
         ),
     )
@@ -93,7 +93,7 @@ def both_tests(table: EncodedTable) -> tuple[MissingTest, MissingTest]:
 
 def test_copies_within_clusters_change_nothing() -> None:
     rng = np.random.default_rng(5)
-    table = clustered_rows(rng, 0.1, size=10)
+    table = clustered_rows(rng, 0.1, clusters=30, size=10)
     copied = table.take(np.repeat(np.arange(table.rows), 4))
     for one, two in zip(both_tests(table), both_tests(copied), strict=True):
         assert two.rows == pytest.approx(one.rows, rel=1e-9)
@@ -101,7 +101,7 @@ def test_copies_within_clusters_change_nothing() -> None:
 
 
 def test_strata_of_the_test_may_be_taken_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = clustered_rows(np.random.default_rng(5), 0.1, size=10)
+    table = clustered_rows(np.random.default_rng(5), 0.1, clusters=30, size=10)
     expected = [test.p_value for test in both_tests(table)]
     monkeypatch.setattr(design_effect, "MOST_CELLS", 1)
     assert [test.p_value for test in both_tests(table)] == pytest.approx(expected, rel=1e-9)
@@ -145,14 +145,10 @@ def test_strata_alone_leave_rows_as_they_are_where_they_tell_nothing() -> None:
 @pytest.mark.parametrize("alike", [0.05, 0.2])
 def test_one_of_twenty_is_found_in_clusters_where_nothing_is(alike: float) -> None:
     sets = 400
-    p_values = np.array(
-        [
-            [
-                test.p_value
-                for test in both_tests(clustered_rows(np.random.default_rng([1, at]), alike))
-            ]
-            for at in range(sets)
-        ]
+    drawn = (
+        clustered_rows(np.random.default_rng([1, at]), alike, clusters=100, size=20)
+        for at in range(sets)
     )
+    p_values = np.array([[test.p_value for test in both_tests(table)] for table in drawn])
     # the standard error of a share of .05 is .011
     assert np.all(np.abs((p_values < 0.05).mean(axis=0) - 0.05) < 0.033)

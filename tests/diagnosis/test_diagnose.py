@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from time import process_time
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -282,3 +284,27 @@ def test_a_learned_graph_that_changes_little_is_not_recommended() -> None:
     table = lc.simulate(MUTUAL, 6000, missing, rng=0).table
     trial = lc.diagnose(MUTUAL, table, try_graph=True).trial
     assert trial is None or not trial.is_recommended
+
+
+def test_cells_of_several_states_are_taken_as_missing_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = {
+        "Age": ["young", "old", "older", "old or older", "young", None] * 20,
+        "Ill": ["no", "yes", "yes", "no", None, "no"] * 20,
+    }
+    codes = {"Age": {"old or older": ["old", "older"]}}
+    network = lc.Network.from_data(rows, "Age -> Ill", codes=codes)
+    said = "Cells that are one of several states were taken as missing here: Age 20."
+    found = diagnose(network, rows)
+    assert said in found.conclusions
+    assert found.patterns.rate_of["Age"] == pytest.approx(40 / 120)
+    plain = {**rows, "Age": [None if age == "old or older" else age for age in rows["Age"]]}
+    assert [text for text in found.conclusions if text != said] == list(
+        diagnose(network, plain).conclusions
+    )
+    lc.write_network(network, tmp_path / "network.json")
+    pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["diagnose", str(tmp_path / "network.json"), str(tmp_path / "rows.csv")]) == 0
+    out, err = capsys.readouterr()
+    assert (out + err).count(said[1:]) == 1

@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
     ):
         look, told = rows.look(), Told()
         table = rows_to_look_at(network, look, budget)
-        summary = missing_summary(table, [])
+        summary = missing_summary(table.without_sets(), [])
         if look.rows is None or table.stand_for < look.rows:
             parts = (missing_summary(part.without_sets(), []) for part in rows.tables(told))
             summary = reduce(operator.add, parts)
@@ -89,7 +89,7 @@ def run(options: Namespace) -> int:
 
     def write_mechanisms() -> None:
         if options.missingness_out:
-            learn_missingness(network, table).write(options.missingness_out)
+            learn_missingness(network, table.without_sets()).write(options.missingness_out)
             note(f"the learned mechanisms are in {options.missingness_out}")
 
     def write_page() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lacunet.building.proposals import proposals
 from lacunet.data.given import data_given
-from lacunet.data.read import taken_as_missing
+from lacunet.data.read import note_on_sets
 from lacunet.data.reading import heard
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
@@ -156,12 +156,12 @@ def diagnose(
 
 
 def rows_to_look_at(network: Network, look: Look, budget: float) -> EncodedTable:
-    """All rows, or as many as memory holds, from all over; one of several states is missing."""
+    """All rows, or as many as memory holds, from all over."""
     most = max(int(budget / BYTES_PER_CELL / len(network.variables)), FEWEST_ROWS)
     table = look.sampled(most)
     if table.rows > most:
         table = table.take(slice(None, None, -(-table.rows // most)))
-    return taken_as_missing(table)
+    return table
 
 
 def diagnosed(
@@ -172,7 +172,11 @@ def diagnosed(
     *,
     try_graph: bool = False,
 ) -> Diagnosis:
-    """Say what is missing from rows that stand for all that a look was at."""
+    """Say what is missing from rows that stand for all that a look was at.
+
+    A cell that is one of several states is missing, and the conclusions say so.
+    """
+    cells, table = table.cells_of_sets, table.without_sets()
     described = patterns(network, table)
     completely = mcar_tests(network, table, random)
     parents_of = observed_parents(network, table)
@@ -186,6 +190,8 @@ def diagnosed(
         words = (*words[:-1], str(trial), words[-1])
     if look.rows is not None and table.stand_for < look.rows:
         words = (_looked_at(table.stand_for, look.rows), *words)
+    if cells:
+        words = (*words, _sentence(note_on_sets(cells)))
     words = (*words, *map(_sentence, proposals(network, table.columns)))
     return Diagnosis(described, completely, always, never, grounds, words, trial)
 
