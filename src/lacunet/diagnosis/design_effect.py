@@ -20,7 +20,6 @@ takes what is observed in its place. Both agree where there is little dependence
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +76,8 @@ class SurveyRows:
         is_shown = self.table.columns[missing][rows] < self.table.cardinality_of[missing]
         place = (strata[rows] * 2 + is_shown) * size + self.table.columns[cause][rows]
         weights = self.table.row_weights[rows]
-        counts = np.bincount(place, weights, number * 2 * size).reshape(number, 2, size)
+        counts = np.bincount(place, weights, number * 2 * size).astype(np.float64)
+        counts = counts.reshape(number, 2, size)
         total_of = self._sums(np.zeros(len(rows), np.intp), rows, 1)[:, 0]
         step = max(1, MOST_CELLS // (len(self.scales) * 2 * size))
         mean = 0.0
@@ -97,10 +97,8 @@ class SurveyRows:
             units = self.multiples.shape[1]
             sums = np.bincount(numbers, self.table.row_weights[rows], units * cells)
             return np.asarray(self.multiples @ sums.reshape(units, cells))
-        own: Iterator[FloatArray] = (
-            np.bincount(place, weights[rows], cells) for weights in self.replicates.T
-        )
-        return np.stack(list(own))
+        each = [np.bincount(place, weights[rows], cells) for weights in self.replicates.T]
+        return np.stack(each).astype(np.float64)
 
 
 def mean_statistic(
