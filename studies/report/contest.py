@@ -100,7 +100,13 @@ def tally(found: Sequence[Contest]) -> str:
         if counts["no network"]:
             text += f", {counts['no network']} without a network in time"
         lines.append(f"{text} in {places} places")
-    return "; ".join(lines)
+    numbers = [one.asked for each in found for one in (each.whole, each.tenth) if one]
+    return f"{'; '.join(lines)} ({_from_to(numbers)} learning problems in each)"
+
+
+def _from_to(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def contest_sheet(
@@ -150,9 +156,13 @@ def contest_tallies(
 
 
 def agreement_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
-    """How many means of each closed form are within two standard errors of the paper's."""
+    """How many means of each closed form are within two standard errors of the paper's.
+
+    The paper's numbers of several limits are of different problems: each is a comparison, even
+    where ours is the same within all of them.
+    """
     groups = by_group(outcomes)
-    counts: dict[tuple[str, str, str], list[bool]] = {}
+    found: dict[tuple[str, str, str], list[tuple[int, bool]]] = {}
     for paper in published(study.name):
         if paper.method not in (*CLOSED_FORMS, "informed-direct", "informed-factored"):
             continue
@@ -160,18 +170,23 @@ def agreement_sheet(study: Study, outcomes: Sequence[Outcome]) -> list[Sheet]:
             is_there = network.startswith(paper.network) and setting.startswith(paper.setting)
             if not is_there or (rows, method) != (paper.rows, paper.method):
                 continue
-            found = None if paper.measure == "seconds" else summary(draws, paper.measure)
-            if paper.value is None or found is None or isnan(found.standard_error):
+            ours = None if paper.measure == "seconds" else summary(draws, paper.measure)
+            if paper.value is None or ours is None or isnan(ours.standard_error):
                 continue
-            if limit == (paper.limit or limit) and found.is_whole:
-                near = abs(found.mean - paper.value) <= ERRORS * found.standard_error
-                counts.setdefault((network, setting, paper.measure), []).append(near)
-    rows_of = [
-        (network, setting, measure.replace("_", "-"), f"{sum(near)}", f"{len(near)}")
-        for (network, setting, measure), near in counts.items()
+            place = (network, setting, paper.measure)
+            if limit == (paper.limit or limit) and ours.is_whole:
+                near = abs(ours.mean - paper.value) <= ERRORS * ours.standard_error
+                found.setdefault(place, []).append((ours.count, near))
+    lines = [
+        (
+            *(network, setting, measure.replace("_", "-")),
+            _from_to([count for count, _ in pairs]),
+            *(f"{sum(near for _, near in pairs)}", f"{len(pairs)}"),
+        )
+        for (network, setting, measure), pairs in found.items()
     ]
-    if not rows_of:
+    if not lines:
         return []
     title = "Closed forms: means within two standard errors of the paper's"
-    header = ("network", "setting", "measure", "agree", "of")
-    return [Sheet("agreement", title, header, tuple(rows_of), 3)]
+    header = ("network", "setting", "measure", "n", "agree", "of")
+    return [Sheet("agreement", title, header, tuple(lines), 4)]
