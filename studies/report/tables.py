@@ -201,7 +201,7 @@ def _sheet(
 
 def _is_needless(at: int, rows: Sequence[Line]) -> bool:
     """Whether a column says the same everywhere: one network, one limit."""
-    return at in (0, 2) and len({row[at] for row in rows if row[3] == "ours"}) <= 1
+    return at in (0, 2) and len({row[at] for row in rows if row[at]}) <= 1
 
 
 def _without_repeats(rows: Iterable[Line]) -> list[Line]:

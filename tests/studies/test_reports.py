@@ -163,6 +163,14 @@ def test_limits_that_change_nothing_share_a_line() -> None:
     assert [row[5] for row in found.rows if row[2] == "paper"] == ["-19.50", "-18.06*", "-18.66*"]
 
 
+def test_lines_of_the_paper_say_their_limit_where_ours_share_one() -> None:
+    # Ours is the same within all limits; the paper has three numbers.
+    outcomes = [large("factored-mar", limit, -19.0) for limit in (60.0, 300.0, 1500.0)]
+    found = sheet(sheets(LARGE, outcomes), "log_likelihood/first")
+    at = found.header.index("within")
+    assert [row[at] for row in found.rows] == ["1, 5, 25 min", "1 min", "5 min", "25 min"]
+
+
 def test_a_method_beside_the_study_stands_before_the_yardstick() -> None:
     outcomes = [large(name, 60.0, -19.0) for name in ("complete", "default", "auto")]
     found = sheet(sheets(LARGE, outcomes), "log_likelihood/first")
