@@ -162,9 +162,9 @@ def _left_out(found: Finished) -> str:
     for place in _scheduled(found.study.name):
         network, setting, rows, repetition, method, _ = place
         scheduled.setdefault((network, rows), set()).add((setting, repetition))
-        methods = lacking.setdefault((network, rows), {}).setdefault(method, set())
+        problems = lacking.setdefault((network, rows), {}).setdefault(method, set())
         if place not in there:
-            methods.add((setting, repetition))
+            problems.add((setting, repetition))
     sizes: dict[tuple[str, str, str], list[str]] = {}
     for (network, rows), methods in lacking.items():
         if words := _lacking_words(found.study, methods):
