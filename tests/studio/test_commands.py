@@ -117,9 +117,11 @@ def test_intervals_and_answers_of_the_python_are_those_of_the_page(
 
 
 def test_the_question_is_what_the_address_says() -> None:
-    assert question("#A=a%26b&C", "ABC") == (["C"], {"A": "a&b"})
-    assert question("#A=x", "ABC") == (["B", "C"], {"A": "x"})
-    assert question("", "AB") == ([], {})
+    assert question("#A=a%26b&C", "ABC") == (["C"], {"A": "a&b"}, {})
+    assert question("#A=x", "ABC") == (["B", "C"], {"A": "x"}, {})
+    assert question("#do(A)=x&B=y", "ABC") == (["C"], {"B": "y"}, {"A": "x"})
+    assert question("#do(a%20b)=x", ["a b", "C"]) == (["C"], {}, {"a b": "x"})
+    assert question("", "AB") == ([], {}, {})
 
 
 @given(

@@ -85,8 +85,10 @@ def learning_words(project: Project) -> Words:
 
 def query_words(project: Project, folder: str) -> Words:
     """The command that answers the question from what was learned."""
-    targets, evidence = question(project.asked, checked_sketch(project.graph).variables)
-    given = ",".join(_item(f"{name}={state}") for name, state in evidence.items())
+    targets, evidence, do = question(project.asked, checked_sketch(project.graph).variables)
+    each = [f"{name}={state}" for name, state in evidence.items()]
+    each += [f"do({name}={state})" for name, state in do.items()]
+    given = ",".join(map(_item, each))
     words = ["query", f"{folder}/learned.json"]
     words += ["--intervals", str(project.level)] if project.level else []
     for target in targets:
@@ -129,21 +131,27 @@ def missingness_of(project: Project) -> str:
     return checked_sketch(project.graph).mechanisms_text
 
 
-def question(asked: str, variables: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The variables asked about and the evidence, from the end of the page's address.
+def question(
+    asked: str, variables: Sequence[str]
+) -> tuple[list[str], dict[str, str], dict[str, str]]:
+    """The variables asked about, the evidence and what is set, from the end of the page's address.
 
     Without a chosen variable all that have no evidence are asked about; none without evidence.
     """
-    evidence, chosen = {}, ""
+    evidence, do, chosen = dict[str, str](), dict[str, str](), ""
     for part in filter(None, asked.removeprefix("#").split("&")):
         name, sign, state = part.partition("=")
-        if sign:
+        inside = name.removeprefix("do(").removesuffix(")")
+        if sign and name == f"do({inside})" and unquote(name) not in variables:
+            do[unquote(inside)] = unquote(state)
+        elif sign:
             evidence[unquote(name)] = unquote(state)
         else:
             chosen = unquote(name)
-    if chosen and chosen not in evidence:
-        return [chosen], evidence
-    return [name for name in variables if evidence and name not in evidence], evidence
+    known = evidence | do
+    if chosen and chosen not in known:
+        return [chosen], evidence, do
+    return [name for name in variables if known and name not in known], evidence, do
 
 
 def shell_text(project: Project, folder: str) -> str:
@@ -193,11 +201,12 @@ def python_text(project: Project, folder: str) -> str:
         "print(result)",
         _call("lc.write_network", [_Name("result.network"), f"{folder}/learned.json"], {}),
     ]
-    targets, evidence = question(project.asked, sketch.variables)
+    targets, evidence, do = question(project.asked, sketch.variables)
     if targets:
         interval = {"interval": project.level} if project.level else {}
         given = [evidence] if evidence else []
-        answer = _call("lc.query", [_Name("result"), _Name("name"), *given], interval)
+        set_to = {"do": do} if do else {}
+        answer = _call("lc.query", [_Name("result"), _Name("name"), *given], set_to | interval)
         lines += [f"for name in {_literal(targets)}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"
 

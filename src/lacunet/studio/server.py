@@ -190,17 +190,18 @@ class Studio:
         """What a run says of the variables that its page is asked about, with intervals."""
         found = self._learned(int(asked["number"]))
         network = found.network if isinstance(found, Result) else found
-        targets, evidence = question(str(asked["asked"]), network.variables)
+        targets, evidence, do = question(str(asked["asked"]), network.variables)
         if len(targets) > MOST_ANSWERS:
             raise LacunetError("these are too many answers.", "click the name of one variable.")
         level = 0.0
         if isinstance(found, Result) and found.uncertainty is not None:
             level = self.store.current()[1].level or USUAL_LEVEL
         answers = [
-            query(found, name, evidence, interval=level or False, unsupported="ignore")
+            query(found, name, evidence, do=do, interval=level or False, unsupported="ignore")
             for name in targets
         ]
-        return {"level": level, "evidence": evidence, "answers": [*map(_as_data, answers)]}
+        told = evidence | {f"do({name})": state for name, state in do.items()}
+        return {"level": level, "evidence": told, "answers": [*map(_as_data, answers)]}
 
     def _learned(self, number: int) -> Result | Network:
         path = self.runs.file(number, "learned.json")
