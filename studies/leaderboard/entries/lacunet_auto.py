@@ -1,4 +1,4 @@
-"""lacunet's `auto`: the default."""
+"""lacunet's `auto`, with one pseudo-count per cell in place of the prior that it learns."""
 
 from typing import Any
 

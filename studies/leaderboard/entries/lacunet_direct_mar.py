@@ -1,0 +1,15 @@
+"""lacunet's `direct-mar`: direct deletion within groups of rows."""
+
+from typing import Any
+
+import lacunet as lc
+from studies.leaderboard.entry import Learned
+
+NAME = "lacunet direct-mar"
+
+
+def learn(network: lc.Network, rows: Any) -> Learned:
+    """Learn with intervals."""
+    result = lc.learn(network, rows, "direct-mar", prior=2, intervals=True)
+    intervals = {name: result.interval(name) for name in network.variables}
+    return Learned(result.network, intervals)

@@ -1,0 +1,15 @@
+"""lacunet's `direct-mcar`: available cases."""
+
+from typing import Any
+
+import lacunet as lc
+from studies.leaderboard.entry import Learned
+
+NAME = "lacunet direct-mcar"
+
+
+def learn(network: lc.Network, rows: Any) -> Learned:
+    """Learn with intervals."""
+    result = lc.learn(network, rows, "direct-mcar", prior=2, intervals=True)
+    intervals = {name: result.interval(name) for name in network.variables}
+    return Learned(result.network, intervals)
