@@ -42,6 +42,7 @@ PROJECTS: dict[str, dict[str, Any]] = {
         "asked": "#Age=%5B0%2C30)",
     },
     "weights": {"graph": "Sex -> Ill", "weight": "W", "method": "direct-mcar", "level": 0.0},
+    "learned prior": {"graph": "Sex -> Ill", "method": "em", "prior": "learn", "level": 0.0},
 }
 
 
@@ -137,7 +138,16 @@ def test_names_of_any_kind_go_through_both_texts(names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"data": 5}, {"missing": []}, {"prior": "2"}, {"seed": -1}, {"nothing": ""}, []]
+    "said",
+    [
+        {"data": 5},
+        {"missing": []},
+        {"prior": "2"},
+        {"prior": True},
+        {"seed": -1},
+        {"nothing": ""},
+        [],
+    ],
 )
 def test_a_project_of_other_things_is_refused(said: Any) -> None:
     with pytest.raises(ProjectError):

@@ -322,3 +322,21 @@ def test_what_is_drawn_can_be_taken_back_by_pointer_and_keyboard(
         page.fill("#text", "X -> Y -> X")
         page.wait_for_selector("#graph-error:not([hidden])")
         assert "X" in page.inner_text("#graph-error")
+
+
+def test_the_prior_is_the_methods_own_until_one_is_chosen(browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path) as server, opened(browser, server, "#learn") as page:
+        assert page.input_value("#prior-kind") == ""
+        assert page.is_hidden("#prior")
+        for kind, kept in (("learn", "learn"), ("number", 2.0), ("", "")):
+            page.select_option("#prior-kind", kind)
+            assert page.is_visible("#prior") == (kind == "number")
+            page.wait_for_timeout(400)
+            assert server.studio.store.current()[1].prior == kept
+        page.select_option("#prior-kind", "number")
+        page.fill("#prior", "1.5")
+        page.press("#prior", "Tab")
+        page.wait_for_timeout(400)
+        page.reload()
+        page.wait_for_selector("html[data-ready=yes]")
+        assert page.input_value("#prior") == "1.5"

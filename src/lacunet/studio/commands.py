@@ -79,7 +79,8 @@ def learning_words(project: Project) -> Words:
         words += ["--method", project.method]
     if graph := missingness_of(project):
         words += ["--missingness", graph]
-    words += ["--prior", str(project.prior), "--seed", str(project.seed)]
+    words += ["--prior", str(project.prior)] if project.prior != "" else []
+    words += ["--seed", str(project.seed)]
     return [*words, "--intervals", str(project.level)] if project.level else words
 
 
@@ -118,6 +119,13 @@ def structure_words(project: Project, folder: str, columns: Sequence[str]) -> Wo
 def method_name(project: Project) -> str:
     """The method that learning will use."""
     return project.method or (MGraph.name if missingness_of(project) else Auto.name)
+
+
+def prior_name(project: Project) -> str:
+    """The prior that learning will use, in words."""
+    if isinstance(project.prior, float):
+        return f"prior {project.prior:g}"
+    return "learned prior" if project.prior else "usual prior"
 
 
 def missingness_of(project: Project) -> str:
@@ -191,7 +199,8 @@ def python_text(project: Project, folder: str) -> str:
     learning: dict[str, Any] = {"method": project.method} if project.method else {}
     if graph := missingness_of(project):
         learning["missingness"] = graph
-    learning |= {"prior": project.prior, "rng": project.seed, "intervals": bool(project.level)}
+    learning |= {"prior": project.prior} if project.prior != "" else {}
+    learning |= {"rng": project.seed, "intervals": bool(project.level)}
     lines = [
         "import lacunet as lc",
         "",

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 from lacunet.errors import LacunetError
+from lacunet.estimate.prior import LEARN
 from lacunet.output import replacing
 
 ANYWHERE = ""  # stands for all columns where codes are named by column
@@ -26,7 +27,8 @@ class Project:
     ``data`` is a path below the folder of the studio. ``missing`` has the codes that mean "not
     observed", by column; those of `ANYWHERE` count in all. ``states`` and ``bins`` are what is
     said of single columns, ``not_asked`` when their questions were not asked. ``graph`` is the
-    network with its mechanisms as one text. ``level`` is that of intervals, 0 for none. ``asked``
+    network with its mechanisms as one text. ``prior`` is a number or "learn", and empty where the
+    method has its own. ``level`` is that of intervals, 0 for none. ``asked``
     is the question, as the address of a page carries it; ``run`` is the result that it is asked
     of.
     """
@@ -45,7 +47,7 @@ class Project:
     not_asked: Mapping[str, str] = field(default_factory=dict)
     graph: str = ""
     method: str = ""
-    prior: float = 2.0
+    prior: float | str = ""
     level: float = 0.95
     seed: int = 0
     asked: str = ""
@@ -70,6 +72,10 @@ def _number(value: Any) -> float:
     return float(value)
 
 
+def _prior(value: Any) -> float | str:
+    return value if value in ("", LEARN) else _number(value)
+
+
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError
@@ -92,7 +98,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "states": _lists,
     "bins": _texts,
     "not_asked": _texts,
-    "prior": _number,
+    "prior": _prior,
     "level": _number,
     "seed": _whole,
     "run": _whole,

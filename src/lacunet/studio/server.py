@@ -40,6 +40,7 @@ from lacunet.studio.commands import (
     method_name,
     missingness_of,
     network_words,
+    prior_name,
     python_text,
     question,
     shell_text,
@@ -159,7 +160,7 @@ class Studio:
             commands = self._commands(asked["kind"], project, folder)
         if asked["kind"] == "learn":
             level = f", intervals at {project.level:g}" if project.level else ""
-            words = f"{method_name(project)}, prior {project.prior:g}{level}"
+            words = f"{method_name(project)}, {prior_name(project)}{level}"
             after = partial(_keep_graph, missingness_of(project))
         self.runs.start(number, asked["kind"], commands, words, after)
         return {"number": number}

@@ -440,7 +440,10 @@
   function drawLearn() {
     clear(byId("method"), option("", "by the graph, or auto without mechanisms"), ...methods.map(method => option(method)));
     byId("method").value = project.method;
-    byId("prior").value = project.prior;
+    const isNumber = typeof project.prior === "number";
+    byId("prior-kind").value = isNumber ? "number" : project.prior;
+    byId("prior-number").hidden = !isNumber;
+    byId("prior").value = isNumber ? project.prior : 2;
     byId("has-intervals").checked = project.level > 0;
     byId("level").value = project.level || 0.95;
     byId("seed").value = project.seed;
@@ -525,6 +528,7 @@
       typing = setTimeout(drawGraph, 100);
     });
     byId("method").addEventListener("change", event => change({ method: event.target.value }));
+    byId("prior-kind").addEventListener("change", event => { change({ prior: event.target.value === "number" ? Number(byId("prior").value) || 2 : event.target.value }); drawLearn(); });
     byId("prior").addEventListener("change", event => change({ prior: Number(event.target.value) || 1 }));
     byId("seed").addEventListener("change", event => change({ seed: Math.max(0, Math.round(Number(event.target.value) || 0)) }));
     for (const id of ["has-intervals", "level"]) byId(id).addEventListener("change", () => change({ level: byId("has-intervals").checked ? Number(byId("level").value) || 0.95 : 0 }));
