@@ -26,7 +26,7 @@ import lacunet as lc
 from lacunet.data.write import to_arrow
 from lacunet.estimate.em.climb import Limits, climb
 from lacunet.estimate.em.fit import STARTS_UP_TO
-from lacunet.estimate.em.start import Rows, perturbed_cells, random_cells
+from lacunet.estimate.em.start import CptRows, perturbed_cells, random_cells
 from lacunet.formats.catalogue import example
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
@@ -84,7 +84,7 @@ def ends(
 ) -> tuple[float, list[float], list[float]]:
     """The log-posteriors where EM ends: from the closed form, perturbed ones, random ones."""
     layout = engine.problems.layout
-    rows, rng = Rows.of(layout), np.random.default_rng(1)
+    rows, rng = CptRows.of(layout), np.random.default_rng(1)
     closed = layout.flat(
         lc.learn(network, to_arrow(table, network), "factored-mar").network.tables_of
     )

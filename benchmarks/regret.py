@@ -31,7 +31,7 @@ import numpy as np
 import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.start import Rows, maximise
+from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.estimate.learn import learn
 from lacunet.estimate.registry import method_named
 from lacunet.formats.catalogue import example, names
@@ -138,7 +138,7 @@ def measured(
             start, seed = learned, layout.flat(dict(learned.tables_of))
     seconds["em"] += seconds["factored-mar"]
     counts = engine.expect(seed).counts
-    divergences["one-step"] = judge(maximise(counts, Rows.of(layout), 2.0))
+    divergences["one-step"] = judge(maximise(counts, CptRows.of(layout), 2.0))
     return {
         "rows": table.rows,
         "reads": engine.reads,

@@ -18,7 +18,7 @@ import numpy as np
 import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.inference.expectation.expect import expect
-from lacunet.inference.expectation.plan import Plan, plan_of
+from lacunet.inference.expectation.plan import EvaluationPlan, plan_of
 from lacunet.inference.joint import joint_marginals
 from lacunet.memory import memory_budget
 from lacunet.statistics.problems.compile import compile_problems
@@ -26,7 +26,7 @@ from lacunet.wording import text_table
 from queries import evidence_of, milliseconds
 
 
-def e_step_plan(network: lc.Network, evidence: dict[str, str]) -> Plan:
+def e_step_plan(network: lc.Network, evidence: dict[str, str]) -> EvaluationPlan:
     """The plan for one row that shows the evidence; nothing is pruned, every family is wanted."""
     row = {
         name: network.state_index(name, evidence[name])

@@ -26,7 +26,7 @@ from lacunet.pages.provenance import Provenance
 from lacunet.plots import cpt_forest, network_figure
 from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.learned.page import page
-from lacunet.report.network import Side, pair_page
+from lacunet.report.network import ShownNetwork, pair_page
 from lacunet.report.recovered.page import page as recovered_page
 from lacunet.report.recovered.reported import reported
 from lacunet.report.recovered.text import verdicts_as_data
@@ -60,7 +60,9 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     alarm = page(result, drawn.table, made, level=0.95)
     other = lc.learn(drawn.network, drawn.table, method="direct-mcar")
     sides = [
-        Side(one.method, one.network, Behind({v: rows_behind(r) for v, r in one.families.items()}))
+        ShownNetwork(
+            one.method, one.network, Behind({v: rows_behind(r) for v, r in one.families.items()})
+        )
         for one in (result, other)
     ]
     large = simulate(lc.example("munin1"), 2_000, MAR(0.3), np.random.default_rng(2))

@@ -33,7 +33,7 @@ ASKED = (
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedAnswer:
     """One probability: the truth, what the complete rows say, and what all rows say."""
 
     what: str
@@ -50,7 +50,7 @@ class Demonstration:
     truth: Network
     patients: pa.Table
     result: Result
-    answers: tuple[Comparison, ...]
+    answers: tuple[ComparedAnswer, ...]
     obesity: dict[str, float]
 
 
@@ -65,7 +65,7 @@ def demonstrate() -> Demonstration:
             float(one.cpt(variable).table[cell]) for one in (truth, complete_rows, result)
         )
         low, high = result.interval(variable)[cell].tolist()
-        answers.append(Comparison(what, by_truth, by_complete, by_all, (low, high)))
+        answers.append(ComparedAnswer(what, by_truth, by_complete, by_all, (low, high)))
     return Demonstration(truth, patients, result, tuple(answers), obesity())
 
 

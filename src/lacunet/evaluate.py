@@ -192,7 +192,7 @@ GROUPS = 25  # of incomplete rows: enough for a standard error good to about 15%
 
 
 @dataclass(frozen=True)
-class Fit:
+class DataFit:
     """The log-likelihood of test data per row, in nats, and its standard error.
 
     The error is that of the mean over rows drawn anew; NaN where there are too few rows to
@@ -211,7 +211,7 @@ class Evaluation:
 
     divergence: Divergence
     cpt_error: CptError
-    fit: Fit | None
+    fit: DataFit | None
 
 
 def evaluate(
@@ -255,7 +255,7 @@ def evaluate(
     return Evaluation(apart, errors, fit(learned, table, memory))
 
 
-def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Fit:
+def fit(network: Network, table: EncodedTable, memory: int | None = None) -> DataFit:
     r"""The log-likelihood per row, and its standard error from the spread between parts.
 
     With :math:`L_g` the log-likelihood of part g and :math:`W_g` its weight,
@@ -271,9 +271,9 @@ def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Fit
     logs, weights = _rows(network, table) if is_complete else _grouped(network, table, memory)
     mean = float(logs.sum() / weights.sum())
     if math.isinf(mean) or len(logs) < 2:
-        return Fit(mean, math.nan, table.rows, table.total)
+        return DataFit(mean, math.nan, table.rows, table.total)
     spread = np.square(logs - mean * weights).sum() * len(logs) / (len(logs) - 1)
-    return Fit(mean, math.sqrt(spread) / table.total, table.rows, table.total)
+    return DataFit(mean, math.sqrt(spread) / table.total, table.rows, table.total)
 
 
 def _rows(network: Network, table: EncodedTable) -> tuple[FloatArray, FloatArray]:

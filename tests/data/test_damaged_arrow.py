@@ -14,7 +14,7 @@ from lacunet.data.batches import Door
 from lacunet.data.errors import DataError
 from lacunet.data.read import read_table
 from lacunet.data.reading import plan_reading
-from lacunet.data.source import Source
+from lacunet.data.source import DataSource
 from lacunet.model.network import Network
 
 NETWORK = Network({"A": ["no", "yes"]})
@@ -59,6 +59,6 @@ def test_offsets_that_lead_outside_and_text_that_is_not_utf8_are_refused() -> No
 def test_a_part_with_fewer_rows_than_it_announces_is_refused() -> None:
     reading = plan_reading(pa.table({"A": ["no", "yes"]}), NETWORK)
     (part,) = reading.source.parts
-    short = replace(reading, source=Source((replace(part, size=3),)))
+    short = replace(reading, source=DataSource((replace(part, size=3),)))
     with pytest.raises(DataError, match="it announces 3 rows but holds 2"):
         list(Door(short).batches())

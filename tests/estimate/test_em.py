@@ -20,7 +20,7 @@ from lacunet.estimate.em.climb import Climb, Limits, Step, climb, extrapolated
 from lacunet.estimate.em.fit import Options, Seeds, fit
 from lacunet.estimate.em.heldout import CLEARLY, STOPS, fewer_steps
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
-from lacunet.estimate.em.start import Rows, maximise, random_cells
+from lacunet.estimate.em.start import CptRows, maximise, random_cells
 from lacunet.estimate.method import Ended, Learned, MethodError, Prior, agreed
 from lacunet.evaluate import kl_divergence
 from lacunet.formats.catalogue import example
@@ -80,7 +80,7 @@ def test_the_log_posterior_never_goes_down(data: st.DataObject) -> None:
     prior = data.draw(priors(layout_of(network.with_tables(None)).cells))
     table = data.draw(tables_with_latents(network))
     engine = engine_of(compile_problems(network, table), 2**30)
-    start = random_cells(Rows.of(engine.problems.layout), np.random.default_rng(0))
+    start = random_cells(CptRows.of(engine.problems.layout), np.random.default_rng(0))
     for accelerate in (False, True):
         limits = Limits(1e-8, 60, accelerate=accelerate)
         trace = np.array(climb(engine, start, prior, limits).trace)
@@ -110,7 +110,7 @@ def test_along_a_ridge_accelerated_em_takes_a_tenth_of_the_expectations() -> Non
     table = EncodedTable.of(dict.fromkeys("HAB", 2), columns)
     engine = engine_of(compile_problems(network, table), 2**30)
     starts = [
-        random_cells(Rows.of(engine.problems.layout), np.random.default_rng(s)) for s in range(8)
+        random_cells(CptRows.of(engine.problems.layout), np.random.default_rng(s)) for s in range(8)
     ]
     plain, fast = (
         [climb(engine, start, 2.0, Limits(1e-7, 20_000, accelerate=accelerate)) for start in starts]
@@ -122,7 +122,7 @@ def test_along_a_ridge_accelerated_em_takes_a_tenth_of_the_expectations() -> Non
 
 def test_an_extrapolation_goes_where_geometric_series_of_steps_end() -> None:
     # Logarithms of odds shrink to a half with each step in one CPT row, to a tenth in the other.
-    rows = Rows(np.array([0, 2]), np.array([2, 2]))
+    rows = CptRows(np.array([0, 2]), np.array([2, 2]))
 
     def cells(one: float, two: float) -> FloatArray:
         return 1 / (1 + np.exp(-np.array([one, -one, two, -two])))
@@ -140,7 +140,7 @@ def test_an_extrapolation_goes_where_geometric_series_of_steps_end() -> None:
 
 def test_where_steps_become_longer_an_extrapolation_goes_on_and_not_back() -> None:
     # Logarithms of odds grow by a tenth: towards zero lies the saddle that EM is leaving.
-    rows = Rows(np.array([0]), np.array([2]))
+    rows = CptRows(np.array([0]), np.array([2]))
     one, two, three = (1 / (1 + np.exp(-np.array([x, -x]))) for x in (1e-3, 1.1e-3, 1.21e-3))
     past = [Step.between(one, two), Step.between(two, three)]
     for longest, expected in ((4.0, 4.0), (100.0, 10.0)):
@@ -150,7 +150,7 @@ def test_where_steps_become_longer_an_extrapolation_goes_on_and_not_back() -> No
 
 
 def test_an_extrapolation_leaves_zeros_alone() -> None:
-    rows = Rows(np.array([0]), np.array([3]))
+    rows = CptRows(np.array([0]), np.array([3]))
     one, two, three = (np.array([0.0, x, 1 - x]) for x in (0.2, 0.3, 0.35))
     past = [Step.between(one, two), Step.between(two, three)]
     found, _ = extrapolated(past, np.ones(3), rows, 100.0)
@@ -185,7 +185,7 @@ def test_maximising_all_families_at_once_is_the_posterior_mode_of_each(
     prior = data.draw(priors(layout.cells))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     counts = rng.integers(0, 3, layout.cells).astype(float)
-    found = layout.tables(maximise(counts, Rows.of(layout), prior))
+    found = layout.tables(maximise(counts, CptRows.of(layout), prior))
     prior_of = layout.tables(np.broadcast_to(prior, layout.cells))
     for name, own in layout.tables(counts).items():
         expected, _ = posterior_mode(own, 1, prior_of[name])
@@ -235,7 +235,7 @@ def multimodal() -> tuple[Network, EncodedTable]:
 def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
     network, table = multimodal()
     engine = engine_of(compile_problems(network, table), 2**30)
-    rows = Rows.of(engine.problems.layout)
+    rows = CptRows.of(engine.problems.layout)
     tie = np.full(engine.problems.layout.cells, 0.5)  # EM never leaves it by itself
     one, ten = (
         fit(
@@ -594,7 +594,7 @@ def test_restarts_of_a_random_start_are_random() -> None:
     seen: list[Climb] = []
     em = EM(start="random", restarts=4, max_iterations=0, visit=seen.append)
     learned_by(em, task(seed=5))
-    rows, rng = Rows.of(layout_of(APPENDIX)), np.random.default_rng(5)
+    rows, rng = CptRows.of(layout_of(APPENDIX)), np.random.default_rng(5)
     assert len(seen) == 4
     for at in seen:
         np.testing.assert_array_equal(at.cells, random_cells(rows, rng))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lacunet as lc
-from lacunet.figures.layout import Layout, layered
+from lacunet.figures.layout import Placement, layered
 
 Sizes = dict[int, tuple[float, float]]
 
@@ -25,7 +25,7 @@ def graphs(draw: st.DrawFn) -> tuple[Sizes, list[tuple[int, int]]]:
     return sizes, edges
 
 
-def overlap(layout: Layout[int], sizes: Sizes, one: int, two: int) -> bool:
+def overlap(layout: Placement[int], sizes: Sizes, one: int, two: int) -> bool:
     (x, y), (to_x, to_y) = layout.corner_of[one], layout.corner_of[two]
     return (
         x < to_x + sizes[two][0]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lacunet.inference.elimination.junction_tree import (
-    Factor,
     JunctionTree,
+    TreeFactor,
     calibrate,
     junction_tree,
 )
@@ -143,7 +143,10 @@ def test_a_sweep_reaches_the_parts_that_do_not_hang_together() -> None:
 
 def test_the_product_of_contradictory_factors_has_no_marginals() -> None:
     tree = junction_tree([0b11], [2, 2])
-    factors = [Factor((0,), np.array([1.0, 0.0])), Factor((0, 1), np.array([[0.0, 0], [1, 1]]))]
+    factors = [
+        TreeFactor((0,), np.array([1.0, 0.0])),
+        TreeFactor((0, 1), np.array([[0.0, 0], [1, 1]])),
+    ]
     result = calibrate(tree, factors, [(1,)])
     assert result.log_total == -np.inf
     assert result.marginals == ()
@@ -152,7 +155,7 @@ def test_the_product_of_contradictory_factors_has_no_marginals() -> None:
 def test_the_total_of_a_product_is_its_sum() -> None:
     tree = junction_tree([0b011, 0b110], [2, 2, 3])
     one, two = np.arange(4.0).reshape(2, 2), np.arange(6.0).reshape(2, 3)
-    result = calibrate(tree, [Factor((0, 1), one), Factor((1, 2), two)], [])
+    result = calibrate(tree, [TreeFactor((0, 1), one), TreeFactor((1, 2), two)], [])
     assert result.log_total == pytest.approx(np.log(np.einsum("ab,bc->", one, two)), rel=1e-14)
 
 
@@ -165,7 +168,7 @@ def test_cliques_of_any_size_and_scale_give_the_sums_of_the_product(
     scopes = [(0, 1, 2), (2, 1, 3), (3, 0), (3, 2), (3, 4)]
     tables = [rng.random([size] * len(scope)) for scope in scopes]
     joint = np.einsum("abc,cbd,da,dc,de->abcde", *tables)
-    factors = [Factor(scope, scale * t) for scope, t in zip(scopes, tables, strict=True)]
+    factors = [TreeFactor(scope, scale * t) for scope, t in zip(scopes, tables, strict=True)]
     wanted = [(4,), (0, 3), (2,), (1, 0)]
     tree = junction_tree(map(bits, scopes), [size] * 5, [bits(scope) for scope in wanted])
     found = calibrate(tree, factors, wanted)

@@ -17,7 +17,7 @@ from lacunet.data.read import read_table
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
 from lacunet.report.learned.page import page
-from lacunet.report.network import Side, pair_page
+from lacunet.report.network import ShownNetwork, pair_page
 from lacunet.report.recovered.page import page as recovered_page
 from lacunet.report.recovered.reported import reported
 from lacunet.report.recovered.text import verdicts_as_data
@@ -80,7 +80,7 @@ def drawings(alarm: Path) -> dict[str, Path]:
     graph = lc.MissingnessGraph.parse("HR -> R[CVP]; R[CVP] -> R[PCWP]; R[TPR]", network)
     answers = [reported(verdict) for verdict in graph.recover_families().values()]
     texts = {
-        "two": pair_page(Side("a", network), Side("b", network)),
+        "two": pair_page(ShownNetwork("a", network), ShownNetwork("b", network)),
         "graph": recovered_page(graph, answers, verdicts_as_data(graph, answers), SOURCE),
     }
     for name, text in texts.items():
@@ -244,7 +244,7 @@ def test_print_leaves_out_what_can_only_be_pressed(browser: Any, alarm: Path) ->
 def test_two_results_share_bars_and_evidence(browser: Any, tmp_path: Path) -> None:
     case = golden("asia-mar")
     results = [lc.learn(case.network, case.table, method=m) for m in ("em", "direct-mcar")]
-    sides = [Side(r.method, r.network) for r in results]
+    sides = [ShownNetwork(r.method, r.network) for r in results]
     write_page(tmp_path / "pair.html", pair_page(*sides))
     with Opened(browser, tmp_path / "pair.html") as opened:
         opened.bar("smoke", "yes").click()

@@ -20,8 +20,8 @@ from lacunet.structure.judge import Judge, network_of
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.moves import Promises
 from lacunet.structure.polish import polished
-from lacunet.structure.region import Patterns, children_of, region_of
-from lacunet.structure.rows import Rows
+from lacunet.structure.region import MissingPatterns, children_of, region_of
+from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Dag
 
 MEMORY = 2**30
@@ -127,7 +127,9 @@ def test_a_region_holds_the_missing_values_that_depend_on_each_other(seed: int) 
     table = hidden(network, 60, rng, 0.4)
     families = tuple(tuple(sorted(own)) for own in dag_of(network))
     node = int(rng.integers(6))
-    region = region_of((*families[node], node), families, children_of(families), Patterns.of(table))
+    region = region_of(
+        (*families[node], node), families, children_of(families), MissingPatterns.of(table)
+    )
     engine = engine_of(compile_problems(network, table), MEMORY)
     layout = compile_problems(network, table).layout
     before = {name: network.cpt(name).table for name in network.variables}
@@ -179,7 +181,7 @@ def test_an_arc_between_values_that_are_mostly_missing_is_put_in() -> None:
     judge = judge_of(lc.Network({name: ["0", "1"] for name in "ABC"}), table)
     start = judge.fit((frozenset(), frozenset(), frozenset({0})))  # A -> C
     limits = constraints_of(tuple("ABC"), (), [("B", "A"), ("C", "B"), ("B", "C")], None, 2)
-    assert gain_of(Rows.of(table).count((0, 1))) < 0
+    assert gain_of(CodedRows.of(table).count((0, 1))) < 0
     *_, found = polished(judge, start, limits, [[1, 2], [0, 2], [0, 1]], 1, rng)
     assert found.dag[1] == {0}
 

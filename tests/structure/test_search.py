@@ -21,7 +21,7 @@ from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
 from lacunet.structure.parents import Score, parent_sets
-from lacunet.structure.rows import Rows, in_order_of_content
+from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import Screen, better_dags, widened
 
 SIZES = (2, 3, 2, 2, 3)
@@ -91,7 +91,9 @@ def test_the_search_finds_the_best_of_all_dags(seed: int, size: float) -> None:
     constraints = constraints_of(NAMES, (), (), None, 3)
     score = Score(400.0, size or None)
     nothing = (frozenset[int](),) * 5
-    *_, found = better_dags(Rows.of(table), nothing, constraints, score, np.random.default_rng(0))
+    *_, found = better_dags(
+        CodedRows.of(table), nothing, constraints, score, np.random.default_rng(0)
+    )
     expected = best_by_brute_force(table, size)
     np.testing.assert_allclose(found.score, expected, rtol=1e-12)
     own = sum(by_definition(table, y, tuple(p), size) for y, p in enumerate(found.parents))
@@ -100,7 +102,7 @@ def test_the_search_finds_the_best_of_all_dags(seed: int, size: float) -> None:
 
 def test_a_parent_set_scores_what_its_definition_says() -> None:
     table = random_rows(300, 4)
-    sets = parent_sets(3, (0, 1, 2), frozenset(), Rows.of(table), Score(300.0), 3)
+    sets = parent_sets(3, (0, 1, 2), frozenset(), CodedRows.of(table), Score(300.0), 3)
     for mask, some in ((0, ()), (0b1, (0,)), (0b111, (0, 1, 2))):
         subsets = [s for length in range(4) for s in combinations(some, length)]
         expected = max(by_definition(table, 3, subset, 0) for subset in subsets)
@@ -109,7 +111,7 @@ def test_a_parent_set_scores_what_its_definition_says() -> None:
 
 def test_required_parents_are_in_every_set() -> None:
     table = random_rows(300, 4)
-    sets = parent_sets(3, (0, 1), frozenset({1}), Rows.of(table), Score(300.0), 2)
+    sets = parent_sets(3, (0, 1), frozenset({1}), CodedRows.of(table), Score(300.0), 2)
     assert sets.best[0b00] == sets.best[0b01] == -np.inf
     assert sets.parents(0b10) == {1}
 
@@ -119,7 +121,7 @@ def test_constraints_hold_in_the_result() -> None:
     constraints = constraints_of(NAMES, [("E", "A")], [("C", "D")], [["E"], ["B", "D"]], 2)
     start = constraints.directed([set(), {0}, {1}, {2}, {3}])
     *_, best = better_dags(
-        Rows.of(table), start, constraints, Score(800.0), np.random.default_rng(0)
+        CodedRows.of(table), start, constraints, Score(800.0), np.random.default_rng(0)
     )
     found = best.parents
     assert 4 in found[0]
@@ -130,7 +132,7 @@ def test_constraints_hold_in_the_result() -> None:
 
 
 def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
-    rows = Rows.of(random_rows(300, 11, hidden=0.5))
+    rows = CodedRows.of(random_rows(300, 11, hidden=0.5))
     constraints = constraints_of(NAMES, (), [("A", "E")], None, 2)
     start = (frozenset[int](), frozenset({0}), frozenset[int](), frozenset[int](), frozenset[int]())
     gains = Gains(rows, share=0.1)
@@ -151,18 +153,18 @@ def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
 
 def test_all_pairs_are_counted_as_one_by_one_and_parts_add_up() -> None:
     table = random_rows(500, 6, hidden=0.2)
-    rows = Rows.of(table)
+    rows = CodedRows.of(table)
     gains = Gains(rows)
     every = pair_gains(rows)
     for y, x in combinations(range(5), 2):
         np.testing.assert_allclose(every[y, x], gains.gain(y, x, frozenset()), rtol=1e-10)
-    parts = [Rows.of(table.take(slice(0, 123))), Rows.of(table.take(slice(123, None)))]
+    parts = [CodedRows.of(table.take(slice(0, 123))), CodedRows.of(table.take(slice(123, None)))]
     np.testing.assert_array_equal(sum(map(pair_tables, parts)), pair_tables(rows))
 
 
 def test_a_gain_on_complete_rows_is_a_difference_of_scores() -> None:
     table = random_rows(400, 7)
-    gain = Gains(Rows.of(table)).gain(1, 4, frozenset({0, 2}))
+    gain = Gains(CodedRows.of(table)).gain(1, 4, frozenset({0, 2}))
     more, less = (by_definition(table, 4, some, 0) for some in ((0, 1, 2), (0, 2)))
     np.testing.assert_allclose(gain, more - less, rtol=1e-9)
 
@@ -172,7 +174,7 @@ def test_weights_of_two_equal_a_row_twice() -> None:
     twice = table.take(np.repeat(np.arange(200), 2))
     weighted = EncodedTable.of(table.cardinality_of, table.columns, np.full(200, 2.0))
     for scope in ((0, 1), (2, 3, 4)):
-        one, two = Rows.of(twice).count(scope), Rows.of(weighted).count(scope)
+        one, two = CodedRows.of(twice).count(scope), CodedRows.of(weighted).count(scope)
         np.testing.assert_array_equal(one, two)
 
 
@@ -191,7 +193,7 @@ def gains_of_the_law(network: Network) -> Gains:
     states = np.indices(law.shape).reshape(law.ndim, -1).astype(np.uint8)
     columns = dict(zip(network.variables, states, strict=True))
     sizes = dict(zip(network.variables, law.shape, strict=True))
-    return Gains(Rows.of(EncodedTable.of(sizes, columns, law.ravel() * 1e7)))
+    return Gains(CodedRows.of(EncodedTable.of(sizes, columns, law.ravel() * 1e7)))
 
 
 @pytest.mark.parametrize("name", ["asia", "survey", "cancer"])
@@ -205,7 +207,7 @@ def test_greedy_search_on_the_exact_law_finds_the_class_of_the_truth(name: str) 
 def test_the_search_beats_greedy_search_on_alarm() -> None:
     truth = example("alarm")
     table = in_order_of_content(sample(truth, 2_000, np.random.default_rng(3)))
-    rows = Rows.of(table)
+    rows = CodedRows.of(table)
     nodes = len(rows)
     constraints = constraints_of(truth.variables, (), (), None, 4)
     *_, greedy = greedy_equivalence_search(nodes, Gains(rows).gain, 4, any_pair)
@@ -229,7 +231,7 @@ def test_a_cause_that_shows_only_together_with_another_is_a_candidate() -> None:
     effect = (one ^ other) ^ (rng.random(2_000) < 0.2)
     columns = dict(zip("YABCDEFGHIJKLMN", [effect, one, other, *noise], strict=True))
     codes = {name: own.astype(np.uint8) for name, own in columns.items()}
-    screen = Screen.of(Rows.of(EncodedTable.of(dict.fromkeys(codes, 2), codes)))
+    screen = Screen.of(CodedRows.of(EncodedTable.of(dict.fromkeys(codes, 2), codes)))
     constraints = constraints_of(tuple(columns), (), (), None, 4)
     nothing = (frozenset[int](),) * len(columns)
     turned = (*nothing[:2], frozenset({0}), *nothing[3:])  # Y -> B, where B -> Y is true
@@ -242,7 +244,7 @@ def test_a_cause_that_shows_only_together_with_another_is_a_candidate() -> None:
 @given(st.integers(0, 2**32 - 1))
 def test_where_a_climb_ends_no_variable_is_better_elsewhere(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    rows, nodes = Rows.of(random_rows(60, seed % 1000)), range(len(NAMES))
+    rows, nodes = CodedRows.of(random_rows(60, seed % 1000)), range(len(NAMES))
     known = [[x for x in nodes if x != y and rng.random() < 0.7] for y in nodes]
     sets = [parent_sets(y, tuple(known[y]), frozenset(), rows, Score(60.0), 2) for y in nodes]
     scores = Scores(sets, [frozenset[int]()] * len(nodes))
@@ -263,7 +265,7 @@ def test_the_search_ends_after_so_many_kicks_without_a_better_order(
     def scripted(*_: object) -> tuple[list[int], float]:
         return [0], next(ends)
 
-    sets = [parent_sets(0, (), frozenset(), Rows.of(random_rows(20, 1)), Score(20.0), 1)]
+    sets = [parent_sets(0, (), frozenset(), CodedRows.of(random_rows(20, 1)), Score(20.0), 1)]
     scores = Scores(sets, [frozenset[int]()])
     monkeypatch.setattr("lacunet.structure.order._climb", scripted)
     search(scores, [0], 3, np.random.default_rng(0))

@@ -12,7 +12,7 @@ import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.estimate.em.method import EM
 from lacunet.statistics.rows import distinct_rows
-from lacunet.uncertainty.delta import Asked
+from lacunet.uncertainty.delta import AnsweredQuery
 
 NETWORK = lc.Network(
     {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"], "D": ["0", "1"]},
@@ -48,7 +48,7 @@ def _rows(number: int, seed: int) -> EncodedTable:
 def test_gradients_are_what_moving_an_entry_does(
     target: tuple[str, ...], evidence: dict[str, str], do: dict[str, str]
 ) -> None:
-    asked = Asked.of(NETWORK, target, evidence, do)
+    asked = AnsweredQuery.of(NETWORK, target, evidence, do)
     tables = {cpt.child: cpt.table for cpt in NETWORK.cpts}
     for name, cpt in tables.items():
         for place in np.ndindex(*cpt.shape[:-1]):

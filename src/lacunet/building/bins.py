@@ -21,7 +21,7 @@ from lacunet.data.encode import ColumnEncoder, distinct_cells
 from lacunet.data.given import Data, data_given
 from lacunet.data.matching import Matcher
 from lacunet.data.reading import source_from
-from lacunet.data.source import Column, Source
+from lacunet.data.source import Column, DataSource
 from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError
 from lacunet.model.intervals import labels_of
@@ -73,7 +73,7 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     return replaced(frame, columns)
 
 
-def _cut(source: Source, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[str, ...]]:
+def _cut(source: DataSource, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[str, ...]]:
     """The codes of a column, and the labels of its intervals."""
     labels = labels_of(cuts)
     encoder = ColumnEncoder(Matcher(labels, cuts=cuts))
@@ -91,7 +91,7 @@ def _cut(source: Source, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[s
 
 
 def cuts_found(
-    source: Source, bins: Mapping[str, Bins], data: Data
+    source: DataSource, bins: Mapping[str, Bins], data: Data
 ) -> dict[str, tuple[float, ...]]:
     """The cut points of each column, from the data where they are not given."""
     if not isinstance(bins, Mapping):
@@ -102,7 +102,7 @@ def cuts_found(
     return {name: _cuts(source, name, own, data) for name, own in bins.items()}
 
 
-def _cuts(source: Source, name: str, bins: Bins, data: Data) -> tuple[float, ...]:
+def _cuts(source: DataSource, name: str, bins: Bins, data: Data) -> tuple[float, ...]:
     kind, count = bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
     if not isinstance(count, Integral):
         return _checked(name, _cut_points(name, count))
@@ -147,7 +147,7 @@ def _shortest(low: float, high: float) -> float:
     return next((cut for cut in rounded if low < cut <= high), float(high))
 
 
-def _numbers(source: Source, name: str, data: Data) -> tuple[FloatArray, FloatArray]:
+def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, FloatArray]:
     """The distinct numbers of a column, ascending, and how often each occurs."""
     missing = tokens_in(name, data)
     pieces = [

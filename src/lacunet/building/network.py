@@ -15,7 +15,7 @@ from lacunet.data.encode import ColumnEncoder
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, source_from
 from lacunet.data.skips import skips_of
-from lacunet.data.source import Piece, Source
+from lacunet.data.source import DataSource, Piece
 from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
 from lacunet.model.dictionary import parsed_rule, when_and_state
@@ -110,7 +110,7 @@ def coded_network(
 
 
 def first_codes(
-    network: Network, source: Source, said: Data, columns: Sequence[str], first: Piece
+    network: Network, source: DataSource, said: Data, columns: Sequence[str], first: Piece
 ) -> dict[str, Codes]:
     """The first rows as the network would read them; a column that it has no way with is left."""
     reading = Reading(network, source, said, {name: name for name in columns}, ())
@@ -124,7 +124,7 @@ def first_codes(
     return found
 
 
-def _check_columns(said: Data, variables: Sequence[str], source: Source) -> None:
+def _check_columns(said: Data, variables: Sequence[str], source: DataSource) -> None:
     """Refuse what is said of columns that do not exist."""
     known = {*variables, *source.columns}
     for option in ("missing", "codes", "not_asked"):

@@ -22,7 +22,7 @@ from math import isnan
 from lacunet.data.encode import distinct_cells
 from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS
-from lacunet.data.source import Column, Piece, Source
+from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
 from lacunet.model.spelling import number_of, spelled
 from lacunet.wording import counted, listed
@@ -137,7 +137,7 @@ class Seen:
 
 
 def seen_in(
-    source: Source, columns: Sequence[str], data: Data, also: Sequence[str] = ()
+    source: DataSource, columns: Sequence[str], data: Data, also: Sequence[str] = ()
 ) -> tuple[dict[str, Seen], Piece | None]:
     """What each of the columns holds, and the first rows, of other columns also.
 

@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
     return code
 
 
-class Asked(NamedTuple):
+class AskedEffect(NamedTuple):
     """The outcome, the cause that is set, and what is given."""
 
     target: str
@@ -87,7 +87,7 @@ class Asked(NamedTuple):
     outcome: str | None
 
 
-def _parsed(network: Network, text: str) -> Asked:
+def _parsed(network: Network, text: str) -> AskedEffect:
     typed = split_query(text)
     (target, outcomes), (do, states) = (
         names_and_states(part, network) for part in (typed.target, typed.do)
@@ -103,7 +103,7 @@ def _parsed(network: Network, text: str) -> Asked:
             f"the query {text!r} does not ask for an effect.",
             'as in "Ill | do(Smoke), Age=old": one outcome, one cause.',
         )
-    return Asked(
+    return AskedEffect(
         network.known(target[0]),
         network.known(do[0]),
         states_in(typed.given, network),
@@ -111,7 +111,9 @@ def _parsed(network: Network, text: str) -> Asked:
     )
 
 
-def _effects(network: Network, asked: list[Asked], options: Namespace) -> tuple[list[Effect], int]:
+def _effects(
+    network: Network, asked: list[AskedEffect], options: Namespace
+) -> tuple[list[Effect], int]:
     """The effects from the graph and rows, from what the rows teach, or from the network alone."""
     from lacunet.uncertainty.effect import effect
 

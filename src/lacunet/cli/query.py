@@ -94,7 +94,7 @@ def _known(options: Namespace) -> Result | Network:
     return found
 
 
-class Asked(NamedTuple):
+class AskedQuery(NamedTuple):
     """A query whose variables and states the network has."""
 
     target: list[str]
@@ -102,7 +102,7 @@ class Asked(NamedTuple):
     do: dict[str, str]
 
 
-def _parsed(network: Network, text: str) -> Asked:
+def _parsed(network: Network, text: str) -> AskedQuery:
     """What is asked, given and done, if the network has it."""
     typed = split_query(text)
     if not typed.target:
@@ -116,7 +116,7 @@ def _parsed(network: Network, text: str) -> Asked:
                 "name the variable alone: the answer has all its states.",
             )
         network.known(name)
-    return Asked(typed.target, states_in(typed.given, network), states_in(typed.do, network))
+    return AskedQuery(typed.target, states_in(typed.given, network), states_in(typed.do, network))
 
 
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
@@ -142,7 +142,7 @@ def _as_text(answer: Answer) -> str:
     return "\n".join([f"{answer.basis.title}\n\n{table}", *answer.notes()])
 
 
-def _as_data(asked: Asked, answer: Answer) -> dict[str, Any]:
+def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
     """An answer for programs."""
     data: dict[str, Any] = {
         "target": asked.target,

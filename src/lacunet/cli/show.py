@@ -67,15 +67,15 @@ def _write_page(network: Network, options: Namespace) -> None:
     """Write the network as a page, alone or with another one."""
     from lacunet.cli.output import keep_page, page_source
     from lacunet.formats.files import read_network
-    from lacunet.report.network import Side, page, pair_page
+    from lacunet.report.network import ShownNetwork, page, pair_page
 
     source = page_source(options, ("network", "beside"))
     if options.beside:
         labels = [Path(options.network).name, Path(options.beside).name]
         if labels[0] == labels[1]:
             labels = [options.network, options.beside]
-        first = Side(labels[0], network)
-        second = Side(labels[1], read_network(options.beside))
+        first = ShownNetwork(labels[0], network)
+        second = ShownNetwork(labels[1], read_network(options.beside))
         keep_page(options.page, pair_page(first, second, source))
     else:
         keep_page(options.page, page(network, source))

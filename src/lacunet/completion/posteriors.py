@@ -94,7 +94,7 @@ def row_posteriors(
     for here, part in in_batches(table):
         logs = shown_log_likelihoods(network, part)
         hidden = [name for name in targets if part.missing_of[name]]
-        asked = _Asked.of(cells, part, hidden, budget)
+        asked = _SolvedPosteriors.of(cells, part, hidden, budget)
         logs += asked.log_probabilities(part.rows)
         for name in targets:
             size = network.cardinality(name)
@@ -105,7 +105,7 @@ def row_posteriors(
             of_target[name][here][np.isneginf(logs)] = np.nan
         log_probability[here] = logs
         for name in hidden if shares and cells.bare is not None else ():
-            alone = asked if len(hidden) == 1 else _Asked.of(cells, part, [name], budget)
+            alone = asked if len(hidden) == 1 else _SolvedPosteriors.of(cells, part, [name], budget)
             rows, problem = alone.rows_with(name)
             unsupported_of[name][here][rows] = alone.bare_shares(cells, budget)[problem]
     return Posteriors(of_target, log_probability, unsupported_of)
@@ -162,7 +162,7 @@ class _Cells:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _SolvedPosteriors:
     """The problems that the posteriors of some variables need, solved.
 
     ``posterior_of`` has a row for each problem that ``has`` the variable.
@@ -174,7 +174,9 @@ class _Asked:
     posterior_of: Mapping[str, FloatArray]
 
     @classmethod
-    def of(cls, cells: _Cells, table: EncodedTable, names: Sequence[str], memory: float) -> _Asked:
+    def of(
+        cls, cells: _Cells, table: EncodedTable, names: Sequence[str], memory: float
+    ) -> _SolvedPosteriors:
         network = cells.layout.network
         place_of = {name: network.variables.index(name) for name in names}
         places = np.array(list(place_of.values()), dtype=np.int64)

@@ -99,7 +99,9 @@ def predict(
         raise LacunetError(f"give={wrong[0]!r} is not known.", f"choose among {', '.join(GIVEN)}.")
     shares = _wants_shares(network, answers, unsupported)
     given = data_given(data, missing=missing).every_row()
-    asked = _Asked(network, names, given_targets, "log-probability" in answers, shares, memory)
+    asked = _AskedTargets(
+        network, names, given_targets, "log-probability" in answers, shares, memory
+    )
     found = None
     is_told = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
     if not (is_told or given_targets or asked.logs):
@@ -115,7 +117,7 @@ def predict(
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _AskedTargets:
     """What is to be predicted, and what is to be found with it."""
 
     network: Network
@@ -126,7 +128,7 @@ class _Asked:
     memory: float | None
 
 
-def _in_pieces(asked: _Asked, data: Data) -> tuple[Posteriors, bool]:
+def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, bool]:
     """The posteriors of all rows, some at a time, and whether rows miss anything."""
     names, source = asked.names, source_from(data)
     latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
@@ -138,7 +140,7 @@ def _in_pieces(asked: _Asked, data: Data) -> tuple[Posteriors, bool]:
     return Posteriors.joined(found), misses_any
 
 
-def _of_table(asked: _Asked, table: EncodedTable, latent: set[str]) -> Posteriors:
+def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Posteriors:
     """The posteriors of some rows."""
     network, names = asked.network, asked.names
     whole, rows = rows_with_mechanisms(network, table, latent)
@@ -190,7 +192,7 @@ def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:
         )
 
 
-def _one_by_one(asked: _Asked, frame: Any) -> tuple[Posteriors, bool] | None:
+def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, bool] | None:
     """The same for a few rows, each asked as a query; None where that is not the way.
 
     Only for rows whose cells are states as they are written, or missing: the rest is for those

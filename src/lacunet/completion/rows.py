@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.inference.expectation.draw import Solved, batches_of, completions, solve
+from lacunet.inference.expectation.draw import SolvedBatch, batches_of, completions, solve
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
@@ -222,7 +222,7 @@ def _filled(
     return codes
 
 
-def _refuse_impossible(solved: Solved, found: RowProblems, table: EncodedTable) -> None:
+def _refuse_impossible(solved: SolvedBatch, found: RowProblems, table: EncodedTable) -> None:
     ruled_out = np.isneginf(solved.log_z)
     if not ruled_out.any():
         return

@@ -18,7 +18,7 @@ from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.given import Data, data_given
-from lacunet.data.source import Source, source_of
+from lacunet.data.source import DataSource, source_of
 from lacunet.data.table import SetsOf
 from lacunet.data.text import delimiter_hint
 from lacunet.model.dictionary import sets_among
@@ -39,7 +39,7 @@ class Reading:
     """
 
     network: Network
-    source: Source
+    source: DataSource
     data: Data
     column_of: Mapping[str, str]
     notes: tuple[str, ...]
@@ -136,10 +136,10 @@ def refuse_swapped(network: object, data: object) -> None:
         )
 
 
-def source_from(given: Any) -> Source:
+def source_from(given: Any) -> DataSource:
     """The source of rows for whatever holds them."""
     data = data_given(given)
-    if isinstance(data.source, Source):  # opened before, as standard input can be only once
+    if isinstance(data.source, DataSource):  # opened before, as standard input can be only once
         return data.source
     if data.query is not None:
         return source_of([query_part(data.query, data.database)])
@@ -182,7 +182,7 @@ def checked_promise(network: Network, data: Data) -> Scope:
 
 
 def _matched_columns(
-    source: Source, network: Network, latent: Sequence[str]
+    source: DataSource, network: Network, latent: Sequence[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The column of each variable: of the same name or, failing that, with blanks around it."""
     columns = set(source.columns)
@@ -217,7 +217,7 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     yield "rename the columns, or declare what was never observed in latent=[...] (--latent)."
 
 
-def _check_columns(source: Source, network: Network, data: Data) -> None:
+def _check_columns(source: DataSource, network: Network, data: Data) -> None:
     """Refuse codes of columns that do not exist: they would be ignored in silence."""
     known = {*network.variables, *source.columns}
     said = {"missing": data.missing, "codes": data.codes, "not_asked": data.not_asked}
@@ -230,7 +230,7 @@ def _check_columns(source: Source, network: Network, data: Data) -> None:
             )
 
 
-def _check_beside(source: Source, network: Network, data: Data) -> None:
+def _check_beside(source: DataSource, network: Network, data: Data) -> None:
     """Refuse weights and labels that cannot be what they are said to be."""
     for column, option in data.beside.items():
         if column in network.states_of:

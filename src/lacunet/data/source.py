@@ -1,6 +1,6 @@
 """Where rows come from: one or more parts, each read piece by piece.
 
-Every kind of input becomes a `Source`: the rooms behind the door know columns of Arrow
+Every kind of input becomes a `DataSource`: the rooms behind the door know columns of Arrow
 arrays and nothing of files or data frames.
 """
 
@@ -58,7 +58,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """The parts, in the order of their rows. All have the same columns, in any order."""
 
     parts: tuple[Part, ...]
@@ -87,7 +87,7 @@ class Source:
         return self.total if all(part.unit == "rows" for part in self.parts) else None
 
 
-def source_of(parts: Sequence[Part]) -> Source:
+def source_of(parts: Sequence[Part]) -> DataSource:
     """The parts together, once they are known to have the same columns."""
     first = parts[0]
     for part in parts:
@@ -100,7 +100,7 @@ def source_of(parts: Sequence[Part]) -> Source:
                 f"with {first.label}.",
                 "read them apart, or give all parts the same columns (in any order).",
             )
-    return Source(tuple(parts))
+    return DataSource(tuple(parts))
 
 
 def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]:

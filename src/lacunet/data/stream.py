@@ -19,7 +19,7 @@ from lacunet.data.batches import Door
 from lacunet.data.coded import Coded, CodeWriter, row_bytes
 from lacunet.data.read import Collected, Told
 from lacunet.data.reading import Reading
-from lacunet.data.source import Part, Source
+from lacunet.data.source import DataSource, Part
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
@@ -136,7 +136,7 @@ def stretches(reading: Reading) -> list[Unread]:
         room -= size
     found, row = [], 0
     for group in groups:
-        own, data = Source(tuple(group)), reading.data
+        own, data = DataSource(tuple(group)), reading.data
         if data.in_arrays and len(groups) > 1:
             data = data.rows(row, row + (own.rows or 0))
             row += own.rows or 0

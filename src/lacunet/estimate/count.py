@@ -32,15 +32,15 @@ from lacunet.statistics.saved.header import (
 )
 from lacunet.statistics.saved.parts import (
     Block,
+    CountedPart,
     Fingerprint,
-    Part,
     check_distinct,
     name_of,
     replaced,
     unnamed_part,
 )
 from lacunet.statistics.saved.read import MOST_ROWS, SavedRows, read_families
-from lacunet.statistics.saved.write import Source, families_part, write_families, write_rows
+from lacunet.statistics.saved.write import RowsToWrite, families_part, write_families, write_rows
 
 KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
 
@@ -134,7 +134,7 @@ def _not_kept(data: Any) -> tuple[str, ...]:
     )
 
 
-def _families_part(found: Statistics, data: Any, part: str | None) -> Part:
+def _families_part(found: Statistics, data: Any, part: str | None) -> CountedPart:
     name = name_of(data, part)
     if not name:
         return unnamed_part(found.rows)
@@ -168,7 +168,7 @@ def count_into(
             return write_families([(found, block)], method, path), notes
         told = Told()
         rows = _distinct(network, source, budget, told)
-        counted = Source(rows, name=name_of(data, part), is_named=part is not None)
+        counted = RowsToWrite(rows, name=name_of(data, part), is_named=part is not None)
         header = write_rows([counted], network, method, path)
         return header, (*source.notes(told), *_not_kept(data))
 
@@ -231,9 +231,9 @@ def merge_into(
 
     if summing:
         every = tuple(part for _, _, block in kept for part in block)
-        sources = [Source(rows(kept), every)]
+        sources = [RowsToWrite(rows(kept), every)]
     else:
-        sources = [Source(rows([one]), one[2]) for one in kept]
+        sources = [RowsToWrite(rows([one]), one[2]) for one in kept]
     return write_rows(sources, network, method, path), notes
 
 

@@ -42,7 +42,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import silent
 from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.gather import Statistics
-from lacunet.uncertainty.delta import Asked, Covariance, query_spread, scope_of
+from lacunet.uncertainty.delta import AnsweredQuery, Covariance, query_spread, scope_of
 from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread
 from lacunet.uncertainty.rate_matrix import Direction
 from lacunet.uncertainty.replicates import Replicates
@@ -93,7 +93,7 @@ class Uncertainty:
         do: Mapping[str, object] = NOTHING,
     ) -> Spread:
         """How sure the answer to a query is."""
-        asked = Asked.of(self.network, scope_of(target), evidence, do)
+        asked = AnsweredQuery.of(self.network, scope_of(target), evidence, do)
         rates_of = {name: spread.rates for name, spread in self.spread_of.items()}
         return query_spread(asked, self.covariance, rates_of, self.total)
 

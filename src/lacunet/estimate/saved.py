@@ -39,7 +39,7 @@ NOTATIONS: Mapping[str, Notation] = {"text": TEXT, "latex": LATEX, "mathml": MAT
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFormula:
     """A formula as it was written."""
 
     text: str
@@ -69,7 +69,7 @@ KINDS: Mapping[str, type] = {
         Tally,
         Uncertainty,
         Uncorrelated,
-        Written,
+        WrittenFormula,
     )
 }
 
@@ -174,9 +174,9 @@ def _written_warning(warning: Warned) -> Any:
     return {"is": "warning", "of": [str(warning), warning.kind, warning.detail, weight]}
 
 
-def _formula(value: Any) -> Written:
+def _formula(value: Any) -> WrittenFormula:
     words = {name: value.written(notation) for name, notation in NOTATIONS.items()}
-    return Written(**words, given=tuple(value.given))
+    return WrittenFormula(**words, given=tuple(value.given))
 
 
 def _written_array(value: np.ndarray[Any, Any]) -> Any:

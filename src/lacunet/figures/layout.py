@@ -32,7 +32,7 @@ EDGES_PER_SWEEP = 20_000
 
 
 @dataclass(frozen=True)
-class Layout(Generic[Node]):
+class Placement(Generic[Node]):
     """The size of a drawing, the left upper corner of every box, and the path of every edge."""
 
     width: float
@@ -59,7 +59,7 @@ def layered(
     size_of: Mapping[Node, tuple[float, float]],
     edges: Sequence[tuple[Node, Node]],
     room: float,
-) -> Layout[Node]:
+) -> Placement[Node]:
     """Lay out an acyclic graph.
 
     Parameters
@@ -94,7 +94,7 @@ def _laid_out(
     edges: Sequence[tuple[Node, Node]],
     room: float,
     share: float,
-) -> Layout[Node]:
+) -> Placement[Node]:
     """Lay out with boxes in that share of the room, and bends in all of it."""
     layer_of = _layers(size_of, edges, share * room)
     box_of = {node: _Box(node, *size, layer_of[node], [], []) for node, size in size_of.items()}
@@ -119,7 +119,7 @@ def _laid_out(
         top + max(box.height for box in layer) for top, layer in zip(tops, layers, strict=True)
     ]
     path_of = {edge: _path(chain, tops, bottoms) for edge, chain in zip(edges, chains, strict=True)}
-    return Layout(round(width, 1), round(height, 1), corner_of, path_of)
+    return Placement(round(width, 1), round(height, 1), corner_of, path_of)
 
 
 def _layers(
@@ -371,7 +371,7 @@ def _curve(x: float, y: float, to_x: float, to_y: float) -> str:
 
 
 def bow(
-    layout: Layout[Node], size_of: Mapping[Node, tuple[float, float]], one: Node, two: Node
+    layout: Placement[Node], size_of: Mapping[Node, tuple[float, float]], one: Node, two: Node
 ) -> str:
     """A bow between the sides of two boxes that face each other."""
     (x, y), (to_x, to_y) = (

@@ -63,7 +63,7 @@ _SIDE = rf'(?:[^"|]++|{STRING})*+'
 _SIDES = re.compile(rf"({_SIDE})(?:\|({_SIDE}))?")
 
 
-class Statement(NamedTuple):
+class ProbabilityLine(NamedTuple):
     """One line of a probability block: a row with its key, a whole table or a default."""
 
     kind: str
@@ -76,7 +76,7 @@ def parse(source: Source) -> Network:
     """The network that a BIF text describes."""
     source = source.without_comments(SLASH_COMMENTS)
     declared: list[Declared] = []
-    blocks: list[tuple[str, str, list[Statement]]] = []  # the head, its place
+    blocks: list[tuple[str, str, list[ProbabilityLine]]] = []  # the head, its place
     cursor = Cursor(source)
     cursor.skip_blanks()
     while not cursor.is_at_end:
@@ -118,25 +118,25 @@ def _variable(cursor: Cursor, variable: str, place: str) -> Declared:
     return Declared(variable, tuple(states), place, parse_rows(*told[0]) if told else None)
 
 
-def _statements(cursor: Cursor) -> Iterator[Statement]:
+def _statements(cursor: Cursor) -> Iterator[ProbabilityLine]:
     while not cursor.try_take(_END):
         if not cursor.try_take(_PROPERTY):
             found = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
             yield _statement(found[1], cursor.source.at(found.start(1)))
 
 
-def _statement(text: str, place: str) -> Statement:
+def _statement(text: str, place: str) -> ProbabilityLine:
     if whole := _WHOLE.match(text):
-        return Statement(whole[1], "", text[whole.end() :], place)
+        return ProbabilityLine(whole[1], "", text[whole.end() :], place)
     # States may hold parentheses, numbers do not: the last one closes the key.
     key, closing, numbers = text.removeprefix("(").rpartition(")")
     if not (text.startswith("(") and closing):
         raise FormatError.syntax(place, text[:30], "'( states ) numbers', 'table' or 'default'")
-    return Statement("row", key, numbers, place)
+    return ProbabilityLine("row", key, numbers, place)
 
 
 def _potential(
-    variables: Variables, head: str, place: str, statements: list[Statement]
+    variables: Variables, head: str, place: str, statements: list[ProbabilityLine]
 ) -> Potential:
     members = _members(variables, head.strip(), place)
     if not statements:

@@ -53,7 +53,7 @@ _PARTS = ("format", "version", "variables", "missingness", "mechanisms", "learne
 
 
 @dataclass(frozen=True)
-class Entry:
+class VariableEntry:
     """The object of one variable, and where it stands."""
 
     content: dict[str, object]
@@ -64,8 +64,8 @@ class Entry:
 class Document:
     """The objects of variables and mechanisms, and the text of the missingness graph."""
 
-    variables: list[Entry]
-    mechanisms: list[Entry]
+    variables: list[VariableEntry]
+    mechanisms: list[VariableEntry]
     graph: str | None
 
 
@@ -114,7 +114,7 @@ def _with_mechanisms(network: Network, document: Document, source: Source) -> Ne
         raise FormatError(f"{source.name}: {error.message}", error.hint) from None
 
 
-def _mechanism(entry: Entry) -> Declared:
+def _mechanism(entry: VariableEntry) -> Declared:
     if unknown := [key for key in entry.content if key not in _MECHANISM_KEYS]:
         raise FormatError.syntax(entry.place, unknown[0], f"one of {', '.join(_MECHANISM_KEYS)}")
     if missing := [key for key in _MECHANISM_KEYS if key not in entry.content]:
@@ -124,7 +124,7 @@ def _mechanism(entry: Entry) -> Declared:
     return Declared(name, (MISSING, SHOWN), entry.place)
 
 
-def _cuts(entry: Entry) -> Any:
+def _cuts(entry: VariableEntry) -> Any:
     values = entry.content["cuts"]
     if not isinstance(values, list) or not all(
         value is None or isinstance(value, float) for value in values
@@ -134,14 +134,14 @@ def _cuts(entry: Entry) -> Any:
     return [ends.get(at, math.nan) if value is None else value for at, value in enumerate(values)]
 
 
-def _codes(entry: Entry) -> Any:
+def _codes(entry: VariableEntry) -> Any:
     codes = entry.content["codes"]
     if not isinstance(codes, dict):
         raise FormatError.syntax(entry.place, json.dumps(codes)[:30], "an object of codes")
     return dict(codes)
 
 
-def _rule(entry: Entry) -> Any:
+def _rule(entry: VariableEntry) -> Any:
     rule = entry.content["not_asked"]
     if not isinstance(rule, dict) or set(rule) != {"when", "state"}:
         what = 'an object with "when" and "state"'
@@ -154,7 +154,7 @@ def _document(source: Source) -> Document:
     """The parts of the file; the outer layers are walked by hand, to know the lines."""
     cursor = Cursor(source)
     found: dict[str, object] = {}
-    entries: dict[str, list[Entry]] = {"variables": [], "mechanisms": []}
+    entries: dict[str, list[VariableEntry]] = {"variables": [], "mechanisms": []}
     _punctuation(cursor, "{")
     while True:
         place = cursor.place
@@ -179,15 +179,15 @@ def _document(source: Source) -> Document:
     return Document(entries["variables"], entries["mechanisms"], graph)
 
 
-def _objects(cursor: Cursor) -> list[Entry]:
-    entries: list[Entry] = []
+def _objects(cursor: Cursor) -> list[VariableEntry]:
+    entries: list[VariableEntry] = []
     _punctuation(cursor, "[")
     while True:
         place = cursor.place
         value = _value(cursor)
         if not isinstance(value, dict):
             raise FormatError.syntax(place, json.dumps(value)[:30], "the object of a variable")
-        entries.append(Entry(value, place))
+        entries.append(VariableEntry(value, place))
         if _punctuation(cursor, ",]") == "]":
             return entries
 
@@ -235,14 +235,14 @@ def _text(value: object, place: str, what: str) -> str:
     return value
 
 
-def _texts(entry: Entry, key: str) -> tuple[str, ...]:
+def _texts(entry: VariableEntry, key: str) -> tuple[str, ...]:
     values = entry.content.get(key)
     if not isinstance(values, list):
         raise FormatError.syntax(entry.place, json.dumps(values)[:30], f"a list of {key}")
     return tuple(_text(value, entry.place, f"each of {key!r}") for value in values)
 
 
-def _variable(entry: Entry) -> Declared:
+def _variable(entry: VariableEntry) -> Declared:
     if unknown := [key for key in entry.content if key not in _KEYS]:
         raise FormatError.syntax(entry.place, unknown[0], f"one of {', '.join(_KEYS)}")
     name = _text(entry.content.get("name"), entry.place, "the name of a variable")
@@ -253,7 +253,7 @@ def _variable(entry: Entry) -> Declared:
     return Declared(name, _texts(entry, "states"), entry.place, unsupported)
 
 
-def _potential(entry: Entry, variables: Variables) -> Potential:
+def _potential(entry: VariableEntry, variables: Variables) -> Potential:
     child = str(entry.content["name"])
     members = family(variables, child, _texts(entry, "parents"), entry.place)
     if "cpt" not in entry.content:

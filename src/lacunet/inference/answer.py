@@ -29,7 +29,7 @@ class Bounds(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class AnswerBasis:
     """What an answer is about and what it rests on; the fields are those of `Answer`.
 
     ``share`` is the share without support, or what computes it.
@@ -74,10 +74,10 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     array([0.5, 1.5])
     """
 
-    _basis: Basis | None
+    _basis: AnswerBasis | None
 
     @classmethod
-    def of(cls, table: FloatArray, basis: Basis) -> Answer:
+    def of(cls, table: FloatArray, basis: AnswerBasis) -> Answer:
         """The table, with what it is about."""
         array = np.asarray(table, dtype=np.float64).view(cls)
         array._basis = basis
@@ -99,7 +99,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return (Answer.of, (np.array(self), basis)) if basis else np.asarray(self).__reduce__()
 
     @property
-    def basis(self) -> Basis:
+    def basis(self) -> AnswerBasis:
         """What the answer is about and what it rests on."""
         if self._basis is None:
             raise LacunetError(

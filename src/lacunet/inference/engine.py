@@ -9,7 +9,7 @@ import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.inference.expectation.expect import Expectation, expect, log_likelihoods
-from lacunet.inference.expectation.plan import Plan, plan_of
+from lacunet.inference.expectation.plan import EvaluationPlan, plan_of
 from lacunet.inference.expectation.structure import touching
 from lacunet.inference.loopy import LoopyPlan, loopy_expect, loopy_plan_of
 from lacunet.model.network import FloatArray
@@ -27,7 +27,7 @@ class Engine:
     ``loopy_families`` are the families whose expected counts are approximate.
     """
 
-    plan: Plan
+    plan: EvaluationPlan
     loopy: LoopyPlan
     loopy_families: frozenset[str]
 
@@ -82,7 +82,7 @@ def engine_of(
 ) -> Engine:
     """Lay out the problems: all for loopy propagation, or those beyond the budget only."""
     if inference == "bp":
-        plan = Plan(problems, (), np.arange(len(problems)))
+        plan = EvaluationPlan(problems, (), np.arange(len(problems)))
     else:
         plan = plan_of(problems, memory, progress, deadline)
     loopy = loopy_plan_of(problems, plan.left_out, deadline)

@@ -25,9 +25,9 @@ from lacunet.data.batches import coded
 from lacunet.data.matching import Matcher
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
-    Factor,
     JunctionTree,
     Numbers,
+    TreeFactor,
     calibrate,
     junction_tree,
 )
@@ -76,13 +76,13 @@ def joint_marginals(
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class JointQuestion:
     """Scopes asked about, what is seen, how to answer, and the bytes that may take."""
 
     network: Network
     scopes: tuple[Scope, ...]
     seen: Mapping[str, int]
-    plan: Plan
+    plan: JointPlan
     budget: float
 
     def calibrated(
@@ -145,17 +145,17 @@ def posed(
     scopes: Sequence[Scope],
     evidence: Mapping[str, object] = NOTHING,
     memory: float | None = None,
-) -> Question:
+) -> JointQuestion:
     """A question that the network can be asked, planned."""
     seen = codes_seen(network, evidence)
     for scope in scopes:
         _check(network, scope)
     plan = planned(network, scopes, seen)
-    return Question(network, tuple(scopes), seen, plan, memory_budget(memory))
+    return JointQuestion(network, tuple(scopes), seen, plan, memory_budget(memory))
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class NumberedFamilies:
     """Families whose variables are numbered in an elimination order; sets of them are bits.
 
     ``families[v]`` are the parents of ``v`` and ``v``, ``scopes[v]`` the same as a set, and
@@ -183,7 +183,7 @@ class Cut(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class JointPlan:
     """How to answer a question, whatever the states seen.
 
     ``near`` are the tables that the answer depends on, ``apart`` those that can only tell whether
@@ -199,7 +199,7 @@ class Plan:
 
 def planned(
     network: Network, scopes: Sequence[Scope], seen: Iterable[str] = (), needed: Scope = ()
-) -> Plan:
+) -> JointPlan:
     """The plan for some scopes, given that some variables are seen.
 
     ``needed`` are variables that have a part in it without being asked for.
@@ -216,7 +216,7 @@ def relevant(network: Network, variables: Iterable[str]) -> list[str]:
     return [name for name in network.variables if found >> structure.number_of[name] & 1]
 
 
-def _structure_of(network: Network) -> Structure:
+def _structure_of(network: Network) -> NumberedFamilies:
     return _structure(
         network.variables,
         tuple(network.parents_of.values()),
@@ -225,7 +225,7 @@ def _structure_of(network: Network) -> Structure:
 
 
 @lru_cache(maxsize=16)
-def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Structure:
+def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> NumberedFamilies:
     """The structure of a network, in an order which every question about it can use."""
     parents_of, size_of = (
         dict(zip(names, parents, strict=True)),
@@ -242,7 +242,7 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Stru
         line_of[name] = 1 << number_of[name]
         for parent in parents_of[name]:
             line_of[name] |= line_of[parent]
-    return Structure(
+    return NumberedFamilies(
         tuple(ordered),
         number_of,
         tuple([size_of[name] for name in ordered]),
@@ -253,7 +253,9 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Stru
 
 
 @lru_cache(maxsize=256)
-def _plan(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
+def _plan(
+    structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope
+) -> JointPlan:
     """The plan in the known order, or in a better one where searching for it may pay."""
     plan = _laid_out(structure, seen, asked, needed)
     if sum(plan.tree.cells) <= CELLS_PER_NODE * len(plan.tree.clique_of):
@@ -270,7 +272,9 @@ def _plan(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Sco
     return replace(plan, names=names, wanted=wanted, near=tuple(near), tree=tree)
 
 
-def _laid_out(structure: Structure, seen: int, asked: tuple[Scope, ...], needed: Scope) -> Plan:
+def _laid_out(
+    structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope
+) -> JointPlan:
     """Leave out barren variables, the axes of what is seen and what it cuts off."""
     names, number_of, lines = structure.names, structure.number_of, structure.lines
     relevant = 0
@@ -298,7 +302,7 @@ def _laid_out(structure: Structure, seen: int, asked: tuple[Scope, ...], needed:
     apart: list[Cut] = []
     for cut in cuts:
         (near if cut.scope and cut.scope[-1] in tree.clique_of else apart).append(cut)
-    return Plan(names, wanted, tuple(near), tuple(apart), tree)
+    return JointPlan(names, wanted, tuple(near), tuple(apart), tree)
 
 
 def _bits(numbers: Iterable[int]) -> int:
@@ -309,8 +313,8 @@ def _bits(numbers: Iterable[int]) -> int:
 
 
 def _calibrated(
-    question: Question,
-    plan: Plan,
+    question: JointQuestion,
+    plan: JointPlan,
     tables: Mapping[str, FloatArray],
     wanted: Sequence[Numbers],
 ) -> Calibration:
@@ -320,11 +324,11 @@ def _calibrated(
         names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
         raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
     network, seen = question.network, question.seen
-    factors = [Factor(cut.scope, _cut(network, cut, seen, tables)) for cut in plan.near]
+    factors = [TreeFactor(cut.scope, _cut(network, cut, seen, tables)) for cut in plan.near]
     return calibrate(tree, factors, wanted)
 
 
-def _zeros(network: Network, plan: Plan, seen: Mapping[str, int]) -> tuple[Scope, bool]:
+def _zeros(network: Network, plan: JointPlan, seen: Mapping[str, int]) -> tuple[Scope, bool]:
     """The variables of tables apart that have zeros; and that no number among them is zero.
 
     Only zeros can make the evidence impossible. What is apart and has none sums to some positive

@@ -165,7 +165,7 @@ def _distribution(logs: FloatArray) -> FloatArray:
 
 def _send_to_variables(
     problems: Problems,
-    block: Factors,
+    block: AlikeFactors,
     table: FloatArray,
     to_factors: FloatArray,
     to_variables: FloatArray,
@@ -183,7 +183,9 @@ def _send_to_variables(
         to_variables[block.edges[axis]] = said / sums
 
 
-def _incoming(block: Factors, table: FloatArray, to_factors: FloatArray, axis: int) -> FloatArray:
+def _incoming(
+    block: AlikeFactors, table: FloatArray, to_factors: FloatArray, axis: int
+) -> FloatArray:
     """The messages along one axis, shaped to multiply the tables."""
     shape = [len(table), *[1] * (table.ndim - 1)]
     shape[axis + 1] = table.shape[axis + 1]
@@ -191,7 +193,7 @@ def _incoming(block: Factors, table: FloatArray, to_factors: FloatArray, axis: i
 
 
 def _belief(
-    problems: Problems, block: Factors, table: FloatArray, to_factors: FloatArray
+    problems: Problems, block: AlikeFactors, table: FloatArray, to_factors: FloatArray
 ) -> FloatArray:
     product = table
     for axis in range(table.ndim - 1):
@@ -201,12 +203,12 @@ def _belief(
     return product / _along(sums, product.ndim)
 
 
-def _refuse_zeros(problems: Problems, block: Factors, sums: FloatArray) -> None:
+def _refuse_zeros(problems: Problems, block: AlikeFactors, sums: FloatArray) -> None:
     if not sums.all():
         raise impossible(problems, int(block.problem[np.argmin(sums)]))
 
 
-def _variable_part(block: Variables, to_variables: FloatArray) -> FloatArray:
+def _variable_part(block: AlikeVariables, to_variables: FloatArray) -> FloatArray:
     r"""The part :math:`(d - 1) \sum b \log b` of Bethe's approximation, weighted."""
     with np.errstate(divide="ignore"):
         belief = _distribution(np.log(to_variables.take(block.edges)).sum(axis=1))
@@ -216,7 +218,7 @@ def _variable_part(block: Variables, to_variables: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Factors:
+class AlikeFactors:
     """Factors of one shape, factor ``i`` of the problem ``problem[i]`` with ``weights[i]``.
 
     ``cells[i, ...]`` are places in the CPTs, ``edges[a][i]`` those of the messages along
@@ -230,7 +232,7 @@ class Factors:
 
 
 @dataclass(frozen=True)
-class Variables:
+class AlikeVariables:
     """Variables alike: ``edges[i, f]`` are the places of the messages with factor ``f``."""
 
     edges: Integers
@@ -241,8 +243,8 @@ class Variables:
 class FactorGraph:
     """The factor graphs of some problems; edge ``e`` has a variable with ``states[e]`` states."""
 
-    factors: tuple[Factors, ...]
-    variables: tuple[Variables, ...]
+    factors: tuple[AlikeFactors, ...]
+    variables: tuple[AlikeVariables, ...]
     states: Integers
 
 
@@ -290,7 +292,7 @@ def _variable_of(
 
 def _factors(
     edges: _Edges, starts: Integers, problem: Integers, weights: FloatArray
-) -> Iterator[Factors]:
+) -> Iterator[AlikeFactors]:
     """Blocks of factors with the same numbers of states along their axes."""
     first, shape = distinct_rows(Ragged(edges.axes.starts, edges.states))
     for block, one in enumerate(first):
@@ -304,10 +306,10 @@ def _factors(
         places = tuple(
             edges.begins[along[:, axis], None] + np.arange(size) for axis, size in enumerate(sizes)
         )
-        yield Factors(cells, places, weights[factors], problem[factors])
+        yield AlikeFactors(cells, places, weights[factors], problem[factors])
 
 
-def _variables(edges: _Edges, variable: Integers, weights: FloatArray) -> Iterator[Variables]:
+def _variables(edges: _Edges, variable: Integers, weights: FloatArray) -> Iterator[AlikeVariables]:
     """Blocks of variables with the same numbers of factors and of states."""
     of_variable = Ragged.of_lengths(np.bincount(variable), np.argsort(variable, kind="stable"))
     first = of_variable.items[of_variable.starts[:-1]]
@@ -319,4 +321,4 @@ def _variables(edges: _Edges, variable: Integers, weights: FloatArray) -> Iterat
         variables = np.flatnonzero(block.ravel() == kind)
         along = of_variable.take(variables).items.reshape(len(variables), degree)
         places = edges.begins[along][..., None] + np.arange(states)
-        yield Variables(places, weights[variables])
+        yield AlikeVariables(places, weights[variables])

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.inference.answer import Answer, Basis, Share, resting, title
+from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, title
 from lacunet.inference.errors import QueryError, UnsupportedError
-from lacunet.inference.joint import NOTHING, Question, codes_seen, posed
+from lacunet.inference.joint import NOTHING, JointQuestion, codes_seen, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
 from lacunet.model.network import Network, Scope
 
@@ -103,11 +103,13 @@ def query(
     return Answer.of(table, basis)
 
 
-def _basis(question: Question, scope: Scope, do: Mapping[str, object], share: Share) -> Basis:
+def _basis(
+    question: JointQuestion, scope: Scope, do: Mapping[str, object], share: Share
+) -> AnswerBasis:
     """What the answer to one scope of a question is about."""
     fixed = {name: state for name, state in question.evidence.items() if name in do}
     seen = {name: state for name, state in question.evidence.items() if name not in do}
-    return Basis(
+    return AnswerBasis(
         title(scope, seen, fixed), scope, tuple(map(question.network.states, scope)), share
     )
 

@@ -31,14 +31,14 @@ import numpy as np
 
 from lacunet.inference.answer import Bounds
 from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.joint import Question, posed
+from lacunet.inference.joint import JointQuestion, posed
 from lacunet.model.network import FloatArray, Mask, Network, Scope
 
 MOST_CHOICES = 2**12  # of states for rows without data that are all tried
 MOST_CELLS = 2**22  # of a CPT with its selectors
 
 
-def unsupported_share(question: Question) -> float | None:
+def unsupported_share(question: JointQuestion) -> float | None:
     """The posterior probability of passing through a CPT row without data; None if not known.
 
     Examples
@@ -59,12 +59,12 @@ def unsupported_share(question: Question) -> float | None:
     return _share(question, masked, question.calibrated(marginals=False).log_total)
 
 
-def _share(question: Question, masked: Mapping[str, FloatArray], log_total: float) -> float:
+def _share(question: JointQuestion, masked: Mapping[str, FloatArray], log_total: float) -> float:
     left = question.calibrated(masked, marginals=False).log_total
     return min(1.0, max(0.0, -math.expm1(min(0.0, left - log_total))))
 
 
-def _bare_rows(question: Question) -> dict[str, Mask]:
+def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
     """For each family that the answer depends on, the rows without data that evidence allows."""
     network, seen = question.network, question.seen
     found = {}
@@ -88,7 +88,7 @@ def _masked(network: Network, bare_of: Mapping[str, Mask]) -> dict[str, FloatArr
 
 
 @dataclass(frozen=True)
-class Row:
+class CptRow:
     """A row of a CPT: the variable, and the positions of its parents' states."""
 
     variable: str
@@ -96,7 +96,7 @@ class Row:
 
 
 def bounds_over_bare_rows(
-    question: Question, most_choices: int = MOST_CHOICES
+    question: JointQuestion, most_choices: int = MOST_CHOICES
 ) -> tuple[Bounds, bool]:
     """The lowest and highest answer to a question with one scope; whether they are reached.
 
@@ -129,7 +129,7 @@ def bounds_over_bare_rows(
         return bounds, len(chosen) == len(rows)
 
 
-def _rows_that_matter(question: Question) -> list[Row]:
+def _rows_that_matter(question: JointQuestion) -> list[CptRow]:
     """The rows without data that can be passed through, those with most weight first."""
     network = question.network
     bare_of = _bare_rows(question)
@@ -145,11 +145,11 @@ def _rows_that_matter(question: Question) -> list[Row]:
     found = []
     for name, reached, weight in zip(bare_of, reach.answers, weights, strict=True):
         for place in map(tuple, np.argwhere(bare_of[name] & (reached > 0)).tolist()):
-            found.append((float(weight[place]), Row(name, place)))
+            found.append((float(weight[place]), CptRow(name, place)))
     return [row for _, row in sorted(found, key=lambda pair: -pair[0])]
 
 
-def _first(rows: Sequence[Row], network: Network, most: int) -> list[Row]:
+def _first(rows: Sequence[CptRow], network: Network, most: int) -> list[CptRow]:
     """As many rows as make at most so many choices, with CPTs that stay of a size."""
     choices, cells_of = 1, {row.variable: network.cpt(row.variable).table.size for row in rows}
     for number, row in enumerate(rows):
@@ -161,7 +161,7 @@ def _first(rows: Sequence[Row], network: Network, most: int) -> list[Row]:
     return list(rows)
 
 
-def _bounds(question: Question, chosen: Sequence[Row], left: Sequence[Row]) -> Bounds:
+def _bounds(question: JointQuestion, chosen: Sequence[CptRow], left: Sequence[CptRow]) -> Bounds:
     """The extremes over all choices for some rows, and outer bounds for what is left."""
     (scope,) = question.scopes
     wide, selectors = _with_selectors(question.network, chosen)
@@ -181,7 +181,7 @@ def _bounds(question: Question, chosen: Sequence[Row], left: Sequence[Row]) -> B
     return Bounds(*(question.with_seen(bound, scope) for bound in (low, high)))
 
 
-def _with_selectors(network: Network, rows: Sequence[Row]) -> tuple[Network, Scope]:
+def _with_selectors(network: Network, rows: Sequence[CptRow]) -> tuple[Network, Scope]:
     """The network in which a selector chooses the state that each of some rows puts all weight on.
 
     Selectors are roots with even odds.
@@ -206,7 +206,7 @@ def _with_selectors(network: Network, rows: Sequence[Row]) -> tuple[Network, Sco
 
 
 def _weights(
-    question: Question, tables: Mapping[str, FloatArray], axes: int, log_scale: float
+    question: JointQuestion, tables: Mapping[str, FloatArray], axes: int, log_scale: float
 ) -> FloatArray:
     """The weight of each answer and choice: the first axes, then all choices on one."""
     calibrated = question.calibrated(tables)
@@ -219,7 +219,7 @@ def _weights(
 
 
 def _most_weight(
-    question: Question, bare_of: Mapping[str, Mask], axes: int, log_scale: float
+    question: JointQuestion, bare_of: Mapping[str, Mask], axes: int, log_scale: float
 ) -> FloatArray:
     """The most weight that can pass through some rows, for each choice."""
     network = question.network

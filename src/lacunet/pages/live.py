@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.figures.layout import Layout, bow, layered
+from lacunet.figures.layout import Placement, bow, layered
 from lacunet.inference.elimination.order import (
     best_order,
     cells_of,
@@ -235,7 +235,7 @@ def _acyclic(
 
 
 def _layout_data(
-    layout: Layout[str],
+    layout: Placement[str],
     size_of: Mapping[str, tuple[float, float]],
     kind_of: Mapping[tuple[str, str], str],
     mechanisms: Mapping[str, Any],

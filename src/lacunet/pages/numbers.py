@@ -98,7 +98,7 @@ def pack_texts(texts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Move:
+class Shift:
     """One entry of a CPT: what rows without a missing value say, and what was learned.
 
     ``rows`` is how many of these rows show the parents' configuration, ``errors`` the distance
@@ -115,7 +115,7 @@ class Move:
 
 def largest_moves(
     network: Network, summary: MissingSummary, among_complete: bool, most: int
-) -> list[Move]:
+) -> list[Shift]:
     """The entries that differ most from the plain shares among fully shown rows.
 
     Parameters
@@ -147,7 +147,7 @@ def largest_moves(
 
 def _move(
     variable: str, states: tuple[str, ...], share: float, learned: float, rows: float
-) -> Move:
+) -> Shift:
     """A move and its size in standard errors of the share, if the learned entry were the truth.
 
     Near 0 and 1 that error is taken of the share with two rows more of either kind (Agresti
@@ -155,4 +155,4 @@ def _move(
     """
     near = (rows * share + 2) / (rows + 4)
     spread = np.sqrt(max(learned * (1 - learned), near * (1 - near)) / rows)
-    return Move(variable, states, share, learned, rows, float(abs(learned - share) / spread))
+    return Shift(variable, states, share, learned, rows, float(abs(learned - share) / spread))

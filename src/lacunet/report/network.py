@@ -24,7 +24,7 @@ from lacunet.wording import counted, first_of
 
 
 @dataclass(frozen=True)
-class Side:
+class ShownNetwork:
     """A network to be shown beside another one: what to call it, and what is behind its CPTs."""
 
     label: str
@@ -34,14 +34,14 @@ class Side:
 
 def page(network: Network, source: Provenance = UNKNOWN, behind: Behind = NOTHING) -> str:
     """The page of a network as it is: its graph, its CPTs, and beliefs given evidence."""
-    data = _data("network", Side("", network, behind), source)
+    data = _data("network", ShownNetwork("", network, behind), source)
     heading = f"{source.network}: " if source.network else ""
     size = f"{counted(len(network.variables), 'variable')}, {counted(len(network.edges), 'edge')}"
     section_ = network_section(data, why_not_live=_why_not_live(network))
     return _page(heading + size, "", [section_, _listing(network)], data, source)
 
 
-def pair_page(first: Side, second: Side, source: Provenance = UNKNOWN) -> str:
+def pair_page(first: ShownNetwork, second: ShownNetwork, source: Provenance = UNKNOWN) -> str:
     """Two networks over the same variables: each bar twice, the same evidence in both."""
     _check_pair(first.network, second.network)
     data = _data("pair", first, source, other=second)
@@ -79,7 +79,9 @@ def _check_pair(first: Network, second: Network) -> None:
         )
 
 
-def _data(kind: str, side: Side, source: Provenance, other: Side | None = None) -> dict[str, Any]:
+def _data(
+    kind: str, side: ShownNetwork, source: Provenance, other: ShownNetwork | None = None
+) -> dict[str, Any]:
     network = side.network
     place = {name: number for number, name in enumerate(network.variables)}
     if not network.has_cpts:

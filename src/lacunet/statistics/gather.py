@@ -46,7 +46,7 @@ from lacunet.statistics.groups import (
 from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
-from lacunet.statistics.saved.parts import Part
+from lacunet.statistics.saved.parts import CountedPart
 from lacunet.statistics.units import Units
 from lacunet.wording import counted
 
@@ -194,7 +194,7 @@ class Statistics:
     cells_of_sets: Mapping[str, int] = field(default_factory=dict)
     network: Network | None = None
     method: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CountedPart, ...] = ()
 
     def __repr__(self) -> str:
         counted_for = f" for {self.method}" if self.method else ""

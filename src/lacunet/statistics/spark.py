@@ -43,7 +43,7 @@ from lacunet.data.coded import (
 from lacunet.data.errors import DataError, WeightError
 from lacunet.data.read import Collected, Told, told_notes
 from lacunet.data.reading import Reading
-from lacunet.data.source import Source, pieces_of
+from lacunet.data.source import DataSource, pieces_of
 from lacunet.data.stream import Unread
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import Deadline
@@ -236,7 +236,7 @@ class Task:
         (part,) = self.reading.source.parts
         named = (batch.rename_columns(list(self.reading.wanted)) for batch in batches)
         part = replace(part, read=partial(pieces_of, named))
-        return Unread(replace(self.reading, source=Source((part,))))
+        return Unread(replace(self.reading, source=DataSource((part,))))
 
     def met(self, batches: Batches) -> Met:
         """What the rows of this task say."""

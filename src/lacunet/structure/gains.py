@@ -25,7 +25,7 @@ from math import log
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.structure.rows import Rows
+from lacunet.structure.rows import CodedRows
 
 BLOCK_ROWS = 2**14
 SMALLEST = 1e-300  # only so that zero times its logarithm is zero
@@ -71,7 +71,7 @@ def gain_of(table: FloatArray, share: float = 1.0) -> float:
 class Gains:
     """The gains of some rows, each counted once."""
 
-    rows: Rows
+    rows: CodedRows
     share: float = 1.0  # of the penalty
     known: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict)
 
@@ -89,7 +89,7 @@ class Gains:
         return gain_of(self.rows.count(scope), self.share)
 
 
-def pair_gains(rows: Rows) -> FloatArray:
+def pair_gains(rows: CodedRows) -> FloatArray:
     """The gains of all pairs given nothing; minus infinity for a variable with itself."""
     starts = np.concatenate([[0], np.cumsum(rows.sizes)])
     tables = pair_tables(rows)
@@ -101,7 +101,7 @@ def pair_gains(rows: Rows) -> FloatArray:
     return gains
 
 
-def pair_tables(rows: Rows) -> FloatArray:
+def pair_tables(rows: CodedRows) -> FloatArray:
     """The tables of all pairs side by side."""
     starts = np.concatenate([[0], np.cumsum(rows.sizes)])
     total = np.zeros((starts[-1], starts[-1]))

@@ -71,7 +71,7 @@ class Class:
 
 
 @dataclass(frozen=True)
-class Step:
+class EdgeStep:
     """An insertion of x -> y, or a deletion; ``turned`` are the edges directed along with it."""
 
     gain: float
@@ -97,11 +97,11 @@ def greedy_equivalence_search(
         Whether a pair may be adjacent.
     """
 
-    def insertions(found: Class, x: int, y: int) -> Iterator[Step]:
+    def insertions(found: Class, x: int, y: int) -> Iterator[EdgeStep]:
         if y not in found.around(x) and is_allowed(x, y):
             yield from _insertions(found, x, y, gain, max_parents)
 
-    def deletions(found: Class, x: int, y: int) -> Iterator[Step]:
+    def deletions(found: Class, x: int, y: int) -> Iterator[EdgeStep]:
         if y in found.edges[x] or y in found.children[x]:
             yield from _deletions(found, x, y, gain)
 
@@ -112,14 +112,14 @@ def greedy_equivalence_search(
 
 def _climb(
     dag: Parents,
-    steps: Callable[[Class, int, int], Iterator[Step]],
-    make: Callable[[Class, Step], Parents | None],
+    steps: Callable[[Class, int, int], Iterator[EdgeStep]],
+    make: Callable[[Class, EdgeStep], Parents | None],
     deadline: Deadline,
 ) -> Generator[Parents, None, Parents]:
     """Make the step that gains most, again and again, as long as one gains."""
     yield dag
     found, nodes = Class.of(dag), range(len(dag))
-    known: dict[tuple[int, int], list[Step]] = {}
+    known: dict[tuple[int, int], list[EdgeStep]] = {}
     stale = {(x, y) for x in nodes for y in nodes if x != y}
     while True:
         for x, y in stale:
@@ -144,7 +144,7 @@ def _climb(
         stale = {(x, y) for x in nodes for y in nodes if x != y and (x in changed or y in changed)}
 
 
-def _insertions(found: Class, x: int, y: int, gain: Gain, max_parents: int) -> Iterator[Step]:
+def _insertions(found: Class, x: int, y: int, gain: Gain, max_parents: int) -> Iterator[EdgeStep]:
     shared = found.edges[y] & found.around(x)
     loose = sorted(found.edges[y] - found.around(x))
     for length in range(min(len(loose), MOST_TURNED) + 1):
@@ -152,10 +152,10 @@ def _insertions(found: Class, x: int, y: int, gain: Gain, max_parents: int) -> I
             turned = frozenset(some)
             given = shared | turned | found.parents[y]
             if len(given) < max_parents and found.is_clique(shared | turned):
-                yield Step(gain(x, y, given), x, y, turned)
+                yield EdgeStep(gain(x, y, given), x, y, turned)
 
 
-def _inserted(found: Class, step: Step) -> Parents | None:
+def _inserted(found: Class, step: EdgeStep) -> Parents | None:
     """A DAG of the class after an insertion; None if that is not valid."""
     x, y = step.x, step.y
     closed = (found.edges[y] & found.around(x)) | step.turned
@@ -170,17 +170,17 @@ def _inserted(found: Class, step: Step) -> Parents | None:
     return extension(parents, edges)
 
 
-def _deletions(found: Class, x: int, y: int, gain: Gain) -> Iterator[Step]:
+def _deletions(found: Class, x: int, y: int, gain: Gain) -> Iterator[EdgeStep]:
     shared = found.edges[y] & found.around(x)
     for length in range(len(shared) + 1):
         for some in combinations(sorted(shared), length):
             kept = shared - set(some)
             if found.is_clique(kept):
                 given = (kept | found.parents[y]) - {x}
-                yield Step(-gain(x, y, given), x, y, frozenset(some))
+                yield EdgeStep(-gain(x, y, given), x, y, frozenset(some))
 
 
-def _deleted(found: Class, step: Step) -> Parents | None:
+def _deleted(found: Class, step: EdgeStep) -> Parents | None:
     """A DAG of the class after a deletion."""
     x, y = step.x, step.y
     parents, edges = _copied(found)

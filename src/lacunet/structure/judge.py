@@ -43,13 +43,13 @@ from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.structure.region import (
     Children,
     Families,
-    Patterns,
+    MissingPatterns,
     Region,
     children_of,
     is_barren_somewhere,
     region_of,
 )
-from lacunet.structure.rows import Rows
+from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Dag
 
 TOLERANCE = 1e-3
@@ -73,7 +73,7 @@ def network_of(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class FittedStructure:
     """A structure with its maximum likelihood CPTs and its score.
 
     ``families`` has the parents of every node: the variables, then the mechanisms that cannot be
@@ -107,8 +107,8 @@ class Judge:
     graph: MissingnessGraph | None
     memory: int
     deadline: Deadline
-    rows: Rows
-    patterns: Patterns = field(repr=False)
+    rows: CodedRows
+    patterns: MissingPatterns = field(repr=False)
 
     @classmethod
     def of(
@@ -134,8 +134,8 @@ class Judge:
             made = augmented(own, table.partially_observed)
             nodes = Network(made.network.states_of)
             table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
-        patterns = Patterns.of(table)
-        return cls(columns, nodes, table, graph, memory, deadline, Rows.of(table), patterns)
+        patterns = MissingPatterns.of(table)
+        return cls(columns, nodes, table, graph, memory, deadline, CodedRows.of(table), patterns)
 
     def penalty(self, node: int, parents: Iterable[int]) -> float:
         """What the parameters of a family cost."""
@@ -143,7 +143,9 @@ class Judge:
         free = (sizes[node] - 1) * prod(sizes[parent] for parent in parents)
         return log(max(self.table.total, 2.0)) / 2 * free
 
-    def fit(self, dag: Dag, near: Fit | None = None, rows: Rows | None = None) -> Fit:
+    def fit(
+        self, dag: Dag, near: FittedStructure | None = None, rows: CodedRows | None = None
+    ) -> FittedStructure:
         """The exact score of a structure, by EM on all rows.
 
         Parameters
@@ -172,7 +174,7 @@ class Judge:
             raise OutOfTimeError
         expected = engine.expect(reached.cells, deadline=self.deadline)
         penalty = sum(self.penalty(node, parents) for node, parents in enumerate(families))
-        return Fit(
+        return FittedStructure(
             dag,
             families,
             tuple(problems.layout.tables(reached.cells).values()),
@@ -194,7 +196,9 @@ class Judge:
             for name in self.nodes.variables[len(dag) :]
         )
 
-    def _start(self, node: int, parents: Sequence[int], rows: Rows | None = None) -> FloatArray:
+    def _start(
+        self, node: int, parents: Sequence[int], rows: CodedRows | None = None
+    ) -> FloatArray:
         """A CPT from the rows that show the family, smoothed so that no cell is zero.
 
         A mechanism starts with the share of rows that show its variable, whatever it looks at:
@@ -207,7 +211,7 @@ class Judge:
         counts = (self.rows if rows is None else rows).count([*parents, node])
         return _normalised(counts + SMOOTHING)
 
-    def changed(self, fit: Fit, node: int, parents: frozenset[int]) -> Fit:
+    def changed(self, fit: FittedStructure, node: int, parents: frozenset[int]) -> FittedStructure:
         """The structure with other parents of one variable; the score is a lower bound.
 
         It is close where the change gains something. Far below that, EM is stopped early.
@@ -232,14 +236,16 @@ class Judge:
             trial = _Trial(self, fit, node, before, after, both, wide, region, complete)
             gain = trial.run(gain, tables, counts)
         families = (*fit.families[:node], after, *fit.families[node + 1 :])
-        return Fit(dag, families, tuple(tables), tuple(counts), fit.score + gain)
+        return FittedStructure(dag, families, tuple(tables), tuple(counts), fit.score + gain)
 
-    def network(self, fit: Fit) -> Network:
+    def network(self, fit: FittedStructure) -> Network:
         """The variables and mechanisms with their CPTs."""
         tables = dict(zip(self.nodes.variables, fit.tables, strict=True))
         return network_of(self.nodes, fit.families).with_tables(tables)
 
-    def draw(self, fit: Fit, number: int, rng: np.random.Generator) -> list[EncodedTable]:
+    def draw(
+        self, fit: FittedStructure, number: int, rng: np.random.Generator
+    ) -> list[EncodedTable]:
         """Completions of the rows from their posterior, without the mechanisms."""
         names = self.columns.variables
         return [
@@ -260,7 +266,7 @@ class _Trial:
     """
 
     judge: Judge
-    fit: Fit
+    fit: FittedStructure
     node: int
     before: tuple[int, ...]
     after: tuple[int, ...]

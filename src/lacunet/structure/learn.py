@@ -44,12 +44,12 @@ from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
 from lacunet.structure.gains import Gains, pair_tables
 from lacunet.structure.ges import greedy_equivalence_search
-from lacunet.structure.judge import Fit, Judge, network_of
+from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
-from lacunet.structure.mechanisms import Mechanisms, mechanisms_of
+from lacunet.structure.mechanisms import LearnedMechanisms, mechanisms_of
 from lacunet.structure.parents import MOST_CELLS, Score
 from lacunet.structure.polish import polished
-from lacunet.structure.rows import Rows, in_order_of_content
+from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import Constraints, Dag, Screen, better_dags, widened
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
@@ -129,8 +129,8 @@ class Search:
     """Where the search is: the one object here that changes, so that it can be cut short."""
 
     dag: Dag
-    fit: Fit | None = None
-    completions: list[Rows] = field(default_factory=list)
+    fit: FittedStructure | None = None
+    completions: list[CodedRows] = field(default_factory=list)
     screen: Screen | None = None
     wide: Gains | None = None
     trace: list[Round] = field(default_factory=list)
@@ -232,7 +232,7 @@ def learn_structure(
     )
     columns, table = read_columns(said, states, bins, progress)
     network, table = columns.network, in_order_of_content(table.scaled())
-    pairs = pair_tables(Rows.of(table))
+    pairs = pair_tables(CodedRows.of(table))
     constraints = constraints_of(
         network.variables, required, forbidden, tiers, max_parents, network.edges_of_rules
     )
@@ -335,7 +335,7 @@ def _run(job: Job, search: Search, method: str) -> None:
     """Search until it is done, or until time or the user ends it."""
     try:
         if method == "closed-form":
-            _seed(job, search, Rows.of(job.table))
+            _seed(job, search, CodedRows.of(job.table))
             search.ended = "closed form"
         elif not job.table.partially_observed:
             _search_complete(job, search)
@@ -349,7 +349,7 @@ def _run(job: Job, search: Search, method: str) -> None:
         search.ended = "interrupted"
 
 
-def _seed(job: Job, search: Search, rows: Rows) -> None:
+def _seed(job: Job, search: Search, rows: CodedRows) -> None:
     """The closed-form seed, within the constraints, or what there is of it when it is cut short."""
     job.progress("seed", 0, 1)
     excluded = job.constraints.forbidden & job.constraints.forbidden.T
@@ -371,7 +371,7 @@ def _seed(job: Job, search: Search, rows: Rows) -> None:
 
 
 def _search_complete(job: Job, search: Search) -> None:
-    rows = Rows.of(job.table)
+    rows = CodedRows.of(job.table)
     _seed(job, search, rows.thinned(SEED_ROWS))
     job.progress("search", 0, 1)
     for best in better_dags(rows, search.dag, job.constraints, job.score, job.rng, job.deadline):
@@ -382,7 +382,7 @@ def _search_complete(job: Job, search: Search) -> None:
 
 
 def _search_incomplete(job: Job, search: Search) -> None:
-    rows = Rows.of(job.table)
+    rows = CodedRows.of(job.table)
     seed_rows = rows.thinned(SEED_ROWS)
     _seed(job, search, seed_rows)
     search.fit = job.judge.fit(search.dag)
@@ -429,8 +429,8 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
         source = job.judge.fit(widened(search.dag, wide, job.constraints), near=source)
     drawn = job.judge.draw(source, _draws(job.table.rows), job.rng)
     job.deadline.check()
-    rows = Rows.stacked(drawn)
-    search.screen = search.screen or Screen.of(Rows.of(drawn[0]))
+    rows = CodedRows.stacked(drawn)
+    search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]))
     *_, best = better_dags(
         rows,
         search.dag,
@@ -484,7 +484,7 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
                 wide = widened(search.dag, search.wide, job.constraints)
                 source = job.judge.fit(wide, near=source)
             drawn = job.judge.draw(source, min(STRENGTH_DRAWS, replicates), job.rng)
-            completions = [Rows.of(one) for one in drawn]
+            completions = [CodedRows.of(one) for one in drawn]
         except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):
             return {}
     if not completions or not replicates:
@@ -508,7 +508,7 @@ def _score(search: Search) -> float:
     return accepted[-1] if accepted else nan
 
 
-def _why(job: Job, search: Search, mechanisms: Mechanisms) -> str:
+def _why(job: Job, search: Search, mechanisms: LearnedMechanisms) -> str:
     if search.ended == "closed form":
         return "greedy equivalence search on paired gains of the rows that show each table"
     if not job.table.partially_observed:

@@ -19,7 +19,7 @@ NO_TIME = (
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanisms:
+class LearnedMechanisms:
     """The missingness graph, if there is one.
 
     ``not_ignorable`` are the variables whose mechanisms look at values that are missing
@@ -47,7 +47,7 @@ def mechanisms_of(
     table: EncodedTable,
     missingness: str | MissingnessGraph | None,
     deadline: Deadline = NEVER,
-) -> Mechanisms:
+) -> LearnedMechanisms:
     """The mechanisms of the variables that some row does not show.
 
     Parameters
@@ -58,7 +58,7 @@ def mechanisms_of(
         A third of the time that is left may go into learning them.
     """
     if missingness is None or not table.partially_observed:
-        return Mechanisms(None)
+        return LearnedMechanisms(None)
     graph: MissingnessGraph
     notes: tuple[str, ...] = ()
     if missingness == "learn":
@@ -67,7 +67,7 @@ def mechanisms_of(
         try:
             graph = learn_missingness(network, rows, deadline=soon)
         except OutOfTimeError:
-            return Mechanisms(None, notes=(NO_TIME,))
+            return LearnedMechanisms(None, notes=(NO_TIME,))
     elif isinstance(missingness, str | MissingnessGraph):
         graph = MissingnessGraph.parse(str(missingness), network)
         notes = graph.check_data(table)
@@ -87,4 +87,4 @@ def mechanisms_of(
             f"the mechanisms of {', '.join(unseen)} look at values that are missing themselves: "
             "the score takes them in as nodes.",
         )
-    return Mechanisms(graph, unseen or bidirected, notes)
+    return LearnedMechanisms(graph, unseen or bidirected, notes)

@@ -31,7 +31,7 @@ import numpy as np
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
 from lacunet.structure.gains import nlogn, xlogx
-from lacunet.structure.rows import Integers, Rows
+from lacunet.structure.rows import CodedRows, Integers
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
 BATCH = 2**19  # keys that are counted at once
@@ -97,7 +97,7 @@ def parent_sets(
     child: int,
     candidates: Sequence[int],
     required: frozenset[int],
-    rows: Rows,
+    rows: CodedRows,
     score: Score,
     max_parents: int,
 ) -> ParentSets:
@@ -177,7 +177,7 @@ class _Family:
     weights: FloatArray | float  # a number where all weigh the same
 
     @classmethod
-    def of(cls, child: int, candidates: Sequence[int], rows: Rows, total: float) -> _Family:
+    def of(cls, child: int, candidates: Sequence[int], rows: CodedRows, total: float) -> _Family:
         """The configurations of some rows, or the rows themselves where few are equal."""
         scope = [child, *candidates]
         each: FloatArray | float

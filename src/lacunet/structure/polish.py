@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from lacunet.structure.judge import Fit, Judge
+from lacunet.structure.judge import FittedStructure, Judge
 from lacunet.structure.moves import Move, Promises
 from lacunet.structure.search import Constraints, Dag
 
@@ -22,12 +22,12 @@ MOST_SWEEPS = 12
 
 def polished(
     judge: Judge,
-    fit: Fit,
+    fit: FittedStructure,
     limits: Constraints,
     candidates: Sequence[Sequence[int]],
     draws: int,
     rng: np.random.Generator,
-) -> Iterator[Fit]:
+) -> Iterator[FittedStructure]:
     """Ever better structures, until no promising move makes one better; the scores are exact.
 
     Parameters
@@ -67,7 +67,9 @@ def _moves(
     return sorted((move for move in moves if move.promise > -inf), key=lambda move: -move.promise)
 
 
-def _accepted(judge: Judge, fit: Fit, moves: Sequence[Move]) -> tuple[Fit, set[int]]:
+def _accepted(
+    judge: Judge, fit: FittedStructure, moves: Sequence[Move]
+) -> tuple[FittedStructure, set[int]]:
     """The structure after all moves that gain something, and the variables that they changed."""
     changed: set[int] = set()
     for move in moves:
@@ -81,7 +83,7 @@ def _accepted(judge: Judge, fit: Fit, moves: Sequence[Move]) -> tuple[Fit, set[i
     return fit, changed
 
 
-def _closes_a_cycle(fit: Fit, move: Move) -> bool:
+def _closes_a_cycle(fit: FittedStructure, move: Move) -> bool:
     """Whether a move leads from a variable back to it."""
     parents_of = dict(move.steps)
     for node, parents in move.steps:

@@ -33,7 +33,7 @@ def children_of(families: Families) -> Children:
 
 
 @dataclass(frozen=True, eq=False)
-class Patterns:
+class MissingPatterns:
     """The distinct sets of missing values: ``missing[node]`` says which patterns miss a node.
 
     ``of_row`` is the pattern of each row.
@@ -43,7 +43,7 @@ class Patterns:
     of_row: NDArray[np.int64]
 
     @classmethod
-    def of(cls, table: EncodedTable) -> Patterns:
+    def of(cls, table: EncodedTable) -> MissingPatterns:
         """The patterns of some rows."""
         found = patterns_of(table)
         of_row = np.empty(table.rows, np.int64)
@@ -80,7 +80,7 @@ class Region:
 
 
 def region_of(
-    family: Iterable[int], families: Families, children: Children, patterns: Patterns
+    family: Iterable[int], families: Families, children: Children, patterns: MissingPatterns
 ) -> Region:
     """The region of one family of a network."""
     seeds = sorted(family)
@@ -107,7 +107,7 @@ def region_of(
 
 
 def is_barren_somewhere(
-    node: int, families: Families, children: Children, patterns: Patterns
+    node: int, families: Families, children: Children, patterns: MissingPatterns
 ) -> bool:
     """Whether some pattern misses a node and all that follows from it: no count expects it."""
     some = np.flatnonzero(patterns.missing[node])
@@ -121,7 +121,7 @@ class _Growth:
         self,
         families: Families,
         children: Children,
-        patterns: Patterns,
+        patterns: MissingPatterns,
         some: NDArray[np.int64],
     ) -> None:
         self.families, self.children = families, children

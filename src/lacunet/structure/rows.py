@@ -23,7 +23,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CodedRows:
     r"""Codes of every variable, ``sizes[v]`` standing for "not observed".
 
     ``total`` is the weight of all rows, :math:`N`; ``weights`` are the rows' own, None where
@@ -37,7 +37,7 @@ class Rows:
     total: float
 
     @classmethod
-    def of(cls, table: EncodedTable) -> Rows:
+    def of(cls, table: EncodedTable) -> CodedRows:
         """The rows of a table."""
         return cls(
             table.variables,
@@ -48,7 +48,7 @@ class Rows:
         )
 
     @classmethod
-    def stacked(cls, tables: Sequence[EncodedTable]) -> Rows:
+    def stacked(cls, tables: Sequence[EncodedTable]) -> CodedRows:
         """Several completions of one table, as rows that share the weight of one."""
         first = tables[0]
         if len(tables) == 1:
@@ -116,7 +116,7 @@ class Rows:
             return False
         return len(some.configurations(scope)[1]) > some.rows / 2
 
-    def thinned(self, most: int) -> Rows:
+    def thinned(self, most: int) -> CodedRows:
         """At most so many rows, evenly spaced, that stand for all."""
         step = -(-self.rows // most)
         if step == 1:
@@ -125,7 +125,7 @@ class Rows:
         scale = self.rows / len(columns[0])
         weights = None if self.weights is None else self.weights[::step] * scale
         total = self.total / scale if weights is None else float(weights.sum())
-        return Rows(self.variables, columns, self.sizes, weights, total)
+        return CodedRows(self.variables, columns, self.sizes, weights, total)
 
 
 def in_order_of_content(table: EncodedTable) -> EncodedTable:

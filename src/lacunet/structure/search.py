@@ -21,7 +21,7 @@ from lacunet.model.network import FloatArray
 from lacunet.structure.gains import Gains, gain_of, pair_gains
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
 from lacunet.structure.parents import ParentSets, Score, parent_sets
-from lacunet.structure.rows import Rows
+from lacunet.structure.rows import CodedRows
 
 BY_PAIR_GAIN = 9
 BY_CONDITIONAL_GAIN = 4
@@ -114,7 +114,7 @@ def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
 
 
 def better_dags(
-    rows: Rows,
+    rows: CodedRows,
     start: Dag,
     constraints: Constraints,
     score: Score,
@@ -157,12 +157,12 @@ def better_dags(
 class Screen:
     """What candidates are chosen by: gains of some rows, each computed once."""
 
-    rows: Rows
+    rows: CodedRows
     pairs: FloatArray
     known: dict[tuple[int, frozenset[int]], FloatArray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: Rows) -> Screen:
+    def of(cls, rows: CodedRows) -> Screen:
         """The screen of complete rows."""
         some = rows.thinned(SCREENING_ROWS)
         return cls(some, pair_gains(some))
@@ -202,7 +202,7 @@ def _ranked(gains: FloatArray, above: float) -> list[int]:
     return [int(x) for x in order if gains[x] > above]
 
 
-def _conditional_gains(y: int, parents: frozenset[int], rows: Rows) -> FloatArray:
+def _conditional_gains(y: int, parents: frozenset[int], rows: CodedRows) -> FloatArray:
     keys, cells = rows.columns[y].astype(np.int64), rows.sizes[y]
     for node in sorted(parents):
         keys = keys * rows.sizes[node] + rows.columns[node]

@@ -19,7 +19,7 @@ from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.order import Ordered, Scores, search
 from lacunet.structure.parents import Score, parent_sets
-from lacunet.structure.rows import Rows
+from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag, Screen
 
 KICKS = 5
@@ -38,7 +38,7 @@ class Strength:
 
 
 def strengths_of(
-    completions: Sequence[Rows],
+    completions: Sequence[CodedRows],
     dag: Dag,
     constraints: Constraints,
     score: Score,
@@ -83,7 +83,7 @@ def strengths_of(
     }
 
 
-def _reweighted(rows: Rows, rng: np.random.Generator) -> Rows:
+def _reweighted(rows: CodedRows, rng: np.random.Generator) -> CodedRows:
     """The rows with exponential weights; a row that counts for several gets their sum."""
     own = np.ones(rows.rows) if rows.weights is None else rows.weights
     return replace(rows, weights=rng.standard_gamma(own))

@@ -19,7 +19,7 @@ PROPOSED_BINS = "4"
 
 
 @dataclass(frozen=True)
-class Table:
+class ReadColumns:
     """The columns of a table, read once; ``rows`` is how many rows it has."""
 
     rows: int
@@ -33,7 +33,7 @@ class Table:
             return ()
 
 
-def read_columns(data: Data) -> Table:
+def read_columns(data: Data) -> ReadColumns:
     """Look at every column of a table, in bounded memory."""
     source = source_from(data)
     seen = {name: Seen(Said.of(name, data)) for name in source.columns}
@@ -43,15 +43,15 @@ def read_columns(data: Data) -> Table:
             rows += piece.rows
             for name in source.columns:
                 seen[name].add(piece.columns[name])
-    return Table(rows, {name: own.settled() for name, own in seen.items()})
+    return ReadColumns(rows, {name: own.settled() for name, own in seen.items()})
 
 
-def columns_as_data(table: Table) -> dict[str, Any]:
+def columns_as_data(table: ReadColumns) -> dict[str, Any]:
     """What the page shows of each column: values, missing ones, codes, and what is proposed."""
     return {"rows": table.rows, "columns": [_column(table, name) for name in table.seen]}
 
 
-def _column(table: Table, name: str) -> dict[str, Any]:
+def _column(table: ReadColumns, name: str) -> dict[str, Any]:
     seen = table.seen[name]
     proposal, why = _proposal(name, seen)
     return {

@@ -34,7 +34,7 @@ class BusyError(LacunetError):
 
 
 @dataclass
-class Job:
+class CurrentRun:
     """The run that is going on, or that ended last; the one object here that changes."""
 
     number: int
@@ -64,7 +64,7 @@ class Runs:
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder
         folder.mkdir(exist_ok=True)
-        self.job: Job | None = None
+        self.job: CurrentRun | None = None
         self._process: subprocess.Popen[str] | None = None
         self._thread: Thread | None = None
         self._lock = Lock()
@@ -122,7 +122,7 @@ class Runs:
                 raise BusyError(
                     f"another studio in this folder has just begun run {number}.", "try again."
                 ) from None
-            self.job = Job(number, kind)
+            self.job = CurrentRun(number, kind)
             given = (self.job, commands, words, after)
             self._thread = Thread(target=self._run, args=given, daemon=True)
             self._thread.start()
@@ -149,7 +149,7 @@ class Runs:
             self._thread.join(seconds)
 
     def _run(
-        self, job: Job, commands: Sequence[Sequence[str]], words: str, after: After | None
+        self, job: CurrentRun, commands: Sequence[Sequence[str]], words: str, after: After | None
     ) -> None:
         try:
             ended = all(self._carried_out(job, command) for command in commands)
@@ -167,7 +167,7 @@ class Runs:
             job.status = "failed" if job.status == "running" else job.status
         rmtree(self.place(job.number), ignore_errors=True)
 
-    def _carried_out(self, job: Job, command: Sequence[str]) -> bool:
+    def _carried_out(self, job: CurrentRun, command: Sequence[str]) -> bool:
         """Run one command; whether it ended well."""
         with self._lock:
             if job.status != "running":
@@ -191,7 +191,7 @@ class Runs:
                 _take(job, line.rstrip())
         return process.wait() == 0
 
-    def _keep(self, job: Job, commands: Sequence[Sequence[str]], words: str) -> None:
+    def _keep(self, job: CurrentRun, commands: Sequence[Sequence[str]], words: str) -> None:
         about = {
             "number": job.number,
             "kind": job.kind,
@@ -206,7 +206,7 @@ class Runs:
             file.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
 
 
-def _take(job: Job, line: str) -> None:
+def _take(job: CurrentRun, line: str) -> None:
     """A line of a command: how far it is, or something to be said."""
     with suppress(ValueError):
         told = json.loads(line)

@@ -33,7 +33,7 @@ from lacunet.inference.query import query
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.plots import network_figure
-from lacunet.studio.columns import Table, columns_as_data, cut_labels, read_columns
+from lacunet.studio.columns import ReadColumns, columns_as_data, cut_labels, read_columns
 from lacunet.studio.commands import (
     diagnose_words,
     learn_words,
@@ -76,7 +76,7 @@ class Studio:
         self.folder = folder
         self.store = Store(folder.project / "project.json")
         self.runs = Runs(folder.root, folder.project / "runs")
-        self._tables: dict[tuple[object, ...], Table] = {}
+        self._tables: dict[tuple[object, ...], ReadColumns] = {}
         self._results: dict[int, Result | Network] = {}  # the one that was asked last
         self._reading = Lock()
 
@@ -233,7 +233,7 @@ class Studio:
         about = self.folder.table(project.data).stat()
         return (*project.reading, about.st_mtime_ns, about.st_size)
 
-    def _table(self, project: Project) -> Table:
+    def _table(self, project: Project) -> ReadColumns:
         key = self._key(project)
         with self._reading:
             if key not in self._tables:
@@ -258,7 +258,7 @@ def _keep_graph(graph: str, folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Door:
+class Admission:
     """Who is let in: requests to this host, from no other site, with the token."""
 
     host: str
@@ -292,7 +292,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "lacunet", ""
     studio: ClassVar[Studio]
-    door: ClassVar[Door]
+    door: ClassVar[Admission]
 
     def do_GET(self) -> None:
         """Answer what the browser opens, and questions that change nothing."""
@@ -407,7 +407,7 @@ class Server(ThreadingHTTPServer):
         kind = type("StudioHandler", (Handler,), {"studio": studio})
         super().__init__((HOST, port), kind)
         host = f"{HOST}:{self.server_address[1]}"
-        kind.door = Door(host, token)  # type: ignore[attr-defined]
+        kind.door = Admission(host, token)  # type: ignore[attr-defined]
         self.token = token
         self.address = f"http://{host}/?token={token}"
 

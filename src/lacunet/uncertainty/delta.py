@@ -35,7 +35,7 @@ JEFFREYS = 0.5
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnsweredQuery:
     """A query, its answer, and the derivative of each answer by the CPTs it depends on.
 
     ``network`` is the one after ``do``, and ``evidence`` holds what was done as well.
@@ -57,7 +57,7 @@ class Asked:
         scope: Scope,
         evidence: Mapping[str, object] = NOTHING,
         do: Mapping[str, object] = NOTHING,
-    ) -> Asked:
+    ) -> AnsweredQuery:
         """Ask, and ask again given each answer."""
         network, evidence = after_doing(network, evidence, do)
         (answer,) = joint_marginals(network, [scope], evidence)
@@ -96,13 +96,13 @@ class Covariance(Protocol):
         """The degrees of freedom of the variances."""
         ...
 
-    def variances(self, asked: Asked) -> FloatArray:
+    def variances(self, asked: AnsweredQuery) -> FloatArray:
         """The variance that each cell of an answer has by the rows alone."""
         ...
 
 
 def query_spread(
-    asked: Asked, covariance: Covariance, rates_of: Mapping[str, FloatArray], total: float
+    asked: AnsweredQuery, covariance: Covariance, rates_of: Mapping[str, FloatArray], total: float
 ) -> Spread:
     """The spread of an answer.
 
@@ -123,7 +123,7 @@ def query_spread(
     return Spread(answer, _by_rows_alone(asked, rates_of), sizes, covariance.degrees)
 
 
-def _by_rows_alone(asked: Asked, rates_of: Mapping[str, FloatArray]) -> FloatArray:
+def _by_rows_alone(asked: AnsweredQuery, rates_of: Mapping[str, FloatArray]) -> FloatArray:
     """The answer without the prior's pull; the answer itself where rows do not give one."""
     tables = {}
     for cpt in asked.network.cpts:
@@ -151,7 +151,7 @@ def centred(gradient: FloatArray, cpt: FloatArray, rows: FloatArray) -> FloatArr
 
 
 def pseudo_variances(
-    asked: Asked, rows_of: Mapping[str, FloatArray], pseudo_of: Mapping[str, FloatArray]
+    asked: AnsweredQuery, rows_of: Mapping[str, FloatArray], pseudo_of: Mapping[str, FloatArray]
 ) -> FloatArray:
     """What the pseudo-counts of all CPT rows add to the variance of each answer.
 
@@ -169,7 +169,7 @@ def pseudo_variances(
 
 
 def without_prior(
-    asked: Asked,
+    asked: AnsweredQuery,
     variance: FloatArray,
     rows_of: Mapping[str, FloatArray],
     pseudo_of: Mapping[str, FloatArray],

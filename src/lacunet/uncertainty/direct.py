@@ -25,7 +25,7 @@ import numpy as np
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.influence import Influence
-from lacunet.uncertainty.delta import Asked, centred, pseudo_variances, without_prior
+from lacunet.uncertainty.delta import AnsweredQuery, centred, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 
@@ -87,7 +87,7 @@ class Uncorrelated:
     pseudo_of: Mapping[str, FloatArray]
     degrees: ClassVar[float] = np.inf
 
-    def variances(self, asked: Asked) -> FloatArray:
+    def variances(self, asked: AnsweredQuery) -> FloatArray:
         """The variance of each cell of an answer."""
         names = dict.fromkeys(name for one in asked.gradients for name in one)
         squares_of = {name: self.counts_of[name].squares() for name in names}

@@ -32,7 +32,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws
 from lacunet.model.labelled import Library, frame_of
 from lacunet.model.network import FloatArray, Network
-from lacunet.uncertainty.delta import Asked
+from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
 from lacunet.wording import finite, text_table
 
@@ -352,7 +352,9 @@ def _by_network(
         more = ("No intervals: learn with intervals=True.",) if is_learned else ()
         return _Numbers(probabilities, None, None, (AS_CAUSES, *more))
     uncertainty = source.require_intervals()
-    asked = [Asked.of(network, (target,), given, {do: state}) for state in network.states(do)]
+    asked = [
+        AnsweredQuery.of(network, (target,), given, {do: state}) for state in network.states(do)
+    ]
     together = _Together.of(asked)
     variances = uncertainty.covariance.variances(together).reshape(together.shape)
     sums, gaps = variances  # of p_x + p_w, and of p_x - p_w
@@ -369,12 +371,12 @@ class _Together:
     """
 
     network: Network
-    asked: tuple[Asked, ...]
+    asked: tuple[AnsweredQuery, ...]
     gradients: tuple[Mapping[str, FloatArray], ...]
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, asked: Sequence[Asked]) -> _Together:
+    def of(cls, asked: Sequence[AnsweredQuery]) -> _Together:
         outcomes, states = len(asked[0].gradients), len(asked)
         gradients = [
             _added(asked[x].gradients[y], asked[w].gradients[y], sign)

@@ -30,7 +30,7 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.layout import Layout
-from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
+from lacunet.uncertainty.delta import AnsweredQuery, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
@@ -232,7 +232,7 @@ class EmSpreads:
     weak_directions: tuple[Direction, ...]
     degrees: ClassVar[float] = np.inf
 
-    def variances(self, asked: Asked) -> FloatArray:
+    def variances(self, asked: AnsweredQuery) -> FloatArray:
         """The variance of each cell of an answer; infinite if a lost direction moves it.
 
         Without a prior, only CPT rows that have nothing free count pseudo-rows.

@@ -21,7 +21,7 @@ import numpy as np
 
 from lacunet.inference.joint import family_marginals
 from lacunet.model.network import FloatArray, Network
-from lacunet.uncertainty.delta import Asked, pseudo_variances, without_prior
+from lacunet.uncertainty.delta import AnsweredQuery, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
@@ -85,7 +85,7 @@ class Replicates:
             for name in self.network.variables
         }
 
-    def variances(self, asked: Asked) -> FloatArray:
+    def variances(self, asked: AnsweredQuery) -> FloatArray:
         """The variance of each cell of an answer: every replicate is asked."""
         variance = self.variance(asked.of_network)
         joint_of = family_marginals(self.network)

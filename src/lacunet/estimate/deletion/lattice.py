@@ -32,14 +32,14 @@ AGGREGATIONS: tuple[Aggregation, ...] = ("inverse-variance", "mean", "median", "
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanAndVariance:
     """A mean and the variance it is known with, for each cell."""
 
     mean: FloatArray
     variance: FloatArray
 
 
-CERTAIN = Estimate(np.array(1.0), np.array(0.0))  # the joint of no variables
+CERTAIN = MeanAndVariance(np.array(1.0), np.array(0.0))  # the joint of no variables
 
 
 def lattice(
@@ -58,7 +58,7 @@ def lattice(
     aggregation
         How the candidates are merged.
     """
-    estimate_of: dict[Axes, Estimate] = {(): CERTAIN}
+    estimate_of: dict[Axes, MeanAndVariance] = {(): CERTAIN}
     for subset in subsets(len(sizes)):
         part = number(subset, subset)  # n(s)
         candidates = (
@@ -82,7 +82,7 @@ def subsets(size: int) -> Iterator[Axes]:
         yield from combinations(range(size), length)
 
 
-def conditional(part: FloatArray, whole: FloatArray, states: int) -> Estimate:
+def conditional(part: FloatArray, whole: FloatArray, states: int) -> MeanAndVariance:
     r"""The share ``part / whole`` and the variance of that mean.
 
     .. math::
@@ -106,10 +106,10 @@ def conditional(part: FloatArray, whole: FloatArray, states: int) -> Estimate:
     spread = np.where((share == 0) | (share == 1), 1.0, spread)
     degrees = np.where(whole > 1, whole - 1, 1)
     variance = np.where(whole > 1, spread / degrees, 0.5)
-    return Estimate(share, np.where(known, variance, share * (1 - share)))
+    return MeanAndVariance(share, np.where(known, variance, share * (1 - share)))
 
 
-def candidate(factor: Estimate, rest: Estimate) -> Estimate:
+def candidate(factor: MeanAndVariance, rest: MeanAndVariance) -> MeanAndVariance:
     r"""The product of two independent estimates.
 
     .. math::
@@ -120,10 +120,10 @@ def candidate(factor: Estimate, rest: Estimate) -> Estimate:
         + factor.variance * rest.mean**2
         + rest.variance * factor.mean**2
     )
-    return Estimate(factor.mean * rest.mean, variance)
+    return MeanAndVariance(factor.mean * rest.mean, variance)
 
 
-def merged(candidates: Iterator[Estimate], aggregation: Aggregation) -> Estimate:
+def merged(candidates: Iterator[MeanAndVariance], aggregation: Aggregation) -> MeanAndVariance:
     """One estimate from several of the same quantity.
 
     The candidates are taken one after the other: each is as large as the result. A candidate
@@ -136,32 +136,38 @@ def merged(candidates: Iterator[Estimate], aggregation: Aggregation) -> Estimate
     found = list(candidates)
     means = np.stack([one.mean for one in found])
     variance = np.mean([one.variance for one in found], axis=0)
-    return Estimate(np.mean(means, 0) if aggregation == "mean" else np.median(means, 0), variance)
+    return MeanAndVariance(
+        np.mean(means, 0) if aggregation == "mean" else np.median(means, 0), variance
+    )
 
 
-def _by_inverse_variance(candidates: Iterator[Estimate]) -> Estimate:
+def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVariance:
     total: FloatArray | float = 0.0
     weighted: FloatArray | float = 0.0
-    sure = Estimate(np.array(0.0), np.array(0.0))  # sum and number of the certain ones
+    sure = MeanAndVariance(np.array(0.0), np.array(0.0))  # sum and number of the certain ones
     for one in candidates:
         certain = one.variance == 0
         precision = np.divide(1, one.variance, out=np.zeros_like(one.variance), where=~certain)
         total = total + precision
         weighted = weighted + precision * one.mean
         if certain.any():
-            sure = Estimate(sure.mean + np.where(certain, one.mean, 0.0), sure.variance + certain)
+            sure = MeanAndVariance(
+                sure.mean + np.where(certain, one.mean, 0.0), sure.variance + certain
+            )
     is_sure = sure.variance > 0
     mean = np.divide(weighted, total, out=np.zeros_like(weighted), where=np.asarray(total) > 0)
     variance = np.divide(1, total, out=np.zeros_like(weighted), where=np.asarray(total) > 0)
     if not is_sure.any():
-        return Estimate(mean, variance)
+        return MeanAndVariance(mean, variance)
     share = np.divide(sure.mean, sure.variance, out=np.zeros_like(mean), where=is_sure)
-    return Estimate(np.where(is_sure, share, mean), np.where(is_sure, 0.0, variance))
+    return MeanAndVariance(np.where(is_sure, share, mean), np.where(is_sure, 0.0, variance))
 
 
-def _less_variable(one: Estimate, two: Estimate) -> Estimate:
+def _less_variable(one: MeanAndVariance, two: MeanAndVariance) -> MeanAndVariance:
     keep = one.variance <= two.variance
-    return Estimate(np.where(keep, one.mean, two.mean), np.where(keep, one.variance, two.variance))
+    return MeanAndVariance(
+        np.where(keep, one.mean, two.mean), np.where(keep, one.variance, two.variance)
+    )
 
 
 def lattice_cells(sizes: Sequence[int]) -> int:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
-from lacunet.estimate.em.start import Rows, log_prior, maximise
+from lacunet.estimate.em.start import CptRows, log_prior, maximise
 from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
 from lacunet.inference.errors import ImpossibleDataError
@@ -129,7 +129,7 @@ def climb(
     found = Climb.at_start(start)
     reason = ""
     parts = np.ones(engine.problems.parts) if parts is None else parts
-    prior = Rows.of(engine.problems.layout).concentrations(prior)
+    prior = CptRows.of(engine.problems.layout).concentrations(prior)
     try:
         for at in _Climbing(engine, prior, limits, parts).iterates(start):
             found, reason = at, at.reason
@@ -154,7 +154,7 @@ class _Climbing:
 
     def iterates(self, start: FloatArray) -> Iterator[Climb]:
         """The climb after each iteration; the last has a reason."""
-        limits, rows = self.limits, Rows.of(self.engine.problems.layout)
+        limits, rows = self.limits, CptRows.of(self.engine.problems.layout)
         past: list[Step] = []
         done, longest = 0, LONGEST_AT_FIRST
         here = self._look(Climb.at_start(start, _reason(limits, 0, np.inf)))
@@ -181,7 +181,7 @@ class _Climbing:
             here = self._look(plain)
             yield here
 
-    def _stepped(self, here: Climb, rows: Rows, done: int) -> Climb:
+    def _stepped(self, here: Climb, rows: CptRows, done: int) -> Climb:
         """One plain step on, not yet looked at."""
         assert here.expected is not None
         after = maximise(here.expected, rows, self.prior)
@@ -239,7 +239,7 @@ def remembered(past: list[Step], step: Step) -> list[Step]:
 
 
 def extrapolated(
-    past: Sequence[Step], weights: FloatArray, rows: Rows, longest: float
+    past: Sequence[Step], weights: FloatArray, rows: CptRows, longest: float
 ) -> tuple[FloatArray, float]:
     """The cells that plain steps point at, and how many times the last step that is.
 

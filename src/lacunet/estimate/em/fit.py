@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
 from lacunet.estimate.em.heldout import STOPS, fewer_steps
-from lacunet.estimate.em.start import Rows, log_prior, perturbed_cells, random_cells
+from lacunet.estimate.em.start import CptRows, log_prior, perturbed_cells, random_cells
 from lacunet.estimate.method import AGREEMENT, Concentration, agreed
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
@@ -125,7 +125,7 @@ def fit(
     visit
         Called with where each climb on all rows is, at its start and after each iteration.
     """
-    prior = Rows.of(engine.problems.layout).concentrations(prior)
+    prior = CptRows.of(engine.problems.layout).concentrations(prior)
     run = _Run(engine, prior, options, rng, deadline, progress, visit)
     if options.stop == "heldout":
         return run.stopped_by_heldout(seeds)
@@ -193,7 +193,7 @@ class _Run:
         made = [self.climb(first, limits)]
         number = self.number_of_starts(limits.exactly)
         enough = ENOUGH_AGREE if self.options.restarts is None else number
-        starts = _starts(seeds, Rows.of(self.engine.problems.layout), self.rng)
+        starts = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
         while len(made) < number and made[-1].reason not in CUT_SHORT:
             if agreed([climb.log_posterior for climb in made]) >= enough:
                 break
@@ -289,7 +289,7 @@ def _best(made: Sequence[Climb]) -> Fit:
     return Fit(best, starts=starts, gain=best.log_posterior - starts[0])
 
 
-def _starts(seeds: Seeds, rows: Rows, rng: np.random.Generator) -> Iterator[FloatArray]:
+def _starts(seeds: Seeds, rows: CptRows, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Further starts: what hidden variables touch redrawn, or perturbed and random in turn."""
     while True:
         if seeds.redrawn is not None:

@@ -35,7 +35,7 @@ from lacunet.estimate.em.stage import (
     start_stage,
     unseen_of,
 )
-from lacunet.estimate.em.start import Rows, random_cells
+from lacunet.estimate.em.start import CptRows, random_cells
 from lacunet.estimate.method import (
     JACKKNIFE,
     RATE_MATRIX,
@@ -191,7 +191,7 @@ def _random_climbs(climber: Climber, climbed: Climbed, setting: Setting) -> Iter
         return
     options = replace(climber.options, restarts=1)
     for _ in range(STARTS - 1):
-        cells = random_cells(Rows.of(engine.problems.layout), setting.rng)
+        cells = random_cells(CptRows.of(engine.problems.layout), setting.rng)
         yield fit(
             engine,
             Seeds(cells, cells),

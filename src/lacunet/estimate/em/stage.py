@@ -35,7 +35,7 @@ from lacunet.estimate.em.first_fit import prior_of_first_fit
 from lacunet.estimate.em.fit import Fit, Options, Seeds, Visit, fit
 from lacunet.estimate.em.start import (
     START_PRIOR,
-    Rows,
+    CptRows,
     cells_about,
     random_cells,
     tables_of,
@@ -267,7 +267,7 @@ def _seeds(
     setting: Setting,
 ) -> tuple[Seeds, tuple[str, ...]]:
     """The cells to start from, and what to say of them."""
-    rows, start = Rows.of(layout), climber.start
+    rows, start = CptRows.of(layout), climber.start
     if isinstance(start, Network):
         whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
         return Seeds(whole, whole), ()

@@ -25,7 +25,7 @@ SHAKE = 1.0  # standard deviation of the logarithm of a cell of a perturbed star
 
 
 @dataclass(frozen=True)
-class Rows:
+class CptRows:
     """The rows of all CPTs, laid end to end: where each begins and how long it is.
 
     ``possible`` says which cells are not structural zeros; None where all of them are possible.
@@ -36,7 +36,7 @@ class Rows:
     possible: NDArray[np.bool_] | None = None
 
     @classmethod
-    def of(cls, layout: Layout) -> Rows:
+    def of(cls, layout: Layout) -> CptRows:
         """The rows of a layout's CPTs."""
         sizes = np.diff(layout.offsets)
         lengths = np.repeat(layout.cardinalities, sizes // layout.cardinalities)
@@ -70,7 +70,7 @@ class Rows:
         return prior if self.possible is None else np.where(self.possible, prior, 1.0)
 
 
-def maximise(counts: FloatArray, rows: Rows, prior: Concentration) -> FloatArray:
+def maximise(counts: FloatArray, rows: CptRows, prior: Concentration) -> FloatArray:
     r"""The CPTs of highest posterior given expected counts.
 
     .. math::
@@ -105,12 +105,12 @@ def log_prior(cells: FloatArray, prior: Concentration) -> float:
         return float(pseudo @ np.log(cells, out=np.zeros_like(cells), where=pseudo != 0))
 
 
-def random_cells(rows: Rows, rng: np.random.Generator) -> FloatArray:
+def random_cells(rows: CptRows, rng: np.random.Generator) -> FloatArray:
     """CPTs whose rows are drawn uniformly from all distributions."""
     return rows.normalised(rng.standard_exponential(int(rows.lengths.sum())))
 
 
-def perturbed_cells(cells: FloatArray, rows: Rows, rng: np.random.Generator) -> FloatArray:
+def perturbed_cells(cells: FloatArray, rows: CptRows, rng: np.random.Generator) -> FloatArray:
     """CPTs around others: every cell multiplied by a factor of lognormal distribution."""
     return rows.normalised(cells * rng.lognormal(0.0, SHAKE, len(cells)))
 

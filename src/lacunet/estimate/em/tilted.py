@@ -27,7 +27,7 @@ from math import exp
 import numpy as np
 
 from lacunet.estimate.em.climb import Step, extrapolated, remembered
-from lacunet.estimate.em.start import Rows, maximise
+from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
 from lacunet.inference.query import query
@@ -73,11 +73,11 @@ class TiltedRows:
         Steps are extrapolated as long as each leaves less to go than the one before.
         """
         layout = self.engine.problems.layout
-        rows = Rows.of(layout)
+        rows = CptRows.of(layout)
         shows = layout.network.variables[-1]
         shape = layout.network.shape(layout.network.family(shows))
         size = int(np.prod(shape))  # the mechanism comes last
-        own = Rows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
+        own = CptRows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
         ratio = exp(min(max(delta, -FARTHEST), FARTHEST))
         state = self.start.state_index(self.question.mechanism, self.question.tilted_state)
 

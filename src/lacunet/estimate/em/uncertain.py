@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lacunet.estimate.em.start import Rows, maximise
+from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.inference.engine import Engine
 from lacunet.inference.expectation.draw import batches_of, solve
 from lacunet.memory import memory_budget
@@ -30,7 +30,7 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
         Their pseudo-counts.
     """
     layout = engine.problems.layout
-    rows = Rows.of(layout)
+    rows = CptRows.of(layout)
 
     def step(start: FloatArray) -> FloatArray:
         return maximise(engine.expect(start).counts, rows, 1 + pseudo)

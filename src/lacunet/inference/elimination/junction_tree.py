@@ -50,14 +50,14 @@ SMALL_CLIQUE = 2**8  # cells: smaller ones are joined, as a call costs more than
 FEW_FACTORS = 16
 
 
-class Factor(NamedTuple):
+class TreeFactor(NamedTuple):
     """A table with one axis for each variable of its scope."""
 
     scope: Sequence[int]
     table: FloatArray
 
 
-ONE = Factor((), np.ones(()))
+ONE = TreeFactor((), np.ones(()))
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ IMPOSSIBLE = Calibration(-math.inf, ())
 
 
 def calibrate(
-    tree: JunctionTree, factors: Iterable[Factor], wanted: Sequence[Numbers]
+    tree: JunctionTree, factors: Iterable[TreeFactor], wanted: Sequence[Numbers]
 ) -> Calibration:
     """The sum of a product of factors, and its marginals over the scopes wanted.
 
@@ -94,7 +94,7 @@ def calibrate(
     >>> calibrate(junction_tree([0b1], [2]), [coin], [(0,)]).marginals
     (array([0.25, 0.75]),)
     """
-    held: list[list[Factor]] = [[] for _ in tree.cliques]
+    held: list[list[TreeFactor]] = [[] for _ in tree.cliques]
     for factor in factors:
         held[tree.home(factor.scope)].append(factor)
     messages, log_total = _inward(tree, held)
@@ -103,7 +103,9 @@ def calibrate(
     return _outward(tree, held, messages, log_total, wanted)
 
 
-def _inward(tree: JunctionTree, held: list[list[Factor]]) -> tuple[dict[int, FloatArray], float]:
+def _inward(
+    tree: JunctionTree, held: list[list[TreeFactor]]
+) -> tuple[dict[int, FloatArray], float]:
     """The message of each clique to its parent, which then holds it; the scales taken out."""
     messages: dict[int, FloatArray] = {}
     log_scale = 0.0
@@ -119,13 +121,13 @@ def _inward(tree: JunctionTree, held: list[list[Factor]]) -> tuple[dict[int, Flo
             scale += math.log(peak)
         messages[clique] = message
         log_scale += scale
-        held[parent].append(Factor(separator, message))
+        held[parent].append(TreeFactor(separator, message))
     return messages, log_scale
 
 
 def _outward(
     tree: JunctionTree,
-    held: list[list[Factor]],
+    held: list[list[TreeFactor]],
     messages: dict[int, FloatArray],
     log_total: float,
     wanted: Sequence[Numbers],
@@ -150,12 +152,12 @@ def _outward(
             if not total:
                 return IMPOSSIBLE
             log_total += scale + math.log(total)
-        sources = [Factor(scope, belief)]
+        sources = [TreeFactor(scope, belief)]
         for child in hears:
             separator = tree.separators[child]
             heard = _marginal(scope, belief, separator)
-            sources.append(Factor(separator, heard))
-            held[child].append(Factor(separator, _without(heard, messages.pop(child))))
+            sources.append(TreeFactor(separator, heard))
+            held[child].append(TreeFactor(separator, _without(heard, messages.pop(child))))
         for at in reads:  # the smaller the table that it is read off, the better
             holds = [source for source in sources if set(wanted[at]) <= set(source.scope)]
             marginal = _marginal(*min(holds, key=_size), wanted[at])
@@ -185,7 +187,7 @@ def _without(heard: FloatArray, told: FloatArray) -> FloatArray:
 
 
 def _summed(
-    tree: JunctionTree, clique: int, factors: list[Factor], kept: Numbers
+    tree: JunctionTree, clique: int, factors: list[TreeFactor], kept: Numbers
 ) -> tuple[FloatArray, float, float]:
     """The product over a clique, all but the variables kept summed out; its peak, what it lacks.
 
@@ -194,11 +196,13 @@ def _summed(
     """
     scope = tree.cliques[clique]
     axis_of = {variable: axis for axis, variable in enumerate(scope)}
-    tables = [Factor([axis_of[v] for v in own], table) for own, table in factors]
+    tables = [TreeFactor([axis_of[v] for v in own], table) for own, table in factors]
     left = [axis_of[variable] for variable in kept]
     absent = set(axis_of.values()).difference(*[table.scope for table in tables])
     if absent:
-        tables.append(Factor(list(absent), np.ones([tree.sizes[scope[axis]] for axis in absent])))
+        tables.append(
+            TreeFactor(list(absent), np.ones([tree.sizes[scope[axis]] for axis in absent]))
+        )
     if tree.cells[clique] > FEW_CELLS or len(tables) > FEW_FACTORS:
         for axis in range(len(scope)):
             if axis not in left:
@@ -215,7 +219,7 @@ def _summed(
     return message, float(message.max()), log_scale
 
 
-def _einsum(tables: Iterable[Factor], left: Sequence[int]) -> FloatArray:
+def _einsum(tables: Iterable[TreeFactor], left: Sequence[int]) -> FloatArray:
     """The product of some tables, all axes but those left summed out."""
     operands: list[Any] = []
     for axes, table in tables:
@@ -223,7 +227,7 @@ def _einsum(tables: Iterable[Factor], left: Sequence[int]) -> FloatArray:
     return np.asarray(np.einsum(*operands, left))
 
 
-def _multiplied(tables: list[Factor], out: int | None = None) -> Factor:
+def _multiplied(tables: list[TreeFactor], out: int | None = None) -> TreeFactor:
     """The product of some tables, small ones first; one axis summed out with the last of them."""
     product, *rest = sorted(tables, key=_size)
     for table in rest[:-1]:
@@ -231,7 +235,7 @@ def _multiplied(tables: list[Factor], out: int | None = None) -> Factor:
     return _joined(product, rest[-1] if rest else ONE, out)
 
 
-def _joined(one: Factor, two: Factor, out: int | None) -> Factor:
+def _joined(one: TreeFactor, two: TreeFactor, out: int | None) -> TreeFactor:
     """The product of two tables, an axis summed out; the axes are in any order.
 
     Many cells are multiplied at a fraction of the speed if there are ten axes of a few states
@@ -241,7 +245,7 @@ def _joined(one: Factor, two: Factor, out: int | None) -> Factor:
     size_of.update(zip(two.scope, two.table.shape, strict=True))
     left = [axis for axis in size_of if axis != out]
     if math.prod(size_of.values()) <= MANY_CELLS:
-        return Factor(left, _einsum([one, two], left))
+        return TreeFactor(left, _einsum([one, two], left))
     mine, theirs = set(one.scope), set(two.scope)
     parts = (mine & theirs, mine - theirs, theirs - mine)
     blocks = [[axis for axis in left if axis in part] for part in parts]
@@ -253,13 +257,15 @@ def _joined(one: Factor, two: Factor, out: int | None) -> Factor:
         held = sorted(held, key=lambda at: (at < 3, at))  # what is summed out comes first
         places = [scope.index(axis) for at in held for axis in blocks[at]]
         lengths = [math.prod([size_of[axis] for axis in blocks[at]]) for at in held]
-        merged.append(Factor(held, table.transpose(places).reshape(lengths)))
+        merged.append(TreeFactor(held, table.transpose(places).reshape(lengths)))
     left = [axis for block in blocks[:3] for axis in block]
     product = _einsum(merged, [at for at in range(3) if blocks[at]])
-    return Factor(left, product.reshape([size_of[axis] for axis in left]))
+    return TreeFactor(left, product.reshape([size_of[axis] for axis in left]))
 
 
-def _product(tree: JunctionTree, clique: int, factors: list[Factor]) -> tuple[FloatArray, float]:
+def _product(
+    tree: JunctionTree, clique: int, factors: list[TreeFactor]
+) -> tuple[FloatArray, float]:
     """The product of factors over a clique, small ones first; the logarithm of what it lacks."""
     scope = tree.cliques[clique]
     tables = [_aligned(factor, scope) for factor in sorted(factors, key=_size)]
@@ -292,7 +298,7 @@ def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
     return product, log_scale
 
 
-def _size(factor: Factor) -> int:
+def _size(factor: TreeFactor) -> int:
     return factor.table.size
 
 
@@ -300,7 +306,7 @@ def _covers(size: int, other: int) -> bool:
     return other in (1, size)
 
 
-def _aligned(factor: Factor, scope: Numbers) -> FloatArray:
+def _aligned(factor: TreeFactor, scope: Numbers) -> FloatArray:
     """A view of a factor with one axis for each variable of ``scope``, of size one where absent."""
     own = factor.scope
     size_of = dict(zip(own, factor.table.shape, strict=True))

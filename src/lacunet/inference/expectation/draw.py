@@ -23,7 +23,7 @@ import numpy as np
 
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.messages import slice_starts
-from lacunet.inference.expectation.plan import Run, cells_within, runs_of
+from lacunet.inference.expectation.plan import ComponentRun, cells_within, runs_of
 from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING, Structure
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.compile import Problems
@@ -81,7 +81,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedBatch:
     """The messages of a batch, and the log-probability of what each problem shows around it."""
 
     batch: Batch
@@ -112,7 +112,7 @@ def batches_of(problems: Problems, memory: float) -> Iterator[Batch]:
                 yield _batch(problems, run, here)
 
 
-def _batch(problems: Problems, run: Run, here: Integers) -> Batch:
+def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
     structure, component = run.structure, run.component[here]
     lengths = np.diff(structure.of_component)[component]
     first = np.cumsum(lengths) - lengths
@@ -172,7 +172,7 @@ def _strides(structure: Structure, steps: Integers, axes: int) -> Integers:
     return strides.reshape(len(steps), -1, axes)
 
 
-def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> Solved:
+def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> SolvedBatch:
     """Compute all messages of a batch: sums, or the ``best`` if completions are maximised."""
     values = np.empty(batch.cells)
     values[: batch.cpt_cells] = batch.factors.behind(cells)
@@ -186,7 +186,7 @@ def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> Solved:
                 log_scale[shape.node[here]] = logs + np.log(total)
             scaled = message / np.where(total > 0, total, 1)[:, None]
             values[shape.place[here][:, None] + np.arange(message.shape[1])] = scaled
-    return Solved(batch, values, np.add.reduceat(log_scale, batch.first))
+    return SolvedBatch(batch, values, np.add.reduceat(log_scale, batch.first))
 
 
 def _product(values: FloatArray, index: Integers) -> tuple[FloatArray, FloatArray]:
@@ -212,7 +212,9 @@ class Completions:
     state: Integers
 
 
-def completions(solved: Solved, problem: Integers, rng: np.random.Generator | None) -> Completions:
+def completions(
+    solved: SolvedBatch, problem: Integers, rng: np.random.Generator | None
+) -> Completions:
     """A completion of each of some problems: drawn, or the best one if there is no generator.
 
     Parameters
@@ -259,7 +261,7 @@ def _chosen(weights: FloatArray, rng: np.random.Generator | None) -> Integers:
     return drawn_or_last
 
 
-def posteriors(solved: Solved) -> FloatArray:
+def posteriors(solved: SolvedBatch) -> FloatArray:
     """The posterior of every variable of every problem: a row for each node of the batch.
 
     A problem of probability zero has NaN. Rows end with zeros, up to the largest number of states.

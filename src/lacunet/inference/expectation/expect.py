@@ -21,7 +21,7 @@ import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.inference.expectation.plan import Plan
+from lacunet.inference.expectation.plan import EvaluationPlan
 from lacunet.inference.expectation.shards import Shard
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.compile import Problems
@@ -48,7 +48,10 @@ class Expectation:
 
 
 def expect(
-    plan: Plan, cells: FloatArray, parts: FloatArray | None = None, deadline: Deadline = NEVER
+    plan: EvaluationPlan,
+    cells: FloatArray,
+    parts: FloatArray | None = None,
+    deadline: Deadline = NEVER,
 ) -> Expectation:
     r"""The expectation over all planned problems and the complete families.
 
@@ -94,7 +97,9 @@ def complete(problems: Problems, cells: FloatArray) -> FloatArray:
     return np.asarray(found.sum(axis=0))
 
 
-def log_likelihoods(plan: Plan, cells: FloatArray, deadline: Deadline = NEVER) -> FloatArray:
+def log_likelihoods(
+    plan: EvaluationPlan, cells: FloatArray, deadline: Deadline = NEVER
+) -> FloatArray:
     """The observed-data log-likelihood of each part; minus infinity if impossible."""
     logs = complete(plan.problems, cells)
     whole = plan.problems.factors.behind(cells)

@@ -11,7 +11,12 @@ from time import perf_counter
 
 import numpy as np
 
-from lacunet.inference.expectation.plan import BYTES_OF_A_CELL, CELLS_OF_A_SHARD, Plan, plan_of
+from lacunet.inference.expectation.plan import (
+    BYTES_OF_A_CELL,
+    CELLS_OF_A_SHARD,
+    EvaluationPlan,
+    plan_of,
+)
 from lacunet.statistics.problems.compile import Problems
 
 # Measured on Alarm, Water, Munin1, Barley and the 20 x 20 grid, 30% and 90% of the variables
@@ -65,7 +70,7 @@ def forecast(problems: Problems, memory: float) -> Forecast:
     return forecast_of(plan_of(problems, memory))
 
 
-def forecast_of(plan: Plan) -> Forecast:
+def forecast_of(plan: EvaluationPlan) -> Forecast:
     """What an expectation by this plan will cost."""
     problems = plan.problems
     groups = sum(len(shard.groups) for shard in plan.shards)

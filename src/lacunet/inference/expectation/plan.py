@@ -31,7 +31,7 @@ BYTES_OF_A_CLIQUE_CELL = 24  # the product, the next one and its sums
 
 
 @dataclass(frozen=True)
-class Plan:
+class EvaluationPlan:
     """The problems laid out for evaluation; ``left_out`` are those beyond the budget.
 
     ``states`` counts the cells of all cliques, equal ones once, ``reads`` those times the tables
@@ -50,7 +50,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Run:
+class ComponentRun:
     """Some components with their structure, and the problems that have them.
 
     ``component`` numbers each problem's component within the run.
@@ -75,7 +75,7 @@ class Run:
         return size
 
 
-def runs_of(problems: Problems) -> Iterator[Run]:
+def runs_of(problems: Problems) -> Iterator[ComponentRun]:
     """The components in runs, smallest first, ordered for elimination."""
     lengths = problems.members.lengths
     order = np.argsort(lengths, kind="stable")
@@ -93,7 +93,7 @@ def runs_of(problems: Problems) -> Iterator[Run]:
                 problems.members.take(chosen),
                 problems.boundaries.take(chosen),
             )
-            yield Run(structure, by_rank[start:stop], ranks[start:stop] - components[0])
+            yield ComponentRun(structure, by_rank[start:stop], ranks[start:stop] - components[0])
 
 
 def cells_within(memory: float) -> float:
@@ -106,7 +106,7 @@ def plan_of(
     memory: float,
     progress: Progress = silent,
     deadline: Deadline = NEVER,
-) -> Plan:
+) -> EvaluationPlan:
     """Lay out the problems for evaluation.
 
     Parameters
@@ -129,10 +129,12 @@ def plan_of(
             cost += own
         progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
     none = np.zeros(0, dtype=np.int64)
-    return Plan(problems, tuple(shards), np.concatenate([none, *left_out]), *cost.tolist())
+    return EvaluationPlan(
+        problems, tuple(shards), np.concatenate([none, *left_out]), *cost.tolist()
+    )
 
 
-def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
+def _parts(run: ComponentRun, chosen: Integers, memory: float) -> Iterator[Integers]:
     """Cut the chosen problems of a run so that each part has a bounded number of cells."""
     limit = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
     part = np.cumsum(run.cells[run.component[chosen]]) // limit
@@ -142,7 +144,7 @@ def _parts(run: Run, chosen: Integers, memory: float) -> Iterator[Integers]:
 
 
 def _shard(
-    problems: Problems, run: Run, part: Integers, spare: float, is_lean: bool
+    problems: Problems, run: ComponentRun, part: Integers, spare: float, is_lean: bool
 ) -> tuple[Shard, FloatArray]:
     """The shard of some problems of a run; its states, its reads and the bytes of its indices."""
     messages = messages_of(problems, run.structure, run.problems[part], run.component[part])

@@ -27,7 +27,7 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import is_generic
-from lacunet.missingness.identified.sets import Fit, best_fit, ends_of, freedom, lifted_near
+from lacunet.missingness.identified.sets import BestModels, best_fit, ends_of, freedom, lifted_near
 from lacunet.missingness.independence import holm
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.separation.drawing import Drawing
@@ -197,7 +197,7 @@ def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Draw
             yield cause, mechanism, wide
 
 
-def _answers(graph: Drawing, asked: Asked, fit: Fit) -> tuple[FloatArray, FloatArray]:
+def _answers(graph: Drawing, asked: Asked, fit: BestModels) -> tuple[FloatArray, FloatArray]:
     """The lowest and highest answers of the models that fit best."""
     if is_generic(graph, asked):
         answer = fit.answer(asked)

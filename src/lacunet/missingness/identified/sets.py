@@ -97,7 +97,7 @@ def lifted_near(graph: Drawing, asked: Asked) -> Lifted:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class BestModels:
     """The models that fit rows best: their manifest ``law``, one of them, and ``starts`` near by.
 
     ``scale`` makes variances of shares from those of one row.
@@ -124,13 +124,13 @@ class Fit:
         return model.query(model.factors(self.best), asked).reshape(shape)
 
 
-def best_fit(model: Lifted, table: EncodedTable) -> Fit:
+def best_fit(model: Lifted, table: EncodedTable) -> BestModels:
     """The models of a graph that fit the rows of a table best."""
     rows = distinct_rows(table, model.grid.submodel.graph.variables)
     counts = manifest_counts(model.grid, rows)
     law, best, starts = _same_law(model, counts)
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
-    return Fit(model, counts, law, best, starts, scale, rows.scope)
+    return BestModels(model, counts, law, best, starts, scale, rows.scope)
 
 
 def freedom(model: Lifted) -> int:
@@ -140,7 +140,7 @@ def freedom(model: Lifted) -> int:
     return int(np.linalg.matrix_rank(slopes, tol=1e-9 * float(np.abs(slopes).max())))
 
 
-def ends_of(fit: Fit, asked: Asked) -> IdentifiedSet:
+def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
     """Both ends of the identified set of every cell of a query, axes as the query's."""
     model, law = fit.model, fit.law
     restored = [_restored(model, weights, law) for weights in fit.starts]

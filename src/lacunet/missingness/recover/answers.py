@@ -15,7 +15,7 @@ from lacunet.estimands.patterns import NoSelfCensoring
 from lacunet.estimands.terms import Factor, InPopulation, Inverted, Product, SumOut, Term, Widened
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.recover.chain import (
-    Found,
+    FoundTerm,
     Known,
     censors_itself,
     find_term,
@@ -310,7 +310,7 @@ def _size_words(term: NoSelfCensoring) -> str:
     )
 
 
-def _tried(found: Found) -> str:
+def _tried(found: FoundTerm) -> str:
     cut = "; the search was cut short (effort= or --effort raises it)" if found.is_cut_short else ""
     return (
         f"no estimand was found and no proof that there is none: {found.steps} queries were tried "

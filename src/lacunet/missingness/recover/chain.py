@@ -51,7 +51,7 @@ TERMS = 8  # estimands of other forms, likewise
 
 
 @dataclass
-class Search:
+class TermSearch:
     """What one search has solved and how far it has failed; local to `find_term`."""
 
     graph: MixedGraph
@@ -62,7 +62,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundTerm:
     """An estimand, if the rules give one; the queries looked at; whether work ran out."""
 
     term: Term | None
@@ -70,20 +70,20 @@ class Found:
     is_cut_short: bool = False
 
 
-def find_term(graph: MixedGraph, query: Query, known: Known = ()) -> Found:
+def find_term(graph: MixedGraph, query: Query, known: Known = ()) -> FoundTerm:
     """Look for an estimand of a query as far as the graph's meter allows.
 
     ``known`` are sets of variables whose law in the population is known from elsewhere.
     """
-    search = Search(graph, known)
+    search = TermSearch(graph, known)
     try:
         for depth in range(LEVELS):
             term = _solve(search, query, depth)
             if term is not None:
-                return Found(term, search.steps)
+                return FoundTerm(term, search.steps)
     except OutOfWork:
-        return Found(None, search.steps, True)
-    return Found(None, search.steps)
+        return FoundTerm(None, search.steps, True)
+    return FoundTerm(None, search.steps)
 
 
 def other_terms(graph: MixedGraph, term: Term, known: Known = ()) -> tuple[Term, ...]:
@@ -94,7 +94,7 @@ def other_terms(graph: MixedGraph, term: Term, known: Known = ()) -> tuple[Term,
     if isinstance(term, Factor) and not term.sample.weights:
         return ()
     query = Query(frozenset(term.target), frozenset(term.given), frozenset(term.do))
-    search, simple = Search(graph, known), simplified(graph, query)
+    search, simple = TermSearch(graph, known), simplified(graph, query)
     others: list[Term] = []
     try:
         for found in _attempts(search, simple, 1):
@@ -134,7 +134,7 @@ def censors_itself(graph: MixedGraph, name: str) -> bool:
     return own in graph.children[name] or own in graph.siblings[name]
 
 
-def _solve(search: Search, query: Query, depth: int) -> Term | None:
+def _solve(search: TermSearch, query: Query, depth: int) -> Term | None:
     """An estimand, no deeper than ``depth``; what was solved or has failed is remembered."""
     graph = search.graph
     graph.meter.charge(1)
@@ -168,7 +168,7 @@ def _as_asked(graph: MixedGraph, query: Query, term: Term) -> Term:
     return Widened(term.target, given, do, term)
 
 
-def _attempts(search: Search, query: Query, depth: int) -> Iterator[Term]:
+def _attempts(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     if query.do:
         yield from _effects(search, query, depth)
     else:
@@ -188,14 +188,14 @@ def _attempts(search: Search, query: Query, depth: int) -> Iterator[Term]:
             yield from _inverted(search, query, below)
 
 
-def _in_population(search: Search, query: Query) -> Iterator[Term]:
+def _in_population(search: TermSearch, query: Query) -> Iterator[Term]:
     named = search.graph.named
     for names in search.known:
         if query.names <= names:
             yield InPopulation(named(query.target), named(query.given), named(names))
 
 
-def _effects(search: Search, query: Query, depth: int) -> Iterator[Term]:
+def _effects(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     """An effect from queries without interventions: by adjustment, then by districts."""
     graph = search.graph
     for more in adjustment_sets(graph, query):
@@ -203,13 +203,13 @@ def _effects(search: Search, query: Query, depth: int) -> Iterator[Term]:
     yield from by_districts(graph, query, lambda part: _solve(search, part, depth))
 
 
-def _standardised(search: Search, query: Query, more: Names, depth: int) -> Iterator[Term]:
+def _standardised(search: TermSearch, query: Query, more: Names, depth: int) -> Iterator[Term]:
     r""":math:`P(a \mid b, do(c)) = \sum_z P(a \mid b, c, z) \, P(z \mid b)`."""
     for product in _multiplied(search, query, query.target, more, depth):
         yield SumOut(search.graph.named(query.target), product.given, product)
 
 
-def _dropped(search: Search, query: Query, depth: int) -> Iterator[Term]:
+def _dropped(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
     for name in graph.named(query.given):
         if needs_no_observation(graph, query, name):
@@ -218,7 +218,7 @@ def _dropped(search: Search, query: Query, depth: int) -> Iterator[Term]:
                 yield _as_asked(graph, query, term)
 
 
-def _split(search: Search, query: Query, depth: int) -> Iterator[Term]:
+def _split(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     names = search.graph.named(query.target)
     for size in range(1, len(names)):
         for chosen in combinations(names, size):
@@ -227,14 +227,14 @@ def _split(search: Search, query: Query, depth: int) -> Iterator[Term]:
 
 
 def _multiplied(
-    search: Search, query: Query, first: Names, second: Names, depth: int
+    search: TermSearch, query: Query, first: Names, second: Names, depth: int
 ) -> Iterator[Term]:
     one = query._replace(target=first, given=second | query.given)
     for parts in _both(search, one, query._replace(target=second), depth):
         yield Product.of(*parts)
 
 
-def _both(search: Search, one: Query, two: Query, depth: int) -> Iterator[tuple[Term, Term]]:
+def _both(search: TermSearch, one: Query, two: Query, depth: int) -> Iterator[tuple[Term, Term]]:
     """The estimands of two queries, if there are both; the second is asked only then."""
     first = _solve(search, one, depth)
     second = None if first is None else _solve(search, two, depth)
@@ -242,7 +242,7 @@ def _both(search: Search, one: Query, two: Query, depth: int) -> Iterator[tuple[
         yield first, second
 
 
-def _conditioned(search: Search, query: Query, depth: int) -> Iterator[Term]:
+def _conditioned(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     names = search.graph.named(query.given)
     for size in range(1, len(names) + 1):
         for chosen in combinations(names, size):
@@ -253,7 +253,7 @@ def _conditioned(search: Search, query: Query, depth: int) -> Iterator[Term]:
                 yield Conditioned(search.graph.named(query.target), names, term)
 
 
-def _summed(search: Search, query: Query, depth: int) -> Iterator[Term]:
+def _summed(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
     for size in (1, 2):
         for chosen in combinations(_helpers(graph, query.names), size):
@@ -264,7 +264,7 @@ def _summed(search: Search, query: Query, depth: int) -> Iterator[Term]:
                 yield SumOut(graph.named(query.target), term.given, term)
 
 
-def _inverted(search: Search, query: Query, depth: int) -> Iterator[Term]:
+def _inverted(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
     for helper in _helpers(graph, query.names):
         more = frozenset({helper})

@@ -17,7 +17,7 @@ from lacunet.pages.live import Behind
 from lacunet.pages.notebook import Page
 from lacunet.pages.provenance import Provenance
 from lacunet.report.learned.page import page
-from lacunet.report.network import Side, pair_page
+from lacunet.report.network import ShownNetwork, pair_page
 
 LEVEL = 0.95
 
@@ -77,12 +77,12 @@ def _labels(first: Result, second: Any) -> tuple[str, str]:
     return (methods[0], methods[1]) if methods[0] != methods[1] else ("first", "second")
 
 
-def _side(label: str, one: Any) -> Side:
+def _side(label: str, one: Any) -> ShownNetwork:
     network = as_network(one)
     if not isinstance(one, Result):
-        return Side(label, network)
+        return ShownNetwork(label, network)
     rows = {name: rows_behind(one.families[name]) for name in network.variables}
-    return Side(label, network, Behind(rows))
+    return ShownNetwork(label, network, Behind(rows))
 
 
 def _here() -> Provenance:

@@ -310,7 +310,7 @@ LONGEST_DIRECT_KEY = 62  # variables whose pattern fits one non-negative integer
 
 
 @dataclass(frozen=True)
-class Patterns:
+class DistinctPatterns:
     """The distinct patterns: which variables each misses, and the rows that have it."""
 
     missing: NDArray[np.bool_]
@@ -318,7 +318,7 @@ class Patterns:
 
 
 @dataclass(frozen=True)
-class Components:
+class PatternComponents:
     """The distinct components with their boundaries, and every occurrence in a pattern."""
 
     members: Ragged
@@ -327,7 +327,7 @@ class Components:
     pattern: Integers
 
 
-def patterns_of(table: EncodedTable) -> Patterns:
+def patterns_of(table: EncodedTable) -> DistinctPatterns:
     """The distinct patterns of missing variables among the rows."""
     place_of = {name: place for place, name in enumerate(table.variables)}
     partial = table.partially_observed
@@ -340,7 +340,9 @@ def patterns_of(table: EncodedTable) -> Patterns:
     missing[:, [place_of[name] for name in partial]] = bits
     small = group.astype(np.uint16) if len(bits) < 2**16 else group
     order = np.argsort(small, kind="stable")
-    return Patterns(missing, Ragged.of_lengths(np.bincount(group, minlength=len(bits)), order))
+    return DistinctPatterns(
+        missing, Ragged.of_lengths(np.bincount(group, minlength=len(bits)), order)
+    )
 
 
 def _bit_keys(table: EncodedTable) -> Integers:
@@ -366,8 +368,8 @@ def _hashed_patterns(table: EncodedTable) -> tuple[NDArray[np.bool_], Integers]:
 
 
 def components_of(
-    patterns: Patterns, layout: Layout, prune: bool, asked: Integers | None = None
-) -> Components:
+    patterns: DistinctPatterns, layout: Layout, prune: bool, asked: Integers | None = None
+) -> PatternComponents:
     """The connected components of what each pattern misses, with their boundaries.
 
     Parameters
@@ -393,7 +395,7 @@ def components_of(
     first, group = distinct_rows(side_by_side(members, touching), members.lengths)
     members = members.take(first)
     families = side_by_side(members, touching.take(first))
-    return Components(members, _boundaries(members, families, layout), group, pattern)
+    return PatternComponents(members, _boundaries(members, families, layout), group, pattern)
 
 
 def _barren(
@@ -464,7 +466,10 @@ class Values:
 
 
 def boundary_values(
-    table: EncodedTable, weighing: Weighing, patterns: Patterns, components: Components
+    table: EncodedTable,
+    weighing: Weighing,
+    patterns: DistinctPatterns,
+    components: PatternComponents,
 ) -> Values:
     """The distinct values of every component's boundary, with their weights."""
     rows_of_pattern = patterns.rows.lengths
@@ -527,8 +532,8 @@ def _rectangle(states: NDArray[np.int64]) -> Ragged:
 def _of_rare(
     table: EncodedTable,
     weighing: Weighing,
-    patterns: Patterns,
-    components: Components,
+    patterns: DistinctPatterns,
+    components: PatternComponents,
     is_rare: NDArray[np.bool_],
 ) -> Values:
     """Every row's value of the boundaries of its rare components, made distinct."""

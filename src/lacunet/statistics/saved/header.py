@@ -20,7 +20,7 @@ from lacunet.statistics.errors import CountedTwiceError, StatisticsError
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.saved.parts import (
     Block,
-    Part,
+    CountedPart,
     check_distinct,
     unnamed_part,
 )
@@ -65,7 +65,7 @@ class Header:
         return tuple(name for name in self.network.variables if self.missing_of[name])
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[CountedPart, ...]:
         """All parts, whether or not they can be told apart."""
         return tuple(part for block in self.blocks for part in block)
 
@@ -156,7 +156,7 @@ class Header:
         rows = told["rows"]
         if version == 1:  # which had no parts
             told = {**told, "data": ""}
-            blocks: tuple[Block, ...] = ((Part(seal(told)[:16], name, rows),),)
+            blocks: tuple[Block, ...] = ((CountedPart(seal(told)[:16], name, rows),),)
         else:
             blocks = checked_blocks(told.get("parts"), rows)
         if not isinstance(told.get("data"), str):

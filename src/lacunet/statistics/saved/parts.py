@@ -27,7 +27,7 @@ MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
-class Part:
+class CountedPart:
     """What was counted at one time.
 
     ``name`` are the files that were read, or what the user called it (``is_named``).
@@ -42,7 +42,7 @@ class Part:
         return f"{self.name or 'a part without a name'} ({counted(self.rows, 'row')}, {self.id})"
 
 
-Block = tuple[Part, ...]  # parts that were added up; they can be told apart no longer
+Block = tuple[CountedPart, ...]  # parts that were added up; they can be told apart no longer
 
 
 def name_of(data: Any, given: str | None) -> str:
@@ -77,15 +77,15 @@ class Fingerprint:
             own = _mixed(packed ^ np.uint64(MULTIPLIERS[at])) * copies
             self.sums[at] = (self.sums[at] + int(own.sum(dtype=np.uint64))) % 2**64
 
-    def part(self, name: str, *, rows: int, total: float, is_named: bool) -> Part:
+    def part(self, name: str, *, rows: int, total: float, is_named: bool) -> CountedPart:
         """The part that was added."""
         told = f"{name}\n{self.sums}\n{rows}\n{total:.9g}"
-        return Part(sha256(told.encode()).hexdigest()[:16], name, rows, is_named)
+        return CountedPart(sha256(told.encode()).hexdigest()[:16], name, rows, is_named)
 
 
-def unnamed_part(rows: int) -> Part:
+def unnamed_part(rows: int) -> CountedPart:
     """A part of rows that no file holds: it is equal to no other."""
-    return Part(uuid4().hex[:16], "", rows)
+    return CountedPart(uuid4().hex[:16], "", rows)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import SetsOf
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.saved.parts import Block, Part
+from lacunet.statistics.saved.parts import Block, CountedPart
 
 CLOSE = 1e-9  # relative: sums of weights are made in any order
 SAFE = 2**53  # whole numbers up to here are floating-point numbers too
@@ -140,13 +140,13 @@ def checked_blocks(told: Any, rows: int) -> tuple[Block, ...]:
     return blocks
 
 
-def _checked_part(told: Any) -> Part:
+def _checked_part(told: Any) -> CountedPart:
     if not isinstance(told, dict) or set(told) != {"id", "name", "rows", "named"}:
         refuse("a part is not described as it should be")
     texts = isinstance(told["id"], str) and isinstance(told["name"], str)
     if not texts or not _is_count(told["rows"], SAFE) or not isinstance(told["named"], bool):
         refuse("a part is not described as it should be")
-    return Part(told["id"], told["name"], told["rows"], told["named"])
+    return CountedPart(told["id"], told["name"], told["rows"], told["named"])
 
 
 @dataclass

@@ -32,7 +32,7 @@ from lacunet.statistics.saved.header import (
     Header,
     header_of,
 )
-from lacunet.statistics.saved.parts import Block, Fingerprint, Part
+from lacunet.statistics.saved.parts import Block, CountedPart, Fingerprint
 from lacunet.statistics.saved.soundness import Digest
 
 
@@ -48,7 +48,7 @@ def write_statistics(statistics: Statistics, path: str | PathLike[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Source:
+class RowsToWrite:
     """Distinct rows to be written, of parts that are known, or of one that is still to be named.
 
     ``name`` is None where the parts are known.
@@ -61,7 +61,7 @@ class Source:
 
 
 def write_rows(
-    sources: Sequence[Source], network: Network, method: str, path: str | PathLike[str]
+    sources: Sequence[RowsToWrite], network: Network, method: str, path: str | PathLike[str]
 ) -> Header:
     """Write distinct rows, as they come; equal rows of two blocks stay apart."""
     rows, total, missing_of = 0, 0.0, dict.fromkeys(network.variables, 0)
@@ -99,7 +99,7 @@ def write_families(
         return file.finish(replace(whole, method=method, blocks=blocks))
 
 
-def families_part(statistics: Statistics, name: str, *, is_named: bool) -> Part:
+def families_part(statistics: Statistics, name: str, *, is_named: bool) -> CountedPart:
     """What a part of which families were counted is called."""
     fingerprint = Fingerprint()
     for at, own in enumerate(statistics.counts.values()):
