@@ -13,6 +13,7 @@ import pytest
 import lacunet as lc
 from lacunet.building.network import find_network
 from lacunet.building.proposals import suspicious
+from lacunet.building.states import StatesError
 from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from lacunet.model.dictionary import DictionaryError
@@ -65,6 +66,8 @@ def test_codes_and_rules_are_declared_once_and_heard_by_all(kind: str, tmp_path:
 def test_a_rule_whose_variable_is_not_a_parent_proposes_the_edge() -> None:
     with pytest.raises(DictionaryError, match="add the edges Ever -> Now"):
         find_network(SURVEY, "Sex -> Now; Ever", codes=CODES, not_asked=RULES)
+    with pytest.raises(StatesError, match=r"looks at \['Ever'\].*\n.*add Ever -> Now"):
+        find_network(SURVEY, "Sex -> Now", codes={"Sex": CODES["Sex"]}, not_asked=RULES)
 
 
 def test_intervals_may_have_a_state_for_those_who_were_not_asked(tmp_path: Path) -> None:

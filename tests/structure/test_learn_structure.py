@@ -567,3 +567,41 @@ def test_mechanisms_that_there_is_no_time_for_are_said_not_to_be_learned(
     assert "no time to learn how values go missing" in " ".join(found.notes)
     assert found.missingness is None
     assert found.cpdag.edges
+
+
+def survey_rows(rng: np.random.Generator) -> pd.DataFrame:
+    """A question that was not asked of all, and cells that are hidden by what is hidden itself."""
+    rows = 200
+    frame = pd.DataFrame({"Age": rng.choice(list("abc"), rows)})
+    frame["Ever"] = rng.choice(["no", "yes", "unsure"], rows)
+    is_asked = (frame["Ever"] == "yes") & (rng.random(rows) < 0.8)
+    frame["Now"] = pd.Series(rng.choice(["u", "v", "w"], rows), dtype=object).where(is_asked, None)
+    ill = np.where(frame["Now"] == "u", rng.random(rows) < 0.2, rng.random(rows) < 0.5)
+    frame["Ill"] = pd.Series(np.where(ill, "yes", "no"), dtype=object)
+    for name in ("Ever", "Ill"):
+        is_hidden = (rng.random(rows) < 0.2) | (ill & (rng.random(rows) < 0.4))
+        frame[name] = frame[name].where(~is_hidden | frame["Now"].notna(), None)
+    return frame
+
+
+@pytest.mark.parametrize("missingness", ["learn", None])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_what_was_not_asked_is_obeyed(missingness: str | None, seed: int) -> None:
+    rows = survey_rows(np.random.default_rng(seed))
+    found = lc.learn_structure(
+        rows,
+        not_asked={"Now": "Ever=no or Ever=unsure"},
+        strengths=0,
+        rng=seed,
+        missingness=missingness,
+    )
+    possible = found.network.possible("Now")
+    assert possible is not None
+    assert not found.network.cpt("Now").table[~possible].any()
+    assert "Ever" in found.network.parents("Now")
+
+
+def test_what_the_columns_seem_to_say_is_a_warning() -> None:
+    rows = {"Ill": [0, 1, 1, 0, 9] * 12, "Old": ["no", "yes"] * 30}
+    with pytest.warns(lc.LacunetWarning, match=r"codes=\{'Ill': \{9: None\}\}"):
+        lc.learn_structure(rows, strengths=0)

@@ -18,7 +18,7 @@ from lacunet.data.skips import skips_of
 from lacunet.data.source import DataSource, Piece
 from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
-from lacunet.model.dictionary import parsed_rule, when_and_state
+from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
@@ -133,6 +133,16 @@ def _check_columns(said: Data, variables: Sequence[str], source: DataSource) -> 
             raise StatesError(
                 f"{option}={{...}} names {strangers}, which {source.label} does not have.",
                 did_you_mean(strangers[0], known),
+            )
+    others = [name for name in source.columns if name not in variables]
+    for name, own in said.not_asked.items():
+        when, _ = when_and_state(name, own)
+        if looked_at := [other for other in others if mentions(when, other)]:
+            raise StatesError(
+                f"the rule for {name!r}, {when!r}, looks at {looked_at}, which the edges do not "
+                "name.",
+                f"add {'; '.join(f'{other} -> {name}' for other in looked_at)}: who is asked "
+                "depends on it.",
             )
 
 

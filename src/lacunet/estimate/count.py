@@ -88,12 +88,11 @@ def count(
     <Statistics of 4 rows for direct-mcar>
     """
     data = data_given(data, weight=weight, counts=counts, missing=missing)
-    network = heard(as_network(network), data)
+    given = as_network(network)
+    network = heard(given, data)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
-    with observations(
-        data, network, budget, scratch=scratch, jobs=jobs, progress=progress
-    ) as source:
+    with observations(data, given, budget, scratch=scratch, jobs=jobs, progress=progress) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
             notes = (*found.notes, *_not_kept(data))
@@ -157,10 +156,9 @@ def count_into(
 
     The parameters are those of `count`.
     """
+    given, network = network, heard(network, data)
     budget, is_rows = memory_budget(memory), needs_rows(method)
-    with observations(
-        data, network, budget, scratch=scratch, jobs=jobs, progress=progress
-    ) as source:
+    with observations(data, given, budget, scratch=scratch, jobs=jobs, progress=progress) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
             block = (families_part(found, name_of(data, part), is_named=part is not None),)

@@ -201,12 +201,13 @@ def explain(
     >>> explain(chain, {"A": ["0", "1"], "B": ["1", None]}, "direct-mar").families["B"].estimand
     'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
-    network = as_network(network)
+    network = given = as_network(network)
     if data is not None:
         said = {"weight": weight, "counts": counts, "missing": missing}
         said |= {"strata": strata, "cluster": cluster}
         data = data_given(data, **said)
-        network = heard(network.with_tables(None) if data.not_asked else network, data)
+        given = network.with_tables(None) if data.not_asked else network
+        network = heard(given, data)
         method = method_counted_for(data) if method is None else method
     chosen, budget = method_of(network, method, options), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
@@ -214,7 +215,7 @@ def explain(
     with ExitStack() as stack:
         if data is None:
             return _explained(planned(chosen, network, Look(), asked), None, budget)
-        rows = stack.enter_context(observations(data, network, budget, progress=progress))
+        rows = stack.enter_context(observations(data, given, budget, progress=progress))
         return _explained(planned(chosen, network, rows.look(), asked), rows, budget)
 
 

@@ -136,7 +136,8 @@ def learn(
     said |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **said)
     network = as_network(network)
-    network = heard(network.with_tables(None) if data.not_asked else network, data)
+    given = network.with_tables(None) if data.not_asked else network
+    network = heard(given, data)
     chosen = method_of(network, method_counted_for(data) if method is None else method, options)
     asked = checked_prior(usual_prior(chosen) if prior is None else prior, network)
     setting = Setting(
@@ -149,7 +150,7 @@ def learn(
     check_size(network, chosen.bytes_per_cell, setting.memory)
     with observations(
         data,
-        network,
+        given,
         setting.memory,
         scratch=scratch,
         jobs=checked_jobs(jobs),

@@ -94,8 +94,8 @@ def impute(
     if draws is not None and draws < 1:
         raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
     given = held_data(data_given(data, missing=missing).every_row())
-    network = heard(network, given)
     frame, table = given.source, read_table(given, network, keep_sets=True)
+    network = heard(network, given)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     shown = table

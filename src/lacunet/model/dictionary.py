@@ -110,6 +110,17 @@ class NotAsked:
     scope: tuple[str, ...]
     truth: NDArray[np.bool_]
 
+    def possible(self, parents: Sequence[str], states: Sequence[str]) -> NDArray[np.bool_]:
+        """Which cells of a CPT may have probability; the axis of a parent that it does not look
+        at has length one.
+        """
+        axes = [self.scope.index(name) for name in parents if name in self.scope]
+        is_skipped = self.truth.transpose(axes)
+        for axis, name in enumerate(parents):
+            if name not in self.scope:
+                is_skipped = np.expand_dims(is_skipped, axis)
+        return np.asarray(is_skipped[..., None] == (np.array(states) == self.state))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NotAsked) and (self.when, self.state) == (other.when, other.state)
 
@@ -162,6 +173,17 @@ def when_and_state(name: str, given: object) -> tuple[str, str]:
         f"the rule for {name!r} is {given!r}.",
         f"write not_asked={{{name!r}: 'Other=state'}}, or ('Other=state', 'name of the state').",
     )
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether a rule seems to look at a variable.
+
+    Examples
+    --------
+    >>> mentions("Age=young or not Ever Smoked = no", "Ever Smoked"), mentions("Page=1", "Age")
+    (True, False)
+    """
+    return re.search(rf"(?<!\w)['\"]?{re.escape(name)}['\"]?\s*!?=", text) is not None
 
 
 def parsed_rule(

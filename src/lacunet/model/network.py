@@ -384,12 +384,8 @@ class Network:
         rule = self.not_asked_of.get(self.known(variable))
         if rule is None:
             return None
-        parents = self.parents_of[variable]
-        axes = [rule.scope.index(name) for name in parents if name in rule.scope]
-        sizes = [self.cardinality(name) if name in rule.scope else 1 for name in parents]
-        is_skipped = rule.truth.transpose(axes).reshape(*sizes, 1)
-        is_skip = np.array(self.states_of[variable]) == rule.state
-        return np.broadcast_to(is_skipped == is_skip, self.shape(self.family(variable))).copy()
+        possible = rule.possible(self.parents_of[variable], self.states_of[variable])
+        return np.broadcast_to(possible, self.shape(self.family(variable))).copy()
 
     def decided(self, variable: str) -> Mask:
         """Which rows of a CPT a rule decides: the question was not asked, and no data are needed.

@@ -37,7 +37,7 @@ from lacunet.estimate.em.climb import Limits, climb
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.missingness.augmented import augmented
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Mask, Network
 from lacunet.statistics.gather import with_mechanisms
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.structure.region import (
@@ -97,8 +97,8 @@ class FittedStructure:
 class Judge:
     """The rows that structures are judged by.
 
-    ``nodes`` are the variables and the mechanisms that cannot be left out, without arcs, and
-    ``table`` shows both; ``rows`` are the same by place.
+    ``nodes`` are the variables and the mechanisms that cannot be left out, with no other arcs than
+    rules need, and ``table`` shows both; ``rows`` are the same by place.
     """
 
     columns: Network
@@ -132,7 +132,8 @@ class Judge:
         if graph is not None:
             own = MissingnessGraph(columns, graph.causes, graph.hidden)
             made = augmented(own, table.partially_observed)
-            nodes = Network(made.network.states_of)
+            rules = columns.not_asked_of
+            nodes = Network(made.network.states_of, columns.parents_of, not_asked=rules)
             table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
         patterns = MissingPatterns.of(table)
         return cls(columns, nodes, table, graph, memory, deadline, CodedRows.of(table), patterns)
@@ -209,7 +210,16 @@ class Judge:
             shape = [self.rows.sizes[one] for one in (*parents, node)]
             return np.broadcast_to(_normalised(counts + SMOOTHING), shape).copy()
         counts = (self.rows if rows is None else rows).count([*parents, node])
-        return _normalised(counts + SMOOTHING)
+        return self.normalised(counts + SMOOTHING, node, parents)
+
+    def normalised(self, counts: FloatArray, node: int, parents: Sequence[int]) -> FloatArray:
+        """The CPT with these counts; what a rule excludes has probability zero."""
+        names = self.nodes.variables
+        rule = self.nodes.not_asked_of.get(names[node])
+        if rule is None:
+            return _normalised(counts)
+        possible = rule.possible([names[one] for one in parents], self.nodes.states(names[node]))
+        return _normalised(counts, possible)
 
     def changed(self, fit: FittedStructure, node: int, parents: frozenset[int]) -> FittedStructure:
         """The structure with other parents of one variable; the score is a lower bound.
@@ -229,7 +239,7 @@ class Judge:
         tables, counts = list(fit.tables), list(fit.counts)
         if node not in region.active:
             counts[node] = _narrowed(complete, both, after)
-            tables[node] = _normalised(counts[node])
+            tables[node] = self.normalised(counts[node], node, after)
             gain += _log_likelihood(counts[node], tables[node])
             gain -= _log_likelihood(complete, _widened(fit.tables[node], before, both))
         else:
@@ -383,11 +393,12 @@ class _Trial:
             for one, shape, here in places:
                 expected = found.counts[here].reshape(shape)
                 if one == node:
-                    narrow = _normalised(_narrowed(expected, self.both, self.after))
+                    narrow = _narrowed(expected, self.both, self.after)
+                    narrow = judge.normalised(narrow, node, self.after)
                     wide = _widened(narrow, self.after, self.both)
                     cells[here] = np.broadcast_to(wide, shape).ravel()
                 else:
-                    cells[here] = _normalised(expected).ravel()
+                    cells[here] = judge.normalised(expected, one, self.wide[one]).ravel()
         for one, shape, here in places:
             tables[one], counts[one] = cells[here].reshape(shape), found.counts[here].reshape(shape)
             if one == node:
@@ -418,13 +429,14 @@ def _first(cpt: FloatArray, both: tuple[int, ...], parents: tuple[int, ...]) -> 
     return cpt[tuple(slice(None) if one in parents else 0 for one in both)]
 
 
-def _normalised(counts: FloatArray) -> FloatArray:
-    """Each row divided by its sum; uniform where nothing was counted."""
+def _normalised(counts: FloatArray, possible: Mask | None = None) -> FloatArray:
+    """Each row divided by its sum; uniform where nothing was counted, over what is possible."""
+    even = np.full(counts.shape[-1], 1 / counts.shape[-1])
+    if possible is not None:
+        counts, even = counts * possible, possible / possible.sum(axis=-1, keepdims=True)
     sums = counts.sum(axis=-1, keepdims=True)
     is_empty = sums == 0
-    cpt: FloatArray = np.where(
-        is_empty, 1 / counts.shape[-1], counts / np.where(is_empty, 1.0, sums)
-    )
+    cpt: FloatArray = np.where(is_empty, even, counts / np.where(is_empty, 1.0, sums))
     return cpt
 
 

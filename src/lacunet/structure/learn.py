@@ -25,10 +25,11 @@ from typing import Any, Literal
 import numpy as np
 
 from lacunet.building.bins import Bins
+from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
@@ -231,6 +232,8 @@ def learn_structure(
         data, weight=weight, counts=counts, missing=missing, codes=codes, not_asked=not_asked
     )
     columns, table = read_columns(said, states, bins, progress)
+    for note in columns.notes:
+        warn(note, DataWarning)
     network, table = columns.network, in_order_of_content(table.scaled())
     pairs = pair_tables(CodedRows.of(table))
     constraints = constraints_of(
