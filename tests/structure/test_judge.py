@@ -196,7 +196,7 @@ def test_moves_stay_within_the_constraints() -> None:
     )
     start = judge.fit(tuple(limits.required))
     nodes = range(len(truth.variables))
-    promises = Promises(table, judge.draw(start, 2, rng), table.total)
+    promises = Promises(table, judge.draw(start, 2, rng), judge.penalty)
     for y in nodes:
         for move in promises.of_family(y, start.dag, nodes, limits):
             for node, parents in move.steps:
@@ -222,3 +222,40 @@ def test_the_score_of_a_structure_is_the_maximum_that_long_em_finds() -> None:
     long = climb(engine_of(problems, MEMORY), cells, 1.0, Limits(1e-8, 5_000))
     penalty = sum(judge.penalty(y, own) for y, own in enumerate(fit.dag))
     assert fit.score == pytest.approx(float(long.log_likelihoods.sum()) - penalty, abs=0.5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_the_penalty_is_that_of_bic_where_all_rows_show_a_family_and_never_more(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = random_network(6, rng, max_parents=3, states=(2, 4))
+    table = hidden(truth, int(rng.integers(8, 300)), rng, 0.5)
+    judge = judge_of(truth, table)
+    node, parents = other_parents(dag_of(truth), rng)
+    names = [truth.variables[one] for one in (node, *parents)]
+    configurations = np.prod([truth.cardinality(name) for name in names[1:]])
+    free = (truth.cardinality(names[0]) - 1) * configurations
+    bic = np.log(table.rows) / 2 * free
+    if any(table.missing_of[name] for name in names):
+        assert free <= judge.penalty(node, parents) <= bic + 1e-9  # that of AIC at least
+    else:
+        np.testing.assert_allclose(judge.penalty(node, parents), bic, rtol=1e-12)
+
+
+def test_the_penalty_of_a_family_that_half_of_the_rows_show_done_by_hand() -> None:
+    columns = {"X": np.tile([0, 1, 2, 3], 100), "Y": np.tile([0, 1, 2, 2], 100)}  # 2: missing
+    judge = judge_of(
+        lc.Network({"X": "abcd", "Y": "ab"}), EncodedTable.of({"X": 4, "Y": 2}, columns)
+    )
+    assert judge.penalty(1, [0]) == pytest.approx(4 / 2 * (np.log(200) - 0.5 * np.log(4)))
+
+
+def test_rows_that_count_twice_cost_as_twice_the_rows() -> None:
+    rng = np.random.default_rng(4)
+    truth = random_network(5, rng, max_parents=2, states=(2, 3))
+    table = hidden(truth, 60, rng, 0.4)
+    twice = table.take(np.tile(np.arange(60), 2))
+    heavy = EncodedTable.of(table.cardinality_of, table.columns, np.full(60, 2.0))
+    for node, parents in enumerate(dag_of(truth)):
+        expected = judge_of(truth, twice).penalty(node, parents)
+        assert judge_of(truth, heavy).penalty(node, parents) == pytest.approx(expected)

@@ -65,8 +65,14 @@ def test_the_exact_score_never_falls_from_the_seed_to_the_result() -> None:
     assert accepted == sorted(accepted)
     assert found.score == accepted[-1]
     network = lc.learn(found.network, TABLE, lc.EM(tolerance=1e-6), prior=1.0).network
-    free = sum((cpt.table.shape[-1] - 1) * cpt.table[..., 0].size for cpt in network.cpts)
-    exact = lc.log_likelihood(network, TABLE) - np.log(TABLE.rows) / 2 * free
+    exact = lc.log_likelihood(network, TABLE)
+    for name, cpt in zip(network.variables, network.cpts, strict=True):
+        shown = np.logical_and.reduce(
+            [TABLE.columns[v] != TABLE.cardinality_of[v] for v in (name, *network.parents(name))]
+        )
+        configurations = cpt.table[..., 0].size
+        each = np.log(shown.sum()) - (1 - shown.mean()) * np.log(configurations)
+        exact -= each / 2 * (cpt.table.shape[-1] - 1) * configurations
     assert found.score == pytest.approx(exact, abs=0.05)  # EM was stopped at 1e-3
 
 
@@ -169,8 +175,17 @@ def test_the_score_under_a_graph_is_the_likelihood_of_cells_and_of_what_is_shown
     for row in np.stack(list(table.columns.values()), axis=1):
         cells = tuple(slice(None) if code == 2 else code for code in row)
         total += np.log(law[(*cells, int(row[0] != 2))].sum())
-    free = 1 + 1 + 2 + 4  # of C, A, B given A, R[C] given A and B
-    assert found.score == pytest.approx(total - np.log(300) / 2 * free, rel=1e-9)
+    shown = {name: table.columns[name] != 2 for name in "CAB"}
+    rows = [
+        (shown["C"], 1),
+        (shown["A"], 1),
+        (shown["A"] & shown["B"], 2),  # B given A
+        (shown["A"] & shown["B"], 4),  # R[C] given A and B
+    ]
+    for families, free in rows:
+        each = np.log(families.sum()) - (1 - families.mean()) * np.log(free)
+        total -= each / 2 * free
+    assert found.score == pytest.approx(total, rel=1e-9)
 
 
 def test_a_graph_without_a_mechanism_that_the_data_need_is_refused() -> None:

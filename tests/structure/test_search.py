@@ -231,7 +231,8 @@ def test_a_cause_that_shows_only_together_with_another_is_a_candidate() -> None:
     effect = (one ^ other) ^ (rng.random(2_000) < 0.2)
     columns = dict(zip("YABCDEFGHIJKLMN", [effect, one, other, *noise], strict=True))
     codes = {name: own.astype(np.uint8) for name, own in columns.items()}
-    screen = Screen.of(CodedRows.of(EncodedTable.of(dict.fromkeys(codes, 2), codes)))
+    rows = CodedRows.of(EncodedTable.of(dict.fromkeys(codes, 2), codes))
+    screen = Screen.of(rows, Score(2_000))
     constraints = constraints_of(tuple(columns), (), (), None, 4)
     nothing = (frozenset[int](),) * len(columns)
     turned = (*nothing[:2], frozenset({0}), *nothing[3:])  # Y -> B, where B -> Y is true
@@ -270,3 +271,15 @@ def test_the_search_ends_after_so_many_kicks_without_a_better_order(
     monkeypatch.setattr("lacunet.structure.order._climb", scripted)
     search(scores, [0], 3, np.random.default_rng(0))
     assert next(ends, None) is None
+
+
+@pytest.mark.parametrize("size", [1.0, 10.0])
+def test_candidates_of_a_search_by_bdeu_are_screened_by_bdeu(size: float) -> None:
+    table = random_rows(200, 3)
+    screen = Screen.of(CodedRows.of(table), Score(table.total, size))
+    for y in range(len(NAMES)):
+        added = screen._added(y, frozenset())
+        for x in set(range(len(NAMES))) - {y}:
+            gain = by_definition(table, y, (x,), size) - by_definition(table, y, (), size)
+            assert added[x] == pytest.approx(gain, abs=1e-9)
+            assert screen.pairs[x, y] == pytest.approx(gain, abs=1e-9)

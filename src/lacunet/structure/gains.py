@@ -19,6 +19,7 @@ every pair's counts. Products of row blocks add up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log
 
@@ -89,7 +90,7 @@ class Gains:
         return gain_of(self.rows.count(scope), self.share)
 
 
-def pair_gains(rows: CodedRows) -> FloatArray:
+def pair_gains(rows: CodedRows, gain: Callable[[FloatArray], float] = gain_of) -> FloatArray:
     """The gains of all pairs given nothing; minus infinity for a variable with itself."""
     starts = np.concatenate([[0], np.cumsum(rows.sizes)])
     tables = pair_tables(rows)
@@ -97,7 +98,7 @@ def pair_gains(rows: CodedRows) -> FloatArray:
     for y in range(len(rows)):
         for x in range(y):
             block = np.ix_(range(starts[y], starts[y + 1]), range(starts[x], starts[x + 1]))
-            gains[x, y] = gains[y, x] = gain_of(tables[block])
+            gains[x, y] = gains[y, x] = gain(tables[block])
     return gains
 
 

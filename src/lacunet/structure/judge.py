@@ -1,8 +1,10 @@
 r"""The judge: the BIC of the *observed* data, by exact EM.
 
 .. math::
-    \mathrm{BIC}(G) = \max_\theta \log \Pr_\theta(\text{observed cells}) -
-    \frac{\log N}{2} \sum_y (r_y - 1) q_y
+    \max_\theta \log \Pr_\theta(\text{observed cells}) - \sum_y \mathrm{penalty}(y, S_y)
+
+The penalty is that of BIC where all rows show a family, and less where some do not
+(`lacunet.structure.penalty`).
 
 Everything else of this room only suggests structures; what is suggested is taken only if this
 score rises. It is the one place of the room that calls EM.
@@ -26,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import log, prod
+from math import prod
 
 import numpy as np
 
@@ -40,6 +42,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Mask, Network
 from lacunet.statistics.gather import with_mechanisms
 from lacunet.statistics.problems.compile import Problems, compile_problems
+from lacunet.structure.penalty import Penalty
 from lacunet.structure.region import (
     Children,
     Families,
@@ -109,6 +112,7 @@ class Judge:
     deadline: Deadline
     rows: CodedRows
     patterns: MissingPatterns = field(repr=False)
+    penalty: Penalty = field(repr=False)
 
     @classmethod
     def of(
@@ -136,13 +140,17 @@ class Judge:
             nodes = Network(made.network.states_of, columns.parents_of, not_asked=rules)
             table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
         patterns = MissingPatterns.of(table)
-        return cls(columns, nodes, table, graph, memory, deadline, CodedRows.of(table), patterns)
-
-    def penalty(self, node: int, parents: Iterable[int]) -> float:
-        """What the parameters of a family cost."""
-        sizes = self.rows.sizes
-        free = (sizes[node] - 1) * prod(sizes[parent] for parent in parents)
-        return log(max(self.table.total, 2.0)) / 2 * free
+        return cls(
+            columns,
+            nodes,
+            table,
+            graph,
+            memory,
+            deadline,
+            CodedRows.of(table),
+            patterns,
+            Penalty.of(table, patterns),
+        )
 
     def fit(
         self, dag: Dag, near: FittedStructure | None = None, rows: CodedRows | None = None

@@ -86,7 +86,8 @@ class LearnedStructure:
 
     ``network`` has the learned CPTs. The data tell its DAG only up to Markov equivalence:
     ``cpdag`` is what they tell together with what was said beforehand. ``score`` is the observed
-    data's BIC (or BDeu, for complete data, if that was asked for), ``trace`` how it came about.
+    data's BIC (or BDeu, for complete data, if that was asked for; with missing values a family
+    costs by the rows that show it), ``trace`` how it came about.
     ``strengths`` says of each arc in how many bootstrap replicates it was found. ``missingness``
     is the graph of mechanisms, None where nothing is missing or it was assumed completely at
     random. ``ended`` is "converged", "round limit", "closed form", "time limit", "memory limit"
@@ -433,7 +434,7 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     drawn = job.judge.draw(source, _draws(job.table.rows), job.rng)
     job.deadline.check()
     rows = CodedRows.stacked(drawn)
-    search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]))
+    search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]), job.score)
     *_, best = better_dags(
         rows,
         search.dag,

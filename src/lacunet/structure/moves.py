@@ -6,7 +6,7 @@ relation it changes; the rest of the family may be drawn. For other parents :mat
 .. math::
     \sum_{\text{rows that show } y \text{ and } S \triangle S'}
     \log \frac{\hat\theta(y \mid s')}{\hat\theta(y \mid s)} -
-    \frac{\log N}{2} (r_y - 1)(q_{S'} - q_S)
+    \mathrm{penalty}(y, S') + \mathrm{penalty}(y, S)
 
 Completions know the arcs of the network that they were drawn from: counted on all rows, a false
 arc speaks for itself. Counted so it does not, and what is promised is near what the exact judge
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, log, prod
+from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray
 from lacunet.structure.gains import nlogn
+from lacunet.structure.penalty import Penalty
 from lacunet.structure.rows import Integers
 from lacunet.structure.search import Constraints, Dag
 
@@ -58,10 +59,10 @@ class Move:
 class Promises:
     """What moves promise by some completions of rows."""
 
-    def __init__(self, rows: EncodedTable, drawn: Sequence[EncodedTable], total: float) -> None:
+    def __init__(self, rows: EncodedTable, drawn: Sequence[EncodedTable], penalty: Penalty) -> None:
         names = drawn[0].variables
         self.sizes = [drawn[0].cardinality_of[name] for name in names]
-        self.total, self.draws = total, len(drawn)
+        self.penalty, self.total, self.draws = penalty, rows.total, len(drawn)
         self.columns: list[Integers] = [
             np.concatenate([one.columns[name] for one in drawn]).astype(np.int64) for name in names
         ]
@@ -75,11 +76,6 @@ class Promises:
             self.as_shown.append(column if shown is None else np.where(shown, column, size))
         own = drawn[0].weights
         self.weights = None if own is None else np.tile(own, len(drawn))
-
-    def penalty(self, y: int, parents: Sequence[int]) -> float:
-        """What the parameters of a family cost."""
-        free = (self.sizes[y] - 1) * prod(self.sizes[parent] for parent in parents)
-        return log(max(self.total, 2.0)) / 2 * free
 
     def of_family(
         self, y: int, dag: Dag, candidates: Sequence[int], limits: Constraints

@@ -30,7 +30,7 @@ import numpy as np
 
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
-from lacunet.structure.gains import nlogn, xlogx
+from lacunet.structure.gains import gain_of, nlogn, xlogx
 from lacunet.structure.rows import CodedRows, Integers
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
@@ -61,6 +61,17 @@ class Score:
         if self.equivalent_size is None:
             return likelihood - self.penalty(states, configurations)
         return _bdeu(table, self.equivalent_size)
+
+    def gain(self, table: FloatArray) -> float:
+        """What Y scores more with X among its parents, of a table with axes Y, X, S...
+
+        For BIC the rows of the table are taken for all: candidates are compared, not summed.
+        """
+        if self.equivalent_size is None:
+            return gain_of(table)
+        both = table.reshape(len(table), -1).T
+        without = table.sum(axis=1).reshape(len(table), -1).T
+        return _bdeu(both, self.equivalent_size) - _bdeu(without, self.equivalent_size)
 
 
 def _bdeu(table: FloatArray, size: float) -> float:

@@ -39,7 +39,7 @@ def polished(
     """
     nodes: Iterable[int] = range(len(fit.dag))
     for _ in range(MOST_SWEEPS):
-        promises = Promises(judge.table, judge.draw(fit, draws, rng), judge.table.total)
+        promises = Promises(judge.table, judge.draw(fit, draws, rng), judge.penalty)
         moves = _moves(promises, fit.dag, nodes, limits, candidates)
         after, changed = _accepted(judge, fit, moves)
         if not changed:

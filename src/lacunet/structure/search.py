@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
-from lacunet.structure.gains import Gains, gain_of, pair_gains
+from lacunet.structure.gains import Gains, pair_gains
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
 from lacunet.structure.parents import ParentSets, Score, parent_sets
 from lacunet.structure.rows import CodedRows
@@ -129,7 +129,7 @@ def better_dags(
     screen
         What candidates are chosen by; these rows if None.
     """
-    screen = screen or Screen.of(rows)
+    screen = screen or Screen.of(rows, score)
     dag, order = start, constraints.order(start)
     found: Ordered | None = None
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
@@ -158,14 +158,15 @@ class Screen:
     """What candidates are chosen by: gains of some rows, each computed once."""
 
     rows: CodedRows
+    score: Score
     pairs: FloatArray
     known: dict[tuple[int, frozenset[int]], FloatArray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: CodedRows) -> Screen:
-        """The screen of complete rows."""
+    def of(cls, rows: CodedRows, score: Score) -> Screen:
+        """The screen of complete rows, by the score that is searched with."""
         some = rows.thinned(SCREENING_ROWS)
-        return cls(some, pair_gains(some))
+        return cls(some, score, pair_gains(some, score.gain))
 
     def candidates(
         self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES
@@ -193,7 +194,7 @@ class Screen:
     def _added(self, y: int, parents: frozenset[int]) -> FloatArray:
         """What every other variable would add to these parents of y."""
         if (y, parents) not in self.known:
-            self.known[y, parents] = _conditional_gains(y, parents, self.rows)
+            self.known[y, parents] = _conditional_gains(y, parents, self.rows, self.score)
         return self.known[y, parents]
 
 
@@ -202,7 +203,9 @@ def _ranked(gains: FloatArray, above: float) -> list[int]:
     return [int(x) for x in order if gains[x] > above]
 
 
-def _conditional_gains(y: int, parents: frozenset[int], rows: CodedRows) -> FloatArray:
+def _conditional_gains(
+    y: int, parents: frozenset[int], rows: CodedRows, score: Score
+) -> FloatArray:
     keys, cells = rows.columns[y].astype(np.int64), rows.sizes[y]
     for node in sorted(parents):
         keys = keys * rows.sizes[node] + rows.columns[node]
@@ -213,5 +216,5 @@ def _conditional_gains(y: int, parents: frozenset[int], rows: CodedRows) -> Floa
         if x != y and x not in parents and cells * size <= SCREENING_CELLS:
             counts = np.bincount(keys * size + rows.columns[x], rows.weights, cells * size)
             table = counts.astype(np.float64).reshape(rows.sizes[y], -1, size)
-            gains[x] = gain_of(table.transpose(0, 2, 1))
+            gains[x] = score.gain(table.transpose(0, 2, 1))
     return gains

@@ -60,7 +60,7 @@ def strengths_of(
     directed: defaultdict[tuple[int, int], float] = defaultdict(float)
     found: list[Ordered] = []
     try:
-        screen, order = Screen.of(completions[0]), constraints.order(dag)
+        screen, order = Screen.of(completions[0], score), constraints.order(dag)
         candidates = [screen.candidates(y, dag, constraints, CANDIDATES) for y in range(len(dag))]
         for at in range(replicates):
             sample = _reweighted(completions[at % len(completions)], rng)
