@@ -238,7 +238,8 @@ def test_what_cannot_be_recovered_comes_first_and_has_its_set(
     command = ["recover", files["net.bif"], files["mnar.txt"], "--data", files["rows.csv"]]
     assert main([*command, "--query", "Symptoms|Disease", "--query", "Disease"]) == 0
     out = capsys.readouterr().out
-    assert "\n1 of 2 can be recovered\n" in out
+    more = "1 is not, but identified for these numbers of states"
+    assert f"\n1 of 2 can be recovered, {more}\n" in out
     assert out.index("P(Disease): NOT RECOVERABLE") < out.index("P(Symptoms | Disease): REC")
     assert main([*command, "--query", "Disease", "--intervals", "--json"]) == 0
     (query,) = json.loads(capsys.readouterr().out)["queries"]
@@ -313,3 +314,10 @@ def test_whether_rows_can_be_completed_is_said(
     assert f"R[Wet]): {status.upper()}\n" in capsys.readouterr().out
     assert main(["recover", str(tmp_path / "rain.bif"), graph, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["full_law"]["status"] == status
+
+
+def test_the_graph_s_place_is_named_where_its_option_is_typed(capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["recover", "net.bif", "--missingness", "graph.txt"])
+    assert ended.value.code == 2
+    assert "lacunet recover NETWORK GRAPH" in capsys.readouterr().err

@@ -116,15 +116,27 @@ def test_under_mar_it_is_plain_em() -> None:
             np.testing.assert_allclose(found.cpt(name).table, plain.cpt(name).table, atol=1e-8)
 
 
-def test_what_is_not_recoverable_is_marked_with_its_spread() -> None:
+def test_what_is_not_recoverable_is_marked_with_its_identified_set() -> None:
     network = Network({name: ["0", "1"] for name in "XYZ"}, {"Z": ["X"]})
     graph = MissingnessGraph.parse("Y -> R[Y]; X -> R[Z]", network)
-    found = em_on(graph, _rows(graph, 2000), method=EM(max_iterations=3000))
+    rows = _rows(graph, 2000)
+    found = em_on(graph, rows, method=EM(max_iterations=3000))
     warning = found.families["Y"].warnings[0]
-    assert warning.startswith("not identified")
-    (spread,) = re.findall(r"differ by up to ([\d.]+) over", warning)
-    assert float(spread) > 0.05
+    assert warning.startswith("not recoverable: ")
+    low, high = map(float, re.findall(r"between ([\d.]+) and ([\d.]+)", warning)[0])
+    column = rows.columns["Y"]  # Manski: whatever the missing values are
+    assert low == pytest.approx(np.mean(column == 0), abs=6e-4)
+    assert high == pytest.approx(np.mean(column != 1), abs=6e-4)
     assert found.families["X"].warnings == found.families["Z"].warnings == ()
+
+
+def test_what_the_states_at_hand_identify_is_not_called_open() -> None:
+    network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    graph = MissingnessGraph.parse("X -> R[X]", network)
+    found = em_on(graph, _rows(graph, 500))
+    (warning,) = found.families["X"].warnings
+    assert warning.startswith("not recoverable, but identified for these numbers of states: ")
+    assert "between" not in warning
 
 
 def test_what_mgraph_leaves_to_em_is_that_of_em_on_its_graph() -> None:
@@ -137,7 +149,7 @@ def test_what_mgraph_leaves_to_em_is_that_of_em_on_its_graph() -> None:
     np.testing.assert_allclose(both.network.cpt("Y").table, em.network.cpt("Y").table, atol=1e-6)
     assert both.families["Y"].fallback == "em on the missingness graph"
     assert both.families["Y"].warnings[0].startswith("not recoverable")
-    assert "equally good starts" in both.families["Y"].warnings[1]
+    assert "models that fit the data as well" in both.families["Y"].warnings[1]
     for name in "XZ":
         np.testing.assert_array_equal(
             both.network.cpt(name).table, recovered.network.cpt(name).table

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimands.samples import Run, Sample, Share, filled, resolved
 from lacunet.estimands.terms import Factor
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
+from lacunet.missingness.gathered import gathered_rows
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import columns_needed, estimate
 from lacunet.model.network import Network
@@ -51,6 +53,14 @@ def test_any_dataframe_gives_the_same_estimate() -> None:
     verdict = SURVEY.recover(["Ill"], ["Age"])
     pandas, polars = survey(), pl.from_pandas(survey())
     np.testing.assert_array_equal(verdict.estimate(pandas), verdict.estimate(polars))
+
+
+def test_rows_that_memory_does_not_hold_give_the_same_estimate(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    pd.concat([survey()] * 500).to_csv(file, index=False)
+    verdict = SURVEY.recover(["Ill"])
+    rows, _ = gathered_rows(SURVEY, file, columns_needed(verdict), memory=4000)
+    np.testing.assert_allclose(estimate(verdict, rows).table, verdict.estimate(file), rtol=1e-12)
 
 
 def test_the_report_says_what_the_estimate_rests_on() -> None:
@@ -181,7 +191,7 @@ def test_where_the_data_say_nothing_the_estimate_is_not_a_number() -> None:
 
 def test_what_is_not_recoverable_is_not_estimated() -> None:
     graph = MissingnessGraph.parse("Ill -> R[Ill]", AGE)
-    with pytest.raises(NotRecoverableError, match=r"P\(Ill\) is not recoverable .* Ill -> R\[Ill"):
+    with pytest.raises(NotRecoverableError, match=r"P\(Ill\) is not recoverable, .* Ill -> R\[Ill"):
         graph.recover(["Ill"]).estimate(survey())
 
 

@@ -50,9 +50,13 @@ RENAMED: dict[str, dict[str, Renamed]] = {
 
 
 class Parser(ArgumentParser):
-    """A parser that takes no abbreviations, and offers what was probably meant."""
+    """A parser that takes no abbreviations, and offers what was probably meant.
+
+    ``instead`` says it of options that other commands have.
+    """
 
     def __init__(self, **more: Any) -> None:
+        self.instead: dict[str, str] = {}
         super().__init__(
             **{"allow_abbrev": False, "formatter_class": RawDescriptionHelpFormatter, **more}
         )
@@ -74,6 +78,8 @@ class Parser(ArgumentParser):
             name = word.partition("=")[0]
             if word == "--":
                 return
+            if name in self.instead:
+                self.error(f"there is no option {name}; {self.instead[name]}")
             if word.startswith("--") and name not in known:
                 self.error(_with_offer(f"there is no option {name}", name, known))
 
@@ -131,6 +137,7 @@ def command_parser(name: str) -> Parser:
     module = import_module(f"lacunet.cli.{name}")
     command = Parser(prog=f"lacunet {name}", description=module.HELP, epilog=module.EXAMPLE)
     module.add_arguments(command)
+    command.instead |= getattr(module, "INSTEAD", {})
     if name not in IMMEDIATE:
         add_progress(command)
     command.set_defaults(run=module.run, usage_error=command.error)

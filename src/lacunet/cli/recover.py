@@ -47,6 +47,7 @@ With --data, what is recoverable is estimated; for a query that is not, the lowe
 values that fit the data are given.
 """
 
+INSTEAD = {"--missingness": "name the graph after the network: lacunet recover NETWORK GRAPH"}
 READ = ("network", "graph", "data")  # the files that the result rests on
 
 

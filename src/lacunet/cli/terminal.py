@@ -32,7 +32,7 @@ RULES = (
         GREEN,
     ),
     (re.compile(r"(?<=: )NOT RECOVERABLE$|\bREFUTED$", re.MULTILINE), RED),
-    (re.compile(r"(?<=: )UNDECIDED$", re.MULTILINE), YELLOW),
+    (re.compile(r"(?<=: )(?:UNDECIDED$|[A-Z ]+, BUT IDENTIFIED.*)", re.MULTILINE), YELLOW),
 )
 
 

@@ -59,7 +59,7 @@ def recovery_stage(network: Network, verdicts: Mapping[str, Verdict]) -> Stage:
             network.parents(name),
             ByVerdict(verdict),
             cells_of(network, name),
-            verdict=f"{verdict.status}: {verdict.why}",
+            verdict=f"{verdict.standing}: {verdict.why}",
         )
         for name, verdict in verdicts.items()
     }

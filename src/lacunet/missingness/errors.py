@@ -28,11 +28,11 @@ class NotRecoverableError(LacunetError):
     """An estimate is asked for that the missingness graph does not give."""
 
     @classmethod
-    def family(cls, variable: str, status: str, why: str, others: int) -> NotRecoverableError:
+    def family(cls, variable: str, standing: str, why: str, others: int) -> NotRecoverableError:
         """Refuse to learn a network of which some CPTs are not recoverable."""
         more = f" ({others} more families are not recovered either.)" if others else ""
         return cls(
-            f"the CPT of {variable!r} is {status} under this missingness graph: {why}{more}",
+            f"the CPT of {variable!r} is {standing} under this missingness graph: {why}{more}",
             "otherwise='prior' leaves such CPTs at the prior, otherwise='em' (or another "
             "method's name) learns them by that method; both are marked in the result.",
         )

@@ -24,9 +24,15 @@ from lacunet.missingness.errors import (
     TooLargeEstimandError,
     without_mechanism,
 )
+from lacunet.missingness.gathered import gathered_rows
 from lacunet.missingness.identified.assumptions import Assumptions, check_assumptions
 from lacunet.missingness.identified.generic import is_generic
-from lacunet.missingness.identified.sets import IdentifiedSet, identified_set
+from lacunet.missingness.identified.sets import (
+    IdentifiedSet,
+    best_fit,
+    ends_of,
+    lifted_near,
+)
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
@@ -150,10 +156,10 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         told = "".join(f"<li>{escape(line)}</li>" for line in (self.why, self.estimand) if line)
-        return f"<p>{escape(self.query)} is <b>{self.status}</b></p><ul>{told}</ul>"
+        return f"<p>{escape(self.query)} is <b>{self.standing}</b></p><ul>{told}</ul>"
 
     def __str__(self) -> str:
-        return f"{self.query} is {self.status}: {self.estimand or self.why}"
+        return f"{self.query} is {self.standing}: {self.estimand or self.why}"
 
     @property
     def is_recoverable(self) -> bool:
@@ -186,6 +192,13 @@ class Verdict:
         return True if self.term is not None else is_generic(self.graph, self.asked)
 
     @property
+    def standing(self) -> str:
+        """The status in words, and whether the states at hand identify what it leaves open."""
+        if self.term is None and self.generic:
+            return f"{self.status}, but identified for these numbers of states"
+        return self.status
+
+    @property
     def two_models(self) -> str:
         """Where two models that give the same data differ, as a table; empty without a pair."""
         if self.witness is None:
@@ -207,9 +220,8 @@ class Verdict:
         TooLargeEstimandError
             The models have too many configurations to be followed.
         """
-        table = read_table(data_given(data, weight=weight), self.graph.network)
-        self.graph.check_data(table)
-        return identified_set(self.graph, self.asked, table)
+        model = lifted_near(self.graph, self.asked)
+        return ends_of(best_fit(model, self._rows(data, weight, model.variables)), self.asked)
 
     def assumptions(self, data: object, weight: Weight = None) -> Assumptions:
         """What the graph assumes, edge by edge: if the data can refute it, and if the query moves.
@@ -219,9 +231,9 @@ class Verdict:
         TooLargeEstimandError
             The models have too many configurations to be fitted.
         """
-        table = read_table(data_given(data, weight=weight), self.graph.network)
-        self.graph.check_data(table)
-        return check_assumptions(self.graph, self.asked, table)
+        model = lifted_near(self.graph, self.asked)
+        rows = self._rows(data, weight, model.variables)
+        return check_assumptions(self.graph, self.asked, model, rows)
 
     def estimate(
         self, data: object, weight: Weight = None, *, population: object = None
@@ -243,9 +255,11 @@ class Verdict:
         self, data: object, weight: Weight = None, *, population: object = None
     ) -> Estimation:
         """The estimate together with what it rests on."""
-        table = read_table(data_given(data, weight=weight), self.graph.network)
         laws = population_laws(self.graph.network, self, population)
-        return estimate(self, distinct_rows(table, columns_needed(self)), laws)
+        return estimate(self, self._rows(data, weight, columns_needed(self)), laws)
+
+    def _rows(self, data: object, weight: Weight, columns: Scope) -> Rows:
+        return gathered_rows(self.graph, data_given(data, weight=weight), columns)[0]
 
 
 def columns_needed(verdict: Verdict) -> Scope:
@@ -345,9 +359,11 @@ def estimate(
     term, network = verdict.term, verdict.graph.network
     if term is None:
         raise NotRecoverableError(
-            f"{verdict.query} is {verdict.status} under this missingness graph: {verdict.why}.",
-            "its lowest and highest values that fit the data: identified_set of the verdict, or "
-            "lacunet recover --query ... --data ROWS.",
+            f"{verdict.query} is {verdict.standing} under this missingness graph: {verdict.why}.",
+            "EM on the graph estimates it: lacunet.EM(missingness=graph)."
+            if verdict.generic
+            else "its lowest and highest values that fit the data: identified_set of the "
+            "verdict, or lacunet recover --query ... --data ROWS.",
         )
     laws = population or {}
     usable = [one for one in verdict.terms if all(scope in laws for scope in _needed(one))]

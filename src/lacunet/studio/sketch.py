@@ -162,6 +162,7 @@ def _verdict(name: str, verdict: Verdict) -> dict[str, Any]:
         "variable": name,
         "query": verdict.query,
         "status": verdict.status,
+        "standing": verdict.standing,
         "why": verdict.why,
         "mathml": verdict.mathml if verdict.is_recoverable else "",
         "estimand": verdict.estimand,

@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.given import data_given
-from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.memory import memory_budget
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.distinct import unpack
+from lacunet.statistics.gather import Gathering, Needs
+from lacunet.statistics.observations import observations
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ def worst_case(
     target: str | Sequence[str],
     given: str | Sequence[str] = (),
     weight: Any = None,
+    *,
+    memory: float | None = None,
 ) -> WorstCase:
     """The worst-case bounds on P(target | given), whatever the missing values are.
 
@@ -61,11 +64,13 @@ def worst_case(
     network
         Owns the variables and their states; its edges have no part in it.
     data
-        A path, a dataframe of any library, or an encoded table.
+        What `learn` takes: a path, a dataframe of any library, `lacunet.Data`, ...
     target, given
         The variables left and right of the bar.
     weight
         The column with the rows' weights, or the weights themselves.
+    memory
+        The bytes that reading may take; half of what there is by default.
 
     Examples
     --------
@@ -85,8 +90,10 @@ def worst_case(
         raise LacunetError(f"the bounds need different variables, at least one target: {scope}.")
     for name in scope:
         network.known(name)
-    table = read_table(data_given(data, weight=weight), network)
-    return bounds(count(table, [scope])[scope], len(left))
+    budget = memory_budget(memory)
+    with observations(data_given(data, weight=weight), network, budget) as rows:
+        counted = rows.gather(Gathering(Needs((scope,)), network))
+    return bounds(counted.counts[scope], len(left))
 
 
 def bounds(counts: Counts, targets: int = 1) -> WorstCase:

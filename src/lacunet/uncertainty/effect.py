@@ -23,8 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.data.given import data_given
-from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
 from lacunet.formats.files import as_network
 from lacunet.inference.query import query
@@ -418,10 +416,8 @@ def _by_graph(
         )
     known = known_variables(graph.network, population)
     verdict = graph.recover([target], list(given), [do], population=known)
-    table = read_table(data_given(data), graph.network)
-    graph.check_data(table)
     laws = population_laws(graph.network, verdict, population)
-    found = recovered(verdict, table, population=laws)
+    found = recovered(verdict, data, population=laws)
     place = tuple(graph.network.state_index(name, str(state)) for name, state in given.items())
     chosen: Any = (slice(None), *place)
     shape = found.found.table.shape

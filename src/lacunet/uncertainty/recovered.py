@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import NoRowsError
+from lacunet.missingness.gathered import gathered_rows
 from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.table import Table
-from lacunet.statistics.folds import FOLD, GROUPS, Folds, divided, folds_of
-from lacunet.statistics.rows import distinct_rows
-from lacunet.statistics.units import Units
+from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.uncertainty.spread import Spread
 
 
@@ -59,14 +57,9 @@ class Recovered:
 Laws = Mapping[Scope, Table]
 
 
-def estimated(verdict: Verdict, table: EncodedTable, population: Laws | None = None) -> Estimation:
-    """Estimate a query from rows."""
-    return estimate(verdict, distinct_rows(table, columns_needed(verdict)), population)
-
-
 def recovered(
     verdict: Verdict,
-    table: EncodedTable,
+    data: object,
     groups: int = GROUPS,
     *,
     population: Laws | None = None,
@@ -80,11 +73,8 @@ def recovered(
     NotRecoverableError
         The query is not recoverable, or no row shows what its estimand needs.
     """
-    units = None if table.design is None else Units.of(table.design)
-    columns, folds = columns_needed(verdict), folds_of(None, groups, 0, units)
+    rows, folds = gathered_rows(verdict.graph, data, columns_needed(verdict), groups)
     assert folds is not None
-    table = table.scaled()
-    rows = distinct_rows(divided(verdict.graph.network, table, folds), (*columns, FOLD))
     found = estimate(verdict, rows.sampled(folds.samples[0]), population)
     chosen = replace(verdict, term=found.term, find_terms=None)
     replicates = []

@@ -7,13 +7,14 @@ that show a variable for its mechanism. Where the graph identifies the law the e
 consistent, and it uses every row.
 
 Where it does not, EM prints numbers all the same. So the verdict on the graph is the judge, not
-EM: a CPT that is not recoverable is marked as not identified, with the spread of its entries
-over starts that fit the data equally well; one that is undecided says so.
+EM: a CPT that is not recoverable says so, and whether the states at hand identify it. Where they do
+not, the warning has the lowest and highest value of the entry that the data leave most open, over
+all models that fit best (`lacunet.missingness.identified.sets`), and its interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
@@ -21,21 +22,16 @@ from time import monotonic
 import numpy as np
 
 from lacunet.estimate.deletion.forms import FactoredMAR
-from lacunet.estimate.em.climb import Climb
-from lacunet.estimate.em.fit import Seeds, fit
 from lacunet.estimate.em.stage import (
     LOOPY_BRANCH,
-    Climbed,
     Climber,
     climb_from,
     em_reports,
     ended_of,
-    flat_concentration,
     highest_posterior,
     start_stage,
     unseen_of,
 )
-from lacunet.estimate.em.start import CptRows, random_cells
 from lacunet.estimate.method import (
     JACKKNIFE,
     RATE_MATRIX,
@@ -48,30 +44,46 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import FROM_FIRST_FIT, merged
 from lacunet.estimate.recovery import recovery_stage
 from lacunet.missingness.augmented import Augmented, augmented, mechanism_start
+from lacunet.missingness.errors import TooLargeEstimandError
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.identified.sets import best_fit, ends_of, lifted_near
 from lacunet.missingness.recover.answers import recover_families
-from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Verdict
-from lacunet.model.network import Cpt, FloatArray, Network, Scope
+from lacunet.missingness.verdict import RECOVERABLE, Verdict
+from lacunet.model.network import Cpt, Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.problems.layout import layout_of
 
-STARTS = 5  # the first and four random ones, where something is not known to be identified
-SAME_FIT = 2.0  # log-likelihoods this close are the same to the data
+MOST_FOLLOWED = 5000  # configurations of the models whose identified set is followed
 ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Whether the CPTs are identified: the status of each, and why."""
+class Doubt:
+    """Why a CPT is not known to be recoverable; the columns that its identified set rests on.
 
-    status_of: Mapping[str, str]
-    why_of: Mapping[str, str]
+    These are None where the states at hand identify it, or the set is too large to follow.
+    """
 
-    @property
-    def doubtful(self) -> list[str]:
-        """The variables whose CPT is not known to be identified."""
-        return [name for name, status in self.status_of.items() if status != RECOVERABLE]
+    words: str
+    verdict: Verdict
+    columns: Scope | None = None
+
+    def said(self, statistics: Statistics, setting: Setting) -> str:
+        """The warning, with the widest of the identified sets of its entries."""
+        if self.columns is None or setting.deadline.left <= 0:
+            return self.words
+        graph, asked = self.verdict.graph, self.verdict.asked
+        model = lifted_near(graph, asked)
+        found = ends_of(best_fit(model, statistics.distinct[self.columns]), asked)
+        cell = np.unravel_index(int((found.high - found.low).round(6).argmax()), found.low.shape)
+        states = [graph.network.states(n)[k] for n, k in zip(asked.names, cell, strict=True)]
+        low, high = found.interval()[cell]
+        return (
+            f"{self.words}; models that fit the data as well put {asked.at(states)} anywhere "
+            f"between {found.low[cell]:.3f} and {found.high[cell]:.3f} "
+            f"(95% interval {low:.3f} to {high:.3f})"
+        )
 
 
 def graph_plan(
@@ -92,19 +104,21 @@ def graph_plan(
         notes = graph.check_partially(partially, network.variables)
     made = augmented(graph, partially)
     verdicts = recover_families(graph)
-    judged = _judged(graph, made, verdicts)
+    doubts = _doubts(graph, made, verdicts)
     closed = start_stage(FactoredMAR().stage(network, replace(look, partially=partially)))
     families = highest_posterior(closed.families)
-    families = {
-        variable: replace(family, verdict=f"{verdicts[variable].status}: {verdicts[variable].why}")
-        for variable, family in families.items()
-    }
+    judged = {name: f"{verdict.standing}: {verdict.why}" for name, verdict in verdicts.items()}
+    families = {name: replace(own, verdict=judged[name]) for name, own in families.items()}
     mechanism_of = {node: variable for variable, node in made.name_of.items()}
     climb = Stage(
         f"{name} on the graph",
         families,
-        Needs(network.families, problems=Compiling(made.network, mechanism_of)),
-        partial(_solved, climber, made, judged, partially, families),
+        Needs(
+            network.families,
+            problems=Compiling(made.network, mechanism_of),
+            rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
+        ),
+        partial(_solved, climber, made, doubts, partially, families),
         branches=(LOOPY_BRANCH,),
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
@@ -132,7 +146,7 @@ def graph_plan(
 def _solved(
     climber: Climber,
     made: Augmented,
-    judged: Judged,
+    doubts: Mapping[str, Doubt],
     partially: Scope,
     families: Mapping[str, FamilyPlan],
     statistics: Statistics,
@@ -155,11 +169,10 @@ def _solved(
         climbed,
         unseen_of(layout, climbed.fit.climb),
     )
-    if judged.doubtful and setting.whole is None:
-        equal = [layout.tables(cells) for cells in _equally_good(climber, climbed, setting)]
-        for name in judged.doubtful:
-            spread = float(np.ptp([own[name] for own in equal], axis=0).max())
-            words = _doubt(judged.status_of[name], judged.why_of[name], spread, len(equal))
+    if setting.whole is None:
+        whole = statistics.sample(0)
+        for name, doubt in doubts.items():
+            words = doubt.said(whole, setting)
             reports[name] = replace(reports[name], warnings=(words, *reports[name].warnings))
     return Learned(
         {name: tables[name] for name in network.variables},
@@ -176,52 +189,28 @@ def _solved(
     )
 
 
-def _equally_good(climber: Climber, climbed: Climbed, setting: Setting) -> list[FloatArray]:
-    """The cells of starts whose log-likelihood is the best one's, as far as the data can tell."""
-    climbs = [climbed.fit.climb, *_random_climbs(climber, climbed, setting)]
-    logs = [float(climb.log_likelihoods.sum()) for climb in climbs]
-    best = np.nanmax(logs) if not np.isnan(logs).all() else np.nan
-    equal = [c.cells for c, log in zip(climbs, logs, strict=True) if log > best - SAME_FIT]
-    return equal or [climbed.fit.climb.cells]
-
-
-def _random_climbs(climber: Climber, climbed: Climbed, setting: Setting) -> Iterator[Climb]:
-    engine = climbed.engine
-    if engine is None:
-        return
-    options = replace(climber.options, restarts=1)
-    for _ in range(STARTS - 1):
-        cells = random_cells(CptRows.of(engine.problems.layout), setting.rng)
-        yield fit(
-            engine,
-            Seeds(cells, cells),
-            flat_concentration(climbed.prior, engine.problems.layout),
-            options,
-            rng=setting.rng,
-            deadline=setting.deadline,
-            progress=setting.progress,
-        ).climb
-
-
-def _judged(graph: MissingnessGraph, made: Augmented, verdicts: Mapping[str, Verdict]) -> Judged:
-    """The status of each CPT, and why; under MAR all of them are recoverable."""
+def _doubts(
+    graph: MissingnessGraph, made: Augmented, verdicts: Mapping[str, Verdict]
+) -> dict[str, Doubt]:
+    """The CPTs that are not known to be recoverable; under MAR all of them are."""
     if graph.category() != "MNAR":
-        return Judged(dict.fromkeys(graph.network.variables, RECOVERABLE), {})
-    status_of = {name: verdict.status for name, verdict in verdicts.items()}
-    why_of = {name: verdict.why for name, verdict in verdicts.items()}
+        return {}
+    found = {name: _doubt(own) for name, own in verdicts.items() if own.status != RECOVERABLE}
     if graph.hidden:  # what the directed edges may have lost
-        for name, verdict in recover_families(made.graph).items():
-            if status_of[name] == RECOVERABLE and not verdict.is_recoverable:
-                status_of[name] = UNDECIDED
-                why_of[name] = "the hidden cause was taken in by edges that identify less"
-    return Judged(status_of, why_of)
+        lost = "undecided: the hidden cause was taken in by edges that identify less"
+        for name, own in recover_families(made.graph).items():
+            if name not in found and not own.is_recoverable and not own.generic:
+                found[name] = Doubt(lost, own)
+    return found
 
 
-def _doubt(status: str, why: str, spread: float, starts: int) -> str:
-    """What the user must know about a CPT that the graph is not known to identify."""
-    judged = "not identified" if status == NOT_RECOVERABLE else "undecided whether identified"
-    if starts == 1:
-        return f"{judged}: {why}; one start fitted better than all others"
-    return (
-        f"{judged}: {why}; entries differ by up to {spread:.2g} over {starts} equally good starts"
-    )
+def _doubt(verdict: Verdict) -> Doubt:
+    words = f"{verdict.standing}: {verdict.why}"
+    if verdict.generic:
+        return Doubt(words, verdict)
+    try:
+        model = lifted_near(verdict.graph, verdict.asked)
+    except TooLargeEstimandError:
+        return Doubt(words, verdict)
+    is_small = model.grid.length <= MOST_FOLLOWED
+    return Doubt(words, verdict, model.variables if is_small else None)

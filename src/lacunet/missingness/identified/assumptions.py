@@ -24,15 +24,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import is_generic
+from lacunet.missingness.identified.lifted import Lifted
 from lacunet.missingness.identified.sets import BestModels, best_fit, ends_of, freedom, lifted_near
 from lacunet.missingness.independence import holm
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.statistics.rows import Rows
 from lacunet.wording import counted, first_of, text_table
 
 LEVEL = 0.05
@@ -143,26 +144,27 @@ def _judged(one: Assumption) -> str:
     return "the data call for it" if one.adjusted < LEVEL else ""
 
 
-def check_assumptions(graph: Drawing, asked: Asked, table: EncodedTable) -> Assumptions:
+def check_assumptions(graph: Drawing, asked: Asked, narrow: Lifted, rows: Rows) -> Assumptions:
     """Test every assumption near a query, and see what becomes of the query without it.
 
-    Raises
-    ------
-    TooLargeEstimandError
-        The models have too many configurations to be fitted.
+    Parameters
+    ----------
+    narrow
+        The models of the graph near the query (`lifted_near`).
+    rows
+        The distinct rows over their variables.
     """
-    narrow = lifted_near(graph, asked)
-    names = narrow.grid.submodel.graph.variables
-    fit, dimension = best_fit(narrow, table), freedom(narrow)
+    names = narrow.variables
+    fit, dimension = best_fit(narrow, rows), freedom(narrow)
     base = _answers(graph, asked, fit)
     found: list[Assumption] = []
     left_out: list[str] = []
     for cause, mechanism, wide in wider(graph, names):
         try:
             model = lifted_near(wide, asked)
-            if model.grid.submodel.graph.variables != names:
+            if model.variables != names:
                 raise TooLargeEstimandError("other variables would have to be fitted.")
-            wide_fit = best_fit(model, table)
+            wide_fit = best_fit(model, rows)
             statistic = max(2 * (wide_fit.log_likelihood - fit.log_likelihood), 0.0)
             degrees = freedom(model) - dimension
             ends = _answers(wide, asked, wide_fit)

@@ -28,7 +28,7 @@ from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.refute.tangent import Grid, grid_of
 from lacunet.missingness.separation.mixed import MixedGraph, districts
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Node
 from lacunet.statistics.counts import added_up
 
@@ -91,6 +91,11 @@ class Lifted:
     grid: Grid
     blocks: tuple[Block, ...]
     is_outer: bool
+
+    @property
+    def variables(self) -> Scope:
+        """The variables that the models are about."""
+        return self.grid.submodel.graph.variables
 
     @property
     def size(self) -> int:

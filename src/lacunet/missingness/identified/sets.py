@@ -24,7 +24,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import TooLargeEstimandError
 from lacunet.missingness.identified.generic import near
 from lacunet.missingness.identified.intervals import covering
@@ -34,7 +33,7 @@ from lacunet.missingness.refute.tangent import Grid
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.statistics.rows import Rows
 
 STARTS = 3
 FIRST_STEPS, EM_STEPS = 200, 5000
@@ -75,19 +74,14 @@ class IdentifiedSet:
         return f"{self.asked}: the set is up to {self.width:.3g} wide ({ends})"
 
 
-def identified_set(graph: Drawing, asked: Asked, table: EncodedTable) -> IdentifiedSet:
-    """The values of a query under all models of the graph that fit the rows best.
+def lifted_near(graph: Drawing, asked: Asked) -> Lifted:
+    """All models of a graph, or of its part near a query where the whole is too large.
 
     Raises
     ------
     TooLargeEstimandError
         There are too many configurations.
     """
-    return ends_of(best_fit(lifted_near(graph, asked), table), asked)
-
-
-def lifted_near(graph: Drawing, asked: Asked) -> Lifted:
-    """All models of a graph, or of its part near a query where the whole is too large."""
     try:
         part = graph.mixed
         return lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
@@ -124,9 +118,8 @@ class BestModels:
         return model.query(model.factors(self.best), asked).reshape(shape)
 
 
-def best_fit(model: Lifted, table: EncodedTable) -> BestModels:
-    """The models of a graph that fit the rows of a table best."""
-    rows = distinct_rows(table, model.grid.submodel.graph.variables)
+def best_fit(model: Lifted, rows: Rows) -> BestModels:
+    """The models of a graph that fit best the rows over its variables."""
     counts = manifest_counts(model.grid, rows)
     law, best, starts = _same_law(model, counts)
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
@@ -168,7 +161,9 @@ def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     names = [*grid.seen]
     configurations = zip(*(grid.seen[name].tolist() for name in names), strict=True)
     number_of = {configuration: number for number, configuration in enumerate(configurations)}
-    keys = zip(*(rows.column(name).tolist() for name in names), strict=True)
+    # A cell that is one of several states counts as missing.
+    codes = [np.minimum(rows.column(name), rows.size(name)).tolist() for name in names]
+    keys = zip(*codes, strict=True)
     numbers = np.array([number_of[key] for key in keys], dtype=np.int64)
     return added_up(numbers, rows.weights, grid.cells)
 

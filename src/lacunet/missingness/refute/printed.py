@@ -12,6 +12,7 @@ from lacunet.model.network import Network
 from lacunet.model.nodes import quoted
 
 Rows = list[list[str]]
+SAME = 1e-9  # entries as close as this differ by rounding alone
 
 
 def two_models(witness: Witness, network: Network) -> Rows:
@@ -32,7 +33,7 @@ def two_models(witness: Witness, network: Network) -> Rows:
         first, second = witness.one[node], witness.two[node]
         for entry in np.ndindex(*first.shape):
             is_told = first.shape[-1] > 2 or entry[-1] == 1
-            if is_told and first[entry] != second[entry]:
+            if is_told and abs(first[entry] - second[entry]) > SAME:
                 given = _states(witness, network, parents, entry)
                 (own,) = _states(witness, network, (node,), entry[-1:])
                 bar = f" | {', '.join(given)}" if given else ""

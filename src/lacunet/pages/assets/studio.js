@@ -291,7 +291,7 @@
     const partial = new Set(sketch.mechanisms.map(own => own.variable)), verdictOf = new Map(sketch.verdicts.map(verdict => [verdict.variable, verdict]));
     const nodes = sketch.variables.map(variable => {
       const verdict = verdictOf.get(variable.name), [x, y] = layout.corners[variable.key];
-      const whole = make("button", { type: "button", class: "whole", "data-key": variable.key, title: verdict ? `${verdict.query}: ${verdict.status}. ${verdict.why}` : variable.name }, name(variable.name));
+      const whole = make("button", { type: "button", class: "whole", "data-key": variable.key, title: verdict ? `${verdict.query}: ${verdict.standing}. ${verdict.why}` : variable.name }, name(variable.name));
       if (verdict) whole.append(" ", mark(verdict.status));
       const toggle = make("button", { type: "button", class: "toggle", "data-key": variable.key, "aria-pressed": String(partial.has(variable.name)), title: `${variable.name} may be missing`, on: { click: () => {
         const own = mechanismOf(variable.key);
@@ -358,7 +358,7 @@
     const count = sketch.verdicts.filter(verdict => verdict.status === "recoverable").length;
     clear(byId("verdicts"), make("p", {}, make("b", { id: "category" }, sketch.category), sketch.why.startsWith(sketch.category) ? sketch.why.slice(sketch.category.length) : `: ${sketch.why}`), ...undrawn(), make("p", { class: "soft" }, `${count} of ${sketch.verdicts.length} CPTs can be recovered.`),
       ...sketch.verdicts.map(verdict => make("details", { class: "verdict", "data-variable": verdict.variable, "data-status": verdict.status, open: verdict.status !== "recoverable" || sketch.verdicts.length <= 4 },
-        make("summary", {}, mark(verdict.status), " ", name(verdict.query), ` ${verdict.status}`), make("p", { class: "soft" }, verdict.why),
+        make("summary", {}, mark(verdict.status), " ", name(verdict.query), ` ${verdict.standing}`), make("p", { class: "soft" }, verdict.why),
         ...(verdict.mathml ? [make("div", { class: "formula", tabindex: 0 }, formula(verdict.mathml))] : []))));
   }
   // Columns with missing values for which no mechanism is drawn, though there are some.

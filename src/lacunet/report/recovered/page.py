@@ -51,8 +51,8 @@ def page(
     also
         More sections, such as `implications_section`.
     """
-    found = Counter(answer.verdict.status for answer in answers)
-    tiles = [Tile(status, f"{number:,}", "queries") for status, number in found.most_common()]
+    found = Counter(answer.verdict.standing for answer in answers)
+    tiles = [Tile(standing, f"{number:,}", "queries") for standing, number in found.most_common()]
     title = f"{counted(len(answers), 'query', 'queries')} to a missingness graph"
     sections = [*_groups(graph, answers, told), *also]
     return _page(graph, title, tiles, sections, data, told.without_hashes(source))
@@ -140,15 +140,15 @@ def _groups(graph: MissingnessGraph, answers: Sequence[Reported], told: Disclosu
     for answer in answers:
         is_open = len(answers) <= FEW or not answer.verdict.is_recoverable
         text = _verdict(graph, answer, is_open, told)
-        found.setdefault(answer.verdict.status, []).append(text)
-    order = sorted(found, key=lambda status: (status == "recoverable", status))
+        found.setdefault(answer.verdict.standing, []).append(text)
+    order = sorted(found, key=lambda standing: (standing == "recoverable", standing))
     return [
         section(
-            status.replace(" ", "-"),
-            f"{status.capitalize()}: {len(found[status]):,} of {len(answers):,}",
-            f'<div class="queries">{"".join(found[status])}</div>',
+            standing.replace(",", "").replace(" ", "-"),
+            f"{standing.capitalize()}: {len(found[standing]):,} of {len(answers):,}",
+            f'<div class="queries">{"".join(found[standing])}</div>',
         )
-        for status in order
+        for standing in order
     ]
 
 

@@ -11,7 +11,7 @@ from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.identified.sets import IdentifiedSet
 from lacunet.missingness.verdict import Estimation, Verdict, population_laws
 from lacunet.model.network import FloatArray
-from lacunet.uncertainty.recovered import estimated, recovered
+from lacunet.uncertainty.recovered import recovered
 
 POINT = 1e-6  # a set that is not wider is a point
 
@@ -74,9 +74,11 @@ def reported(
         if verdict.term is None:
             bounds = verdict.identified_set(table)
             return Reported(verdict, plain.states, bounds=bounds, interval=_around(bounds, level))
-        laws = population_laws(verdict.graph.network, verdict, population)
         if level is None:
-            return Reported(verdict, plain.states, estimated(verdict, table, laws))
+            return Reported(
+                verdict, plain.states, verdict.estimate_with_report(table, population=population)
+            )
+        laws = population_laws(verdict.graph.network, verdict, population)
         both = recovered(verdict, table, population=laws)
         return Reported(verdict, plain.states, both.found, both.interval(level))
     except (NoRowsError, TooLargeEstimandError) as error:

@@ -24,8 +24,9 @@ LEVEL = 0.05
 TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
 TWO_MODELS = "Two models that give the same data and different answers:"
 GENERIC = (
-    "With the numbers of states of this network it is identified all the same, near almost every "
-    "model: EM on the graph estimates it (lacunet learn --method em --missingness GRAPH)."
+    "Near almost every model with the numbers of states of this network the data determine it (two "
+    "models that agree are an exception, or have other numbers of states): EM on the graph "
+    "estimates it, lacunet learn --method em --missingness GRAPH."
 )
 
 Rows = list[list[str]]
@@ -78,15 +79,21 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     start = f"{known} of {total}"
     if known in (0, total):
         start = f"all {total}" if known else f"none of the {total}"
-    undecided = count[UNDECIDED]
-    more = "" if not undecided else f", {undecided} {'is' if undecided == 1 else 'are'} undecided"
-    return f"{start} can be recovered{more}"
+    parts = [
+        (count[UNDECIDED], "undecided"),
+        (
+            sum(verdict.term is None and verdict.generic is True for verdict in verdicts),
+            "not, but identified for these numbers of states",
+        ),
+    ]
+    more = [f"{n} {'is' if n == 1 else 'are'} {words}" for n, words in parts if n]
+    return ", ".join([f"{start} can be recovered", *more])
 
 
 def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
     verdict, found = answer.verdict, answer.found
     too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
-    lines = [f"{verdict.query}: {verdict.status.upper()}{too_large}", f"  {verdict.why}"]
+    lines = [f"{verdict.query}: {verdict.standing.upper()}{too_large}", f"  {verdict.why}"]
     lines += [f"  {line}" for line in (found or verdict).estimand.splitlines()]
     if verdict.witness is not None:
         rows = two_models(verdict.witness, graph.network)
@@ -152,6 +159,7 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
         "do": list(verdict.do),
         "states": dict(answer.states),
         "status": verdict.status,
+        "standing": verdict.standing,
         "generic": verdict.generic,
         "why": verdict.why,
         "is_computable": verdict.is_computable,
