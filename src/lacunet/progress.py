@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TextIO
 
+from lacunet.errors import LacunetError
+
 
 class Progress(Protocol):
     """What long work calls as it goes on."""
@@ -16,7 +18,10 @@ def silent(stage: str, done: float, total: float | None, note: str = "") -> None
     """Report to nobody."""
 
 
-def as_progress(asked: Progress | bool | None) -> Progress:
+AskedProgress = Progress | bool | None
+
+
+def as_progress(asked: AskedProgress) -> Progress:
     """What to report to: True is a bar, in notebooks too; False and None are nobody.
 
     Examples
@@ -26,7 +31,14 @@ def as_progress(asked: Progress | bool | None) -> Progress:
     """
     if asked is True:
         return Bar()
-    return asked if callable(asked) else silent
+    if asked is None or asked is False:
+        return silent
+    if not callable(asked):
+        raise LacunetError(
+            f"progress is {asked!r}, but must be True, False or a function.",
+            "True shows a bar; a function is called with stage, done, total and note.",
+        )
+    return asked
 
 
 class Bar:

@@ -31,7 +31,7 @@ from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separators
 from lacunet.model.network import Network, Scope
-from lacunet.progress import Progress, silent
+from lacunet.progress import AskedProgress, as_progress
 from lacunet.randomness import generator
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
@@ -113,7 +113,7 @@ def diagnose(
     rng: np.random.Generator | int | None = None,
     memory: int | None = None,
     try_graph: bool = False,
-    progress: Progress = silent,
+    progress: AskedProgress = False,
 ) -> Diagnosis:
     """Say what is missing from data, how, and what that permits.
 
@@ -143,6 +143,7 @@ def diagnose(
     >>> print(diagnose(network, rows).conclusions[0])
     Values are not missing completely at random: Ill depends on Age.
     """
+    progress = as_progress(progress)
     network = as_network(network)
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}

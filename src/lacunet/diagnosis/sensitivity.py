@@ -25,7 +25,7 @@ from lacunet.inference.engine import engine_of
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, observed_parents
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.progress import Progress, silent
+from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.folds import GROUPS, Folds, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
@@ -86,7 +86,7 @@ def sensitivity(
     method: str = "direct-mar",
     prior: AskedPrior = 2.0,
     memory: int | None = None,
-    progress: Progress = silent,
+    progress: AskedProgress = False,
 ) -> Sensitivity:
     """Ask how far an answer moves if values are not missing at random.
 
@@ -129,6 +129,7 @@ def sensitivity(
     >>> found.answers[5].item(), round(exp(found.tipping_point), 6)
     (0.5, 3.0)
     """
+    progress = as_progress(progress)
     network = as_network(network)
     if method not in METHODS:
         raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")

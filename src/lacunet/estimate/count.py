@@ -18,7 +18,7 @@ from lacunet.estimate.registry import KINDS, options_of
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
-from lacunet.progress import Progress, silent
+from lacunet.progress import AskedProgress, Progress, as_progress, silent
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, summed
 from lacunet.statistics.observations import AnyRows, observations
@@ -57,7 +57,7 @@ def count(
     memory: int | None = None,
     scratch: str | Path | None = None,
     jobs: int = 1,
-    progress: Progress = silent,
+    progress: AskedProgress = False,
 ) -> Statistics:
     """Count what a method needs of the data, to be added to other counts and learned from later.
 
@@ -87,6 +87,7 @@ def count(
     >>> yesterday + count(network, {"Coin": ["head", None]}, "direct-mcar")
     <Statistics of 4 rows for direct-mcar>
     """
+    progress = as_progress(progress)
     data = data_given(data, weight=weight, counts=counts, missing=missing)
     given = as_network(network)
     network = heard(given, data)

@@ -28,7 +28,7 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network, Scope
-from lacunet.progress import Progress, silent
+from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
@@ -180,7 +180,7 @@ def explain(
     cluster: Any = None,
     missing: Any = (),
     memory: int | None = None,
-    progress: Progress = silent,
+    progress: AskedProgress = False,
     **options: Any,
 ) -> Explanation:
     """The plan that `lacunet.learn` would carry out, and what it will meet in the data.
@@ -201,6 +201,7 @@ def explain(
     >>> explain(chain, {"A": ["0", "1"], "B": ["1", None]}, "direct-mar").families["B"].estimand
     'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
+    progress = as_progress(progress)
     network = given = as_network(network)
     if data is not None:
         said = {"weight": weight, "counts": counts, "missing": missing}

@@ -40,7 +40,7 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray, Network
-from lacunet.progress import Progress, silent
+from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import AnyRows, observations
@@ -67,7 +67,7 @@ def learn(
     memory: int | None = None,
     scratch: str | Path | None = None,
     jobs: int = 1,
-    progress: Progress = silent,
+    progress: AskedProgress = False,
     intervals: bool = False,
     **options: Any,
 ) -> Result:
@@ -108,7 +108,7 @@ def learn(
     jobs
         The number of processes that read and count such rows.
     progress
-        Called as the work goes on.
+        True for a bar, in notebooks too, or what to call as the work goes on.
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
         `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
@@ -126,6 +126,7 @@ def learn(
     Interrupted
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
     """
+    progress = as_progress(progress)
     if not isinstance(intervals, bool):
         raise MethodError(
             f"intervals is {intervals!r}, but must be True or False.",

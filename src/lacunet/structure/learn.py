@@ -39,7 +39,7 @@ from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
-from lacunet.progress import Progress, silent
+from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
@@ -168,7 +168,7 @@ def learn_structure(
     codes: Mapping[str, Mapping[Any, Any]] | None = None,
     not_asked: Mapping[str, Any] | None = None,
     memory: int | None = None,
-    progress: Progress = silent,
+    progress: AskedProgress = False,
 ) -> LearnedStructure:
     """Learn a network, structure and CPTs, from data with or without missing values.
 
@@ -212,7 +212,7 @@ def learn_structure(
     memory
         The budget in bytes; half of the machine's memory by default.
     progress
-        Called as the work goes on.
+        True for a bar, in notebooks too, or what to call as the work goes on.
 
     Raises
     ------
@@ -227,6 +227,7 @@ def learn_structure(
     >>> print(found.cpdag)
     A -- B
     """
+    progress = as_progress(progress)
     _check(method, score, equivalent_size, time_limit, strengths)
     began, deadline = monotonic(), Deadline.within(time_limit)
     said = data_given(

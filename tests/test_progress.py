@@ -1,0 +1,56 @@
+"""Wherever progress can be asked for, True is a bar and a function is called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import lacunet as lc
+from lacunet import progress as room
+
+ASIA = lc.example("asia")
+ROWS = lc.simulate(ASIA, 60, lc.MCAR(0.5, 0.3), rng=1).frame()
+
+CALLS: dict[str, Callable[[Any], object]] = {
+    "learn": lambda asked: lc.learn(ASIA, ROWS, "em", progress=asked),
+    "explain": lambda asked: lc.explain(ASIA, ROWS, progress=asked),
+    "count": lambda asked: lc.count(ASIA, ROWS, "direct-mcar", progress=asked),
+    "diagnose": lambda asked: lc.diagnose(ASIA, ROWS, rng=0, progress=asked),
+    "sensitivity": lambda asked: lc.sensitivity(
+        ASIA, ROWS, "lung", "yes", {}, "tub", progress=asked
+    ),
+    "learn_structure": lambda asked: lc.learn_structure(ROWS, strengths=2, progress=asked),
+}
+
+
+def test_every_public_function_that_tells_its_progress_is_here() -> None:
+    public = {name: getattr(lc, name) for name in lc.__all__}
+    asked = {
+        name
+        for name, one in public.items()
+        if inspect.isfunction(one) and "progress" in inspect.signature(one).parameters
+    }
+    assert asked == CALLS.keys()
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore")
+def test_true_is_a_bar(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    class Heard:
+        def __call__(self, stage: str, *_: object) -> None:
+            told.append(stage)
+
+    monkeypatch.setattr(room, "Bar", Heard)
+    CALLS[name](True)
+    assert told
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_no_progress_is_refused(name: str) -> None:
+    with pytest.raises(lc.LacunetError, match="progress is 'yes'"):
+        CALLS[name]("yes")
