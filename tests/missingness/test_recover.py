@@ -19,7 +19,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.answers import _families, recover, recover_families
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import Submodel
-from lacunet.missingness.refute.tangent import moves_unseen
+from lacunet.missingness.refute.tangent import ranks
 from lacunet.missingness.separation.separator import separator
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
@@ -132,6 +132,12 @@ def test_verdicts_on_many_random_graphs_are_sound_and_few_stay_undecided(
             assert_sound(graph, verdict, rng)
             counts[verdict.status] += 1
     assert counts["undecided"] < 0.05 * counts.total(), counts
+
+
+def moves_unseen(submodel: Submodel, asked: Asked) -> bool:
+    """Whether a query changes along models that look the same, at a generic model."""
+    observed, with_query = ranks(submodel, asked)
+    return with_query > observed
 
 
 def test_no_recoverable_query_moves_unseen() -> None:

@@ -29,7 +29,7 @@ from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.folds import GROUPS, Folds, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import AnyRows, observations
+from lacunet.statistics.observations import Observations, observations
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, tilted_shares, tipping_point
 from lacunet.wording import finite, text_table
@@ -196,7 +196,7 @@ def sensitivity(
 
 def _counted(
     network: Network,
-    rows: AnyRows,
+    rows: Observations,
     question: Question,
     given: Scope,
     folds: Folds,
@@ -219,7 +219,7 @@ def _counted(
     return statistics
 
 
-def _start(network: Network, rows: AnyRows, setting: Setting) -> Result:
+def _start(network: Network, rows: Observations, setting: Setting) -> Result:
     """What plain EM learns."""
     em = EM(tolerance=1e-6, max_iterations=5_000)
     return carry_out(planned(em, network, rows.look(), setting.prior), rows, setting)

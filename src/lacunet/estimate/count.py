@@ -21,7 +21,7 @@ from lacunet.model.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress, silent
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, summed
-from lacunet.statistics.observations import AnyRows, observations
+from lacunet.statistics.observations import Observations, observations
 from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved.header import (
     FAMILIES,
@@ -254,12 +254,14 @@ def method_counted_for(data: Any) -> str | None:
     return methods.pop() or None if len(methods) == 1 else None
 
 
-def _of_families(network: Network, source: AnyRows, method: str, progress: Progress) -> Statistics:
+def _of_families(
+    network: Network, source: Observations, method: str, progress: Progress
+) -> Statistics:
     needs = Needs(network.families, complete=method == Listwise.name)
     found = source.gather(Gathering(needs, network), progress)
     return replace(found, network=network, method=method)
 
 
-def _distinct(network: Network, source: AnyRows, budget: float, told: Told) -> Iterator[Rows]:
+def _distinct(network: Network, source: Observations, budget: float, told: Told) -> Iterator[Rows]:
     tables = source.tables(told)
     return rows_in_parts(tables, network.variables, budget / KEPT_SHARE)

@@ -32,7 +32,7 @@ from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import AnyRows, observations
+from lacunet.statistics.observations import Observations, observations
 from lacunet.wording import counted, first_of
 
 MOST_NAMES = 12
@@ -220,7 +220,7 @@ def explain(
         return _explained(planned(chosen, network, rows.look(), asked), rows, budget)
 
 
-def _explained(plan: Plan, rows: AnyRows | None, budget: int) -> Explanation:
+def _explained(plan: Plan, rows: Observations | None, budget: int) -> Explanation:
     network, needs = plan.network, plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
     found, families = None, plan.families

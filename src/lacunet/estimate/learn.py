@@ -43,7 +43,7 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
-from lacunet.statistics.observations import AnyRows, observations
+from lacunet.statistics.observations import Observations, observations
 from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
@@ -161,7 +161,7 @@ def learn(
         return carry_out(plan, rows, setting, intervals)
 
 
-def carry_out(plan: Plan, rows: AnyRows, setting: Setting, intervals: bool = False) -> Result:
+def carry_out(plan: Plan, rows: Observations, setting: Setting, intervals: bool = False) -> Result:
     """Count what a plan needs, run it, and find out how sure the CPTs are if that is asked."""
     recipe = recipe_of(plan, setting.memory) if intervals else None
     is_drawn = plan.heldout is not None or recipe is not None
@@ -196,7 +196,7 @@ def carry_out(plan: Plan, rows: AnyRows, setting: Setting, intervals: bool = Fal
 def counted(
     plan: Plan,
     recipe: str | None,
-    rows: AnyRows,
+    rows: Observations,
     setting: Setting,
     seed: int,
     replicate: int | None = None,

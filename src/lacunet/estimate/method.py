@@ -51,8 +51,29 @@ class Formula(Protocol):
         ...
 
 
+class ByFormula:
+    """What has a formula can be read: in plain text, in LaTeX and in MathML."""
+
+    formula: Formula
+
+    @property
+    def estimand(self) -> str:
+        """What is estimated, in plain text."""
+        return self.formula.written(TEXT)
+
+    @property
+    def latex(self) -> str:
+        """What is estimated, in LaTeX."""
+        return self.formula.written(LATEX)
+
+    @property
+    def mathml(self) -> str:
+        """What is estimated, in MathML."""
+        return self.formula.written(MATHML)
+
+
 @dataclass(frozen=True)
-class FamilyPlan:
+class FamilyPlan(ByFormula):
     """How one CPT will be estimated.
 
     ``cells`` is the size of its table, ``verdict`` what a missingness graph says of it, ``note``
@@ -65,16 +86,6 @@ class FamilyPlan:
     cells: int
     verdict: str = ""
     note: str = ""
-
-    @property
-    def estimand(self) -> str:
-        """What will be estimated, in plain text."""
-        return self.formula.written(TEXT)
-
-    @property
-    def latex(self) -> str:
-        """What will be estimated, in LaTeX."""
-        return self.formula.written(LATEX)
 
 
 COUNTS = "counts"
@@ -228,7 +239,7 @@ GRAVEST_FIRST = (NOT_IDENTIFIED, FELL_BACK, NO_DATA, OUTWEIGHED, MOSTLY_PRIOR)
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyReport:
+class FamilyReport(ByFormula):
     r"""What the CPT of one variable rests on; the same for every method.
 
     ``support`` has an axis for each parent: how many rows show the variable together with that
@@ -278,21 +289,6 @@ class FamilyReport:
         for parent, state in zip(self.parents, place, strict=True):
             shows &= columns[parent] == state
         return round(float(self.counts.tally.rows[shows].sum()))
-
-    @property
-    def estimand(self) -> str:
-        """What was estimated, in plain text."""
-        return self.formula.written(TEXT)
-
-    @property
-    def latex(self) -> str:
-        """What was estimated, in LaTeX."""
-        return self.formula.written(LATEX)
-
-    @property
-    def mathml(self) -> str:
-        """What was estimated, in MathML."""
-        return self.formula.written(MATHML)
 
 
 AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum

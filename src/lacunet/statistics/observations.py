@@ -47,7 +47,7 @@ from lacunet.statistics.saved.header import (
     saved_paths,
 )
 from lacunet.statistics.saved.read import SavedRows, entries_in, read_statistics
-from lacunet.statistics.spark import OnSpark, on_spark
+from lacunet.statistics.spark import on_spark
 from lacunet.statistics.streamed import Streamed
 from lacunet.statistics.units import Units
 
@@ -126,7 +126,7 @@ def observations(
     scratch: str | PathLike[str] | None = None,
     jobs: int = 1,
     progress: Progress = silent,
-) -> Iterator[AnyRows]:
+) -> Iterator[Observations]:
     """The rows of the data: in memory if they take a fourth of the budget at most, else streamed.
 
     Parameters
@@ -311,6 +311,3 @@ class Counted:
 
 def _all_but(names: Scope, others: Sequence[str]) -> Scope:
     return tuple(name for name in names if name not in others)
-
-
-AnyRows = Held | Streamed | OnSpark | Counted

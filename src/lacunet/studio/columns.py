@@ -15,7 +15,6 @@ from lacunet.model.nodes import quoted
 from lacunet.model.spelling import number_of
 
 SHOWN_VALUES = 12
-PROPOSED_BINS = "4"
 
 
 @dataclass(frozen=True)

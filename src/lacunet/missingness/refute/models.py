@@ -85,12 +85,6 @@ class DenseModel:
 
         return gradients(self.grid, groups, count, weights_of)
 
-    def columns(self, nodes: Sequence[AnyNode]) -> np.ndarray:
-        """The places of some nodes' parameters."""
-        sizes = [table.shape[0] * (table.shape[1] - 1) for table in self.tables.values()]
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        return np.flatnonzero(np.isin(owner, [[*self.tables].index(node) for node in nodes]))
-
     def moved(self, step: FloatArray) -> DenseModel:
         """The model whose free parameters are so much larger."""
         tables, start = {}, 0

@@ -109,12 +109,6 @@ def _manifest(
     return number.astype(np.int64), len(first), codes
 
 
-def moves_unseen(submodel: Submodel, asked: Asked) -> bool:
-    """Whether a query changes along models that look the same, at a generic model."""
-    observed, with_query = ranks(submodel, asked)
-    return with_query > observed
-
-
 def ranks(submodel: Submodel, asked: Asked) -> tuple[int, int]:
     """The rank of the manifest law's Jacobian at a generic model, and that with the query's."""
     observed = with_query = 0

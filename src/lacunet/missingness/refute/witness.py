@@ -2,9 +2,8 @@
 
 Models of a graph with fewer edges, or with some variables constant, are models of the graph
 too; so small submodels are tried. In each a model is drawn. If the query can move unseen from
-it, the other model is reached by steps along unseen directions, each followed by Gauss and
-Newton's steps back onto the manifest law, and the pair is checked. For people as few CPTs as
-possible differ between the two (`readable`).
+it, the other model is reached by a step along an unseen direction, followed by Gauss and
+Newton's steps back onto the manifest law, and the pair is checked.
 """
 
 from __future__ import annotations
@@ -23,13 +22,9 @@ from lacunet.model.network import FloatArray
 
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this
-FAR = 0.1  # far enough to stop
-STEPS = 8
 SEEDS = 3
 MOST_WORK = 1e8  # for one query
 FIXED_WORK = 1e5
-FEW_PARAMETERS = 120  # up to here, pairs with few different CPTs are looked for
-FEW_NODES = 3
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,7 @@ def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
         if not any(moving):
             return None  # at most a pair is overlooked
         for reduced in (query for query, moves in zip(queries, moving, strict=True) if moves):
-            found = _checked(one, _walked(one, submodel.nodes, reduced, 1), reduced)
+            found = _checked(one, _walked(one, reduced), reduced)
             if found is not None:
                 return found
     return None
@@ -116,70 +111,23 @@ def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
                 yield Asked((name,), (*right, *moved), do)
 
 
-def readable(witness: Witness) -> Witness:
-    """A pair for the same submodel that is easier to read: fewer different CPTs, further apart."""
-    submodel, asked = witness.submodel, witness.asked
-    best, one = witness, random_model(submodel, 0)
-    slopes = one.jacobian(), one.query_gradients(asked)
-    if slopes[0].shape[1] > FEW_PARAMETERS:
-        return witness
-    for nodes in _node_sets(submodel):
-        if _unseen_direction(*slopes, one.columns(nodes)) is None:
-            continue
-        found = _checked(one, _walked(one, nodes, asked, STEPS), asked)
-        if found is not None and found.query_difference > best.query_difference:
-            best = found
-        if best.query_difference > FAR:
-            break
-    return best
-
-
-def _node_sets(submodel: Submodel) -> Iterator[tuple[AnyNode, ...]]:
-    """The nodes whose CPTs may differ: few, then all."""
-    for size in range(1, min(FEW_NODES, len(submodel.nodes) - 1) + 1):
-        yield from combinations(submodel.nodes, size)
-    yield submodel.nodes
-
-
-def _walked(one: DenseModel, nodes: Sequence[AnyNode], asked: Asked, steps: int) -> DenseModel:
-    """Walk along models that look the same until the query has moved far enough."""
-    two, columns = one, one.columns(nodes)
+def _walked(one: DenseModel, asked: Asked) -> DenseModel:
+    """A model that looks the same, a step along the direction that moves the query most."""
+    direction = _fastest(one.query_gradients(asked), _null_space(one.jacobian()))
+    if direction is None:
+        return one
     start, goal = one.query(asked), one.manifest()
-    for _ in range(steps):
-        direction = _unseen_direction(two.jacobian(), two.query_gradients(asked), columns)
-        if direction is None:
+    length = min(0.6 * one.room(direction), 0.5)
+    for _ in range(4):
+        two = _restored(goal, one.moved(length * direction))
+        if two is not None and _size(two.query(asked) - start) > 0:
             return two
-        before = two.query(asked) - start
-        if two.query_gradients(asked) @ direction @ before < 0:
-            direction = -direction
-        length = min(0.6 * two.room(direction), 0.5)
-        for _ in range(4):
-            model = _restored(goal, two.moved(length * direction), columns)
-            if model is not None and _size(model.query(asked) - start) > _size(before):
-                two = model
-                break
-            length /= 4
-        else:
-            return two
-        if _size(two.query(asked) - start) > FAR:
-            return two
-    return two
+        length /= 4
+    return one
 
 
 def _size(difference: FloatArray) -> float:
     return float(np.abs(difference).max())
-
-
-def _unseen_direction(
-    jacobian: FloatArray, slopes: FloatArray, columns: np.ndarray
-) -> FloatArray | None:
-    """The unseen direction among some parameters that changes the query most, if one does."""
-    found = _fastest(slopes[:, columns], _null_space(jacobian[:, columns]))
-    if found is None:
-        return None
-    direction = np.zeros(jacobian.shape[1])
-    direction[columns] = found
-    return direction
 
 
 def _are_outside(jacobian: FloatArray, slopes: Sequence[FloatArray]) -> list[bool]:
@@ -222,7 +170,7 @@ def _fastest(slopes: FloatArray, null: FloatArray) -> FloatArray | None:
     return np.asarray(direction / np.abs(direction).max())
 
 
-def _restored(goal: FloatArray, moved: DenseModel, columns: np.ndarray) -> DenseModel | None:
+def _restored(goal: FloatArray, moved: DenseModel) -> DenseModel | None:
     """Gauss and Newton's steps from a moved model to a manifest law, or None."""
     before = np.inf
     for _ in range(12):
@@ -234,10 +182,8 @@ def _restored(goal: FloatArray, moved: DenseModel, columns: np.ndarray) -> Dense
         if _size(gap) > before:
             return moved if before < SAME / 10 else None
         before = _size(gap)
-        jacobian = moved.jacobian()
-        step = np.zeros(jacobian.shape[1])
-        step[columns] = np.linalg.lstsq(jacobian[:, columns], gap, rcond=1e-9)[0]
-        moved = moved.moved(step)
+        step, *_ = np.linalg.lstsq(moved.jacobian(), gap, rcond=1e-9)
+        moved = moved.moved(step.astype(np.float64))
     return None
 
 
