@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -140,12 +142,16 @@ def test_the_same_rows_give_the_same_compressed_bytes(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail_halfway(rows: pa.Table, file: Any) -> None:
-        file.write(b"half")
-        raise OSError("the disk is full")
+    @contextmanager
+    def failing(file: Any, schema: pa.Schema) -> Iterator[Any]:
+        def fail_halfway(rows: pa.Table) -> None:
+            file.write(b"half")
+            raise OSError("the disk is full")
+
+        yield fail_halfway
 
     (tmp_path / "rain.csv").write_text("before")
-    monkeypatch.setitem(WRITERS, ".csv", fail_halfway)
+    monkeypatch.setitem(WRITERS, ".csv", failing)
     with pytest.raises(DataError, match=r"rain\.csv cannot be written: the disk is full"):
         write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "rain.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["rain.csv"]

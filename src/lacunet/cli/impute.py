@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from lacunet.cli.options import add, add_json, add_network_and_data, add_seed, data_of
+from lacunet.cli.options import add, add_json, add_network_and_data, add_seed, data_of, note
 from lacunet.cli.output import refuse_overwriting
-from lacunet.cli.predict import add_output_arguments, write_rows
+from lacunet.cli.predict import add_output_arguments, print_rows
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
 EXAMPLE = """example:
@@ -30,22 +32,37 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Complete the rows, write them."""
-    import numpy as np
+    """Complete the rows some at a time, write them."""
+    import warnings
 
     from lacunet.cli.output import OptionError
-    from lacunet.estimate.result import read_learned
-    from lacunet.imputation.impute import impute
 
-    if options.draws and options.draws > 1 and not options.output:
+    several = bool(options.draws and options.draws > 1)
+    if several and (options.json or not options.output):
         raise OptionError(
-            f"{options.draws} completed tables cannot be printed.", "name a file with -o."
+            f"{options.draws} completed tables cannot be printed.",
+            "name a file with -o, and leave --json out.",
         )
-    outputs = [options.output]
-    if options.draws and options.draws > 1:
-        outputs = [_numbered(options.output, at) for at in range(1, options.draws + 1)]
-        refuse_overwriting(options, outputs)
-    found = impute(
+    if options.output:
+        outputs = [options.output]
+        if several:
+            outputs = [_numbered(options.output, at) for at in range(1, options.draws + 1)]
+            refuse_overwriting(options, outputs)
+        _write(_completed(options), outputs)
+        if not options.json:
+            return 0
+        warnings.simplefilter("ignore")  # said when the file was written, which comes first
+    print_rows((rows for _, rows in _completed(options)), as_json=options.json)
+    return 0
+
+
+def _completed(options: Namespace) -> Iterator[tuple[int, Any]]:
+    import numpy as np
+
+    from lacunet.estimate.result import read_learned
+    from lacunet.imputation.pieces import completed_pieces
+
+    return completed_pieces(
         read_learned(options.network),
         data_of(options),
         options.draws,
@@ -53,10 +70,25 @@ def run(options: Namespace) -> int:
         proper=not options.fixed_cpts,
         memory=options.memory,
     )
-    frames = [found] if options.draws is None else found
-    for output, frame in zip(outputs, frames, strict=True):
-        write_rows(frame, output, as_json=options.json)
-    return 0
+
+
+def _write(pieces: Iterator[tuple[int, Any]], outputs: Sequence[str]) -> None:
+    """Write each draw to a file of its own; all are whole, or none is there."""
+    from contextlib import ExitStack
+
+    from lacunet.data.write import Write, opened_file
+    from lacunet.wording import counted
+
+    writes: dict[int, Write] = {}
+    count = 0
+    with ExitStack() as opened:
+        for draw, rows in pieces:
+            if draw not in writes:
+                writes[draw] = opened.enter_context(opened_file(outputs[draw], rows.schema))
+            writes[draw](rows)
+            count += rows.num_rows if draw == 0 else 0
+    for output in outputs:
+        note(f"{counted(count, 'row')} written to {output}")
 
 
 def _numbered(path: str, number: int) -> str:

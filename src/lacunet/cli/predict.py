@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Iterable
+from typing import Any
 
 from lacunet.cli.options import (
     add,
@@ -68,22 +70,35 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def write_rows(rows: object, output: str | None, *, as_json: bool) -> None:
+def write_rows(rows: Any, output: str | None, *, as_json: bool) -> None:
     """An Arrow table to a file, or to stdout as CSV or JSON."""
+    from lacunet.data.write import write_arrow
+    from lacunet.wording import counted
+
+    if output:
+        write_arrow(rows, output)
+        note(f"{counted(rows.num_rows, 'row')} written to {output}")
+    if as_json or not output:
+        print_rows([rows], as_json=as_json)
+
+
+def print_rows(tables: Iterable[Any], *, as_json: bool) -> None:
+    """Arrow tables of one schema to stdout, one after the other, as CSV or JSON."""
     import json
     import sys
-    from typing import Any
+    from contextlib import ExitStack
 
-    from lacunet.data.write import WRITERS, write_arrow
-    from lacunet.wording import counted, finite
+    from lacunet.data.write import WRITERS, Write
+    from lacunet.wording import finite
 
-    table: Any = rows
-    if output:
-        write_arrow(table, output)
-        note(f"{counted(table.num_rows, 'row')} written to {output}")
-    if as_json:
-        for row in table.to_pylist():
-            print(json.dumps(finite(row)))
-    elif not output:
-        sys.stdout.flush()
-        WRITERS[".csv"](table, sys.stdout.buffer)
+    write: Write | None = None
+    with ExitStack() as opened:
+        for table in tables:
+            if as_json:
+                for row in table.to_pylist():
+                    print(json.dumps(finite(row)))
+                continue
+            if write is None:
+                sys.stdout.flush()
+                write = opened.enter_context(WRITERS[".csv"](sys.stdout.buffer, table.schema))
+            write(table)

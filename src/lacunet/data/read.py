@@ -7,9 +7,10 @@ than a few pieces, so memory is bounded by the codes themselves.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from lacunet.data.batches import Door, EncodedBatch, remarks
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, plan_reading
+from lacunet.data.source import DataSource, Part, Piece
 from lacunet.data.table import Copies, Design, EncodedTable, SetsOf, code_type
 from lacunet.errors import warn
 from lacunet.model.network import Network
@@ -106,6 +108,50 @@ def tables_of(given: Any, network: Network) -> Iterator[EncodedTable]:
     for batch in door.batches():
         yield EncodedTable.of(reading.cardinality_of, batch.columns, sets_of=reading.sets_of)
     told_notes(reading, Told.of(door))
+
+
+def rows_with_codes(
+    source: DataSource, data: Data, network: Network, *, tell: bool = True
+) -> Iterator[tuple[Piece, EncodedTable]]:
+    """The rows of a source some at a time, with all their columns as they came, and as codes.
+
+    Parameters
+    ----------
+    data
+        How the rows are read; what it says of weights is not looked at.
+    tell
+        Whether to warn of what was met, once all rows are read.
+    """
+    kept: deque[Piece] = deque()
+    parts = [
+        replace(part, read=partial(_keeping, kept, part, source.columns)) for part in source.parts
+    ]
+    opened = replace(data.every_row(), source=DataSource(tuple(parts)), query=None, database=None)
+    reading = plan_reading(opened, network)
+    door, number = Door(reading), 1
+    for batch in door.batches():
+        piece = kept.popleft()
+        yield (
+            piece,
+            EncodedTable.of(
+                reading.cardinality_of,
+                batch.columns,
+                row_numbers=np.arange(number, number + piece.rows),
+                sets_of=reading.sets_of,
+            ),
+        )
+        number += piece.rows
+    if tell:
+        told_notes(reading, Told.of(door))
+
+
+def _keeping(
+    kept: deque[Piece], part: Part, columns: Sequence[str], wanted: Sequence[str]
+) -> Iterator[Piece]:
+    """The wanted columns of each piece; the piece with all columns is kept."""
+    for piece in part.read(columns):
+        kept.append(piece)
+        yield replace(piece, columns={name: piece.columns[name] for name in wanted})
 
 
 def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 
 Sink = IO[bytes] | gzip.GzipFile
-Writer = Callable[["pa.Table", Sink], None]
+Write = Callable[["pa.Table"], None]
+Writer = Callable[[Sink, "pa.Schema"], AbstractContextManager[Write]]
 
 # Rows decoded at a time when text is written: bounds the memory, costs no speed.
 BATCH = 65_536
@@ -87,6 +89,13 @@ def write_table(table: EncodedTable, network: Network, path: str | os.PathLike[s
 
 def write_arrow(rows: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write an Arrow table to a file whose name says how, as `write_table` does."""
+    with opened_file(path, rows.schema) as write:
+        write(rows)
+
+
+@contextmanager
+def opened_file(path: str | os.PathLike[str], schema: pa.Schema) -> Iterator[Write]:
+    """A file as `write_table` writes it, for tables that come one after the other."""
     target = Path(path)
     ending = next((one for one in WRITERS if target.name.lower().endswith(one)), None)
     if ending is None:
@@ -95,47 +104,58 @@ def write_arrow(rows: pa.Table, path: str | os.PathLike[str]) -> None:
             f"end it in one of {', '.join(WRITERS)}.",
         )
     try:
-        with replacing(target) as file:
-            WRITERS[ending](rows, file)
+        with replacing(target) as file, WRITERS[ending](file, schema) as write:
+            yield write
     except OSError as error:
         raise DataError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
-def _write_parquet(rows: pa.Table, file: Sink) -> None:
+@contextmanager
+def _parquet_writer(file: Sink, schema: pa.Schema) -> Iterator[Write]:
     from pyarrow import parquet
 
-    parquet.write_table(rows, file)
+    with parquet.ParquetWriter(file, schema) as writer:
+        yield writer.write_table
 
 
-def _write_arrow(rows: pa.Table, file: Sink) -> None:
+@contextmanager
+def _arrow_writer(file: Sink, schema: pa.Schema) -> Iterator[Write]:
     import pyarrow as pa
 
-    with pa.ipc.new_file(file, rows.schema) as writer:
-        writer.write_table(rows)
+    with pa.ipc.new_file(file, schema) as writer:
+        yield writer.write_table
 
 
 def _text_writer(delimiter: str) -> Writer:
-    def write(rows: pa.Table, file: Sink) -> None:
+    @contextmanager
+    def opened(file: Sink, schema: pa.Schema) -> Iterator[Write]:
         from pyarrow.csv import CSVWriter, WriteOptions
 
-        file.write(_header(rows.column_names, delimiter))
-        text = _as_text(rows.slice(0, 0))
-        style = "needed" if _must_quote(rows, delimiter) else "none"
-        options = WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
-        with CSVWriter(file, text.schema, write_options=options) as writer:
-            for start in range(0, rows.num_rows, BATCH):
-                writer.write_table(_as_text(rows.slice(start, BATCH)))
+        def write(rows: pa.Table) -> None:
+            text = _as_text(rows.slice(0, 0))
+            style = "needed" if _must_quote(rows, delimiter) else "none"
+            options = WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
+            with CSVWriter(file, text.schema, write_options=options) as writer:
+                for start in range(0, rows.num_rows, BATCH):
+                    writer.write_table(_as_text(rows.slice(start, BATCH)))
 
-    return write
+        file.write(_header(schema.names, delimiter))
+        yield write
+
+    return opened
 
 
-def _gzipped(write: Writer) -> Writer:
-    def write_gzipped(rows: pa.Table, file: Sink) -> None:
+def _gzipped(writer: Writer) -> Writer:
+    @contextmanager
+    def opened(file: Sink, schema: pa.Schema) -> Iterator[Write]:
         # Neither name nor time goes in: the same rows give the same bytes.
-        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as inner:
-            write(rows, inner)
+        with (
+            gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as inner,
+            writer(inner, schema) as write,
+        ):
+            yield write
 
-    return write_gzipped
+    return opened
 
 
 def _header(names: list[str], delimiter: str) -> bytes:
@@ -183,7 +203,7 @@ WRITERS: dict[str, Writer] = {
     ".tsv": _text_writer("\t"),
     ".csv.gz": _gzipped(_text_writer(",")),
     ".tsv.gz": _gzipped(_text_writer("\t")),
-    ".parquet": _write_parquet,
-    ".arrow": _write_arrow,
-    ".feather": _write_arrow,
+    ".parquet": _parquet_writer,
+    ".arrow": _arrow_writer,
+    ".feather": _arrow_writer,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -91,8 +92,7 @@ def impute(
     {'Rain': ['yes', 'no', 'no'], 'Wet': ['yes', 'no', 'no'], 'Day': [1, 2, 3]}
     """
     learned, network = network, as_network(network)
-    if draws is not None and draws < 1:
-        raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
+    refuse_no_draws(draws)
     given = held_data(data_given(data, missing=missing).every_row())
     frame, table = given.source, read_table(given, network, keep_sets=True)
     network = heard(network, given)
@@ -104,24 +104,54 @@ def impute(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # all was told when they were read first
             shown = read_table(plain, bare, keep_sets=True)
-    whole, rows = rows_with_mechanisms(network, table, given.latent)
     if unsupported != "ignore" and network.support is not None:
+        whole, rows = rows_with_mechanisms(network, table, given.latent)
         object_to_shares(completion_shares(whole, rows, memory), "completions", unsupported)
+    random, drawn = generator(rng), None
+    if draws is not None and proper:
+        drawn = parameter_draws(with_intervals(learned, network, lambda: table), draws, random)
+    completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
+    frames = [_completed(network, frame, shown, one) for one in completions]
+    return frames[0] if draws is None else frames
+
+
+def refuse_no_draws(draws: int | None) -> None:
+    """Refuse a number of draws that is none."""
+    if draws is not None and draws < 1:
+        raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
+
+
+def completed_tables(
+    network: Network,
+    table: EncodedTable,
+    absent: Collection[str],
+    draws: int | None,
+    drawn: Sequence[Network] | None,
+    rng: np.random.Generator,
+    memory: float | None,
+) -> Iterator[EncodedTable]:
+    """The most probable completion, or as many draws as asked for, each with its own network.
+
+    Parameters
+    ----------
+    absent
+        Variables that the data have no column for.
+    drawn
+        The network of each draw; None to draw all with the same.
+    """
+    if drawn is not None:
+        for own in drawn:
+            whole, rows = rows_with_mechanisms(own, table, absent)
+            yield from draw_completions(whole, rows, 1, rng, memory)
+        return
+    whole, rows = rows_with_mechanisms(network, table, absent)
     if draws is None:
-        return _completed(network, frame, shown, most_probable(whole, rows, memory))
-    random = generator(rng)
-    if not proper:
-        drawn = draw_completions(whole, rows, draws, random, memory)
-        return [_completed(network, frame, shown, one) for one in drawn]
-    frames = []
-    for own in parameter_draws(_with_intervals(learned, network, table), draws, random):
-        whole, rows = rows_with_mechanisms(own, table, given.latent)
-        (one,) = draw_completions(whole, rows, 1, random, memory)
-        frames.append(_completed(network, frame, shown, one))
-    return frames
+        yield most_probable(whole, rows, memory)
+    else:
+        yield from draw_completions(whole, rows, draws, rng, memory)
 
 
-def _with_intervals(given: Any, network: Network, table: EncodedTable) -> Result:
+def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable]) -> Result:
     """The result, learned again with intervals if it was learned without from these rows."""
     if not isinstance(given, Result):
         raise LacunetError(
@@ -132,6 +162,7 @@ def _with_intervals(given: Any, network: Network, table: EncodedTable) -> Result
         )
     if given.uncertainty is not None:
         return given
+    table = rows()
     missing = {name: table.missing_of[name] for name in network.variables}
     if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
         raise LacunetError(

@@ -1,0 +1,206 @@
+"""Files completed some rows at a time: `completed_pieces`.
+
+The rows are gone through twice. The first time shows which columns miss something, of which type
+each column is, and how each state is written where a row shows it: so what is filled in can be
+written the same way in every row. The second time the rows are completed. What is held is some
+rows, never all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from lacunet.completion.assumptions import say_assumptions
+from lacunet.completion.mechanisms import rows_with_mechanisms
+from lacunet.completion.posteriors import completion_shares
+from lacunet.completion.shares import object_to_shares
+from lacunet.data.errors import DataWarning
+from lacunet.data.given import Data, data_given
+from lacunet.data.read import read_table, rows_with_codes
+from lacunet.data.reading import heard, source_from
+from lacunet.data.source import DataSource
+from lacunet.data.table import EncodedTable
+from lacunet.data.whole import replaced
+from lacunet.estimate.result import Result
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.imputation.draws import parameter_draws
+from lacunet.imputation.impute import completed_tables, refuse_no_draws, with_intervals
+from lacunet.model.network import Network
+from lacunet.model.spelling import number_of
+
+
+def completed_pieces(
+    learned: AnyNetwork,
+    data: Any,
+    draws: int | None = None,
+    *,
+    rng: np.random.Generator,
+    proper: bool = True,
+    memory: float | None = None,
+) -> Iterator[tuple[int, Any]]:
+    """The completed rows as Arrow tables, some rows at a time, each with its draw (from 0).
+
+    The parameters of each draw are drawn once, before the first row. Randomness is used up rows
+    first, then draws: the same rows, cut into the same pieces, give the same completions. All
+    tables have the same schema.
+
+    Parameters
+    ----------
+    data
+        Files, or what else can be read twice.
+    """
+    refuse_no_draws(draws)
+    given = data_given(data).every_row()
+    rows = _RepeatableRows(heard(as_network(learned), given), given, source_from(given))
+    network, seen_columns = rows.network, SeenColumns()
+    for frame, _, shown in rows.pieces(tell=True):
+        seen_columns.add(frame, shown)
+    if seen_columns.partly(network) - {*given.latent}:
+        say_assumptions(learned, network, draws=draws is not None)
+    drawn = None
+    if draws is not None and proper:
+        drawn = parameter_draws(rows.sure(learned), draws, rng)
+    shares = []
+    for frame, table, shown in rows.pieces(tell=False):
+        if network.support is not None:
+            whole, seen = rows_with_mechanisms(network, table, given.latent)
+            shares.append(completion_shares(whole, seen, memory))
+        tables = completed_tables(network, table, given.latent, draws, drawn, rng, memory)
+        for draw, completed in enumerate(tables):
+            yield draw, seen_columns.completed(network, frame, shown, completed)
+    if shares:
+        object_to_shares(np.concatenate(shares), "completions", "warn")
+
+
+@dataclass(frozen=True)
+class _RepeatableRows:
+    """Rows that can be read again and again, and how."""
+
+    network: Network
+    data: Data
+    source: DataSource
+
+    def pieces(self, *, tell: bool) -> Iterator[tuple[Any, EncodedTable, EncodedTable]]:
+        """Some rows as they came, as codes, and as codes of what they show themselves.
+
+        The two differ in cells that are empty because their question was not asked.
+        """
+        import pyarrow as pa
+
+        network = self.network
+        bare = network.with_codes(network.codes_of) if network.not_asked_of else None
+        for piece, table in rows_with_codes(self.source, self.data, network, tell=tell):
+            frame, shown = pa.table(dict(piece.columns)), table
+            if bare is not None:
+                own = replace(
+                    self.data,
+                    source=frame,
+                    query=None,
+                    database=None,
+                    not_asked={},
+                    unknown="missing",
+                )
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", DataWarning)  # told of all rows together
+                    shown = read_table(own, bare, keep_sets=True)
+            yield frame, table, shown
+
+    def sure(self, learned: Any) -> Result:
+        """The result with intervals; only one that has none needs the codes of all rows."""
+        opened = replace(self.data, source=self.source, query=None, database=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # told when they were read first
+            return with_intervals(
+                learned, self.network, lambda: read_table(opened, self.network, keep_sets=True)
+            )
+
+
+@dataclass
+class SeenColumns:
+    """What is known of all rows before any is completed.
+
+    ``value_of`` has for each variable how the first row that shows a state writes it.
+    """
+
+    missing: Counter[str] = field(default_factory=Counter)
+    value_of: dict[str, dict[int, Any]] = field(default_factory=dict)
+    schema: Any = None
+
+    def add(self, frame: Any, shown: EncodedTable) -> None:
+        """Take in some rows."""
+        import pyarrow as pa
+
+        own = pa.schema([(one.name, _value_type(one.type)) for one in frame.schema])
+        schemas = [own] if self.schema is None else [self.schema, own]
+        self.schema = pa.unify_schemas(schemas, promote_options="permissive")
+        for name, codes in shown.columns.items():
+            self.missing[name] += shown.missing_of[name]
+            values, size = self.value_of.setdefault(name, {}), shown.cardinality_of[name]
+            if name not in frame.column_names or len(values) == size:
+                continue
+            for code, row in zip(*np.unique(codes, return_index=True), strict=True):
+                if code < size and int(code) not in values:
+                    values[int(code)] = frame.column(name)[int(row)].as_py()
+
+    def partly(self, network: Network) -> set[str]:
+        """The variables that some row misses."""
+        return {name for name in network.variables if self.missing[name]}
+
+    def completed(
+        self, network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable
+    ) -> Any:
+        """Some rows with what they miss filled in, of the same schema as all others."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        partly = self.partly(network)
+        arrays, states = {}, {}
+        for name in frame.column_names:
+            kind = self.schema.field(name).type
+            if name not in partly or name in network.cuts_of:
+                arrays[name] = frame.column(name).cast(kind)
+                continue
+            values = self._values(network, name)
+            codes = pa.array(whole.columns[name])
+            if values is None:
+                arrays[name] = pa.array(network.states(name), pa.string()).take(codes)
+                continue
+            is_filled = pa.array(shown.columns[name] >= network.cardinality(name))
+            cells = frame.column(name).cast(values.type)
+            arrays[name] = compute.if_else(is_filled, values.take(codes), cells)
+        for name in network.variables:
+            if name in partly and (name in network.cuts_of or name not in arrays):
+                states[name] = whole.columns[name], network.states(name)
+        return replaced(pa.table(arrays), states)
+
+    def _values(self, network: Network, name: str) -> Any:
+        """How each state is written in its column; None if the column must become texts."""
+        import pyarrow as pa
+
+        kind, values = self.schema.field(name).type, self.value_of[name]
+        states = network.states(name)
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if is_text or pa.types.is_null(kind):
+            spelled = [values.get(code, state) for code, state in enumerate(states)]
+            return pa.array(spelled, kind if is_text else pa.string())
+        numbers = {code: number_of(state) for code, state in enumerate(states)}
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        try:
+            if len(values) < len(states) and not is_number:
+                return None
+            written = [values.get(code, numbers[code]) for code in range(len(states))]
+            return None if None in written else pa.array(written).cast(kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # as a half among whole numbers
+            return None
+
+
+def _value_type(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

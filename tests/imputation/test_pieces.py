@@ -1,0 +1,158 @@
+"""Completing files some rows at a time gives what completing all rows together gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import lacunet as lc
+from lacunet.cli import main
+from lacunet.imputation.pieces import completed_pieces
+from lacunet.inference.errors import ImpossibleDataError
+
+NETWORK = lc.Network(
+    {"Sex": ["female", "male"], "Grade": ["1", "2", "3"], "Hidden": ["no", "yes"]},
+    {"Grade": ["Sex"], "Hidden": ["Grade"]},
+    {
+        "Sex": [0.4, 0.6],
+        "Grade": [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]],
+        "Hidden": [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]],
+    },
+).with_codes({"Sex": {"F": "female", "M": "male"}})
+
+
+def rows(seed: int, count: int = 300) -> pd.DataFrame:
+    """Rows with codes, numbers, and a column that is not the network's."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["F", "M"], count).astype(object)
+    grade = rng.integers(1, 4, count).astype(float)
+    sex[rng.random(count) < 0.3] = None
+    grade[rng.random(count) < 0.3] = np.nan
+    return pd.DataFrame({"Day": np.arange(count), "Sex": sex, "Grade": grade})
+
+
+def parts(folder: Path, ending: str, *frames: pd.DataFrame) -> str:
+    """A folder with each frame as a file: each is a piece."""
+    folder.mkdir()
+    for at, frame in enumerate(frames):
+        path = folder / f"part-{at}{ending}"
+        if ending == ".csv":
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_parquet(path, index=False)
+    return str(folder)
+
+
+def joined(*arguments: Any, **options: Any) -> dict[int, pd.DataFrame]:
+    """The pieces of each draw put together; they are of one schema."""
+    found: dict[int, list[pa.Table]] = {}
+    for draw, piece in completed_pieces(*arguments, **options):
+        found.setdefault(draw, []).append(piece)
+    assert all(len({str(piece.schema) for piece in own}) == 1 for own in found.values())
+    assert all(len(own) == 3 for own in found.values())
+    return {draw: pa.concat_tables(own).to_pandas() for draw, own in found.items()}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_parts_are_completed_as_the_whole_is(ending: str, tmp_path: Path) -> None:
+    first, second, third = rows(1), rows(2), rows(3)
+    first = first[first["Sex"] != "M"]  # how M is written is to be seen in later parts only
+    second["Sex"] = None
+    folder = parts(tmp_path / "parts", ending, first, second, third)
+    data = lc.Data(folder, latent=["Hidden"])
+    together = pd.concat([first, second, third], ignore_index=True)
+    expected = lc.impute(NETWORK, lc.Data(together, latent=["Hidden"]))
+    found = joined(NETWORK, data, rng=np.random.default_rng(0))[0]
+    assert list(found) == ["Day", "Sex", "Grade", "Hidden"]
+    assert found["Sex"].tolist() == expected["Sex"].tolist()
+    assert set(found["Sex"]) == {"F", "M"}
+    assert found["Grade"].astype(float).tolist() == expected["Grade"].tolist()
+    assert found["Hidden"].tolist() == expected["Hidden"].tolist()
+    assert found["Day"].astype(int).tolist() == together["Day"].tolist()
+
+
+def test_draws_of_one_piece_are_those_of_the_frame(tmp_path: Path) -> None:
+    frame = rows(4)
+    path = tmp_path / "rows.parquet"
+    frame.to_parquet(path, index=False)
+    known = lc.Network(
+        {name: NETWORK.states(name) for name in ("Sex", "Grade")}, {"Grade": ["Sex"]}
+    ).with_codes(NETWORK.codes_of)
+    result = lc.learn(known, frame, "em", intervals=True)
+    with pytest.warns(UserWarning, match="assumes MAR"):
+        expected = lc.impute(result, frame, draws=3, rng=7)
+    drawn = completed_pieces(result, str(path), 3, rng=np.random.default_rng(7))
+    with pytest.warns(UserWarning, match="assumes MAR"):
+        found = {draw: piece.to_pandas() for draw, piece in drawn}
+    for draw, whole in enumerate(expected):
+        assert found[draw].astype(object).equals(whole.astype(object))
+    assert not found[0].equals(found[1])
+
+
+def test_draws_of_several_pieces_have_the_right_rates(tmp_path: Path) -> None:
+    blank = pd.DataFrame({"Sex": [None] * 4000, "Grade": [None] * 4000})
+    told = pd.DataFrame({"Sex": ["F", "M"], "Grade": ["1", "2"]})
+    folder = parts(tmp_path / "parts", ".csv", blank, told, blank)
+    data = lc.Data(folder, latent=["Hidden"])
+    found = joined(NETWORK, data, 2, rng=np.random.default_rng(1), proper=False)
+    for own in found.values():
+        # 8,000 draws: a standard error of 0.0055 each
+        assert (own["Sex"] == "F").mean() == pytest.approx(0.4, abs=0.02)
+        assert (own["Hidden"] == "yes").mean() == pytest.approx(
+            0.4 * (0.02 + 0.15 + 0.4) + 0.6 * (0.06 + 0.15 + 0.08), abs=0.02
+        )
+    assert not found[0].equals(found[1])
+
+
+def test_cut_columns_become_intervals_in_every_part(tmp_path: Path) -> None:
+    full = pd.DataFrame({"Age": [1.0, 30.0, 70.0], "Ill": ["no", "no", "yes"]})
+    partly = pd.DataFrame({"Age": [None, 20.0], "Ill": ["yes", "no"]})
+    cut = lc.Network.from_data(full, "Age -> Ill", bins={"Age": [0, 25, 50, 100]})
+    network = cut.with_tables({"Age": [0.2, 0.3, 0.5], "Ill": [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]})
+    folder = parts(tmp_path / "parts", ".csv", full, partly, full)
+    found = joined(network, folder, rng=np.random.default_rng(0))[0]
+    expected = lc.impute(network, pd.concat([full, partly, full], ignore_index=True))
+    assert found["Age"].tolist() == expected["Age"].tolist()
+    assert found["Ill"].tolist() == expected["Ill"].tolist()
+
+
+def test_the_command_writes_all_parts_or_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    network, out = str(tmp_path / "network.json"), tmp_path / "out.parquet"
+    lc.write_network(NETWORK, network)
+    folder = parts(tmp_path / "parts", ".csv", rows(1), rows(2), rows(3))
+    words = ["impute", network, folder, "--latent", "Hidden"]
+    assert main([*words, "-o", str(out)]) == 0
+    written = parquet.read_table(out)
+    assert written.num_rows == 900
+    assert not any(column.null_count for column in written.columns)
+    capfd.readouterr()
+    assert main([*words, "--draws", "2", "--fixed-cpts", "-o", str(out), "--json"]) == 1
+    assert "cannot be printed" in capfd.readouterr().err
+    odd = pd.DataFrame({"Day": [1], "Sex": ["?!"], "Grade": [1]})
+    odd.to_csv(Path(folder) / "part-9.csv", index=False)
+    before = out.read_bytes()
+    assert main([*words, "-o", str(out)]) == 1
+    assert "part-9.csv" in capfd.readouterr().err
+    assert out.read_bytes() == before
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_an_impossible_row_is_named_by_its_number_in_all_data(tmp_path: Path) -> None:
+    copy = lc.Network(
+        {"A": ["0", "1"], "B": ["0", "1"], "C": ["0", "1"]},
+        {"B": ["A"], "C": ["A"]},
+        {"A": [0.5, 0.5], "B": [[1, 0], [0, 1]], "C": [[1, 0], [0, 1]]},
+    )
+    fine = pd.DataFrame({"A": [None] * 3, "B": ["0", "1", "1"], "C": ["0", "1", "1"]})
+    wrong = pd.DataFrame({"A": [None] * 2, "B": ["0", "1"], "C": ["0", "0"]})
+    folder = parts(tmp_path / "parts", ".csv", fine, wrong)
+    with pytest.raises(ImpossibleDataError, match="row 5 "):
+        list(completed_pieces(copy, folder, rng=np.random.default_rng(0)))
