@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
+from lacunet.diagnosis.sensitivity import Sensitivity
 from lacunet.statistics import folds, observations
 
 NETWORK = lc.Network({"Smokes": ["0", "1"], "Ill": ["0", "1"]}, {"Ill": ["Smokes"]})
@@ -73,8 +74,8 @@ def test_clusters_without_strata_are_those_of_r() -> None:
     assert result.uncertainty.spread_of["Ill"].degrees == 28
 
 
-def test_replicate_weights_of_a_jackknife_are_its_clusters() -> None:
-    rows = survey_rows()
+def replicated(rows: pd.DataFrame) -> lc.Data:
+    """The same survey by the replicate weights of its jackknife."""
     names, factors = [], []
     sizes = rows.groupby("stratum")["cluster"].nunique()
     replicates = {}
@@ -87,8 +88,13 @@ def test_replicate_weights_of_a_jackknife_are_its_clusters() -> None:
         factors.append(1 / others)
     wide = pd.concat([rows, pd.DataFrame(replicates)], axis=1)
     given = lc.ReplicateWeights(names, factors=factors)
+    return lc.Data(wide, weight="weight", replicate_weights=given)
+
+
+def test_replicate_weights_of_a_jackknife_are_its_clusters() -> None:
+    rows = survey_rows()
     for method in ("direct-mcar", "direct-mar", "em"):
-        result = learned(lc.Data(wide, weight="weight", replicate_weights=given), method)
+        result = learned(replicated(rows), method)
         clusters = learned(rows, method, **SURVEYED)
         np.testing.assert_allclose(errors_of(result), errors_of(clusters), rtol=1e-6)
         np.testing.assert_allclose(
@@ -97,6 +103,49 @@ def test_replicate_weights_of_a_jackknife_are_its_clusters() -> None:
             rtol=1e-6,
         )
         assert result.uncertainty.recipe == "replicate weights"
+
+
+def test_worst_cases_of_a_survey_have_its_errors() -> None:
+    rows = survey_rows()
+    found = lc.worst_case(NETWORK, rows, "Smokes", **SURVEYED)  # shown in all rows: as in R
+    np.testing.assert_allclose(found.low, found.high)
+    np.testing.assert_allclose([found.low_error, found.high_error], 0.02742898973, rtol=1e-4)
+    hidden = lc.worst_case(NETWORK, rows, "Ill", ["Smokes"], **SURVEYED)
+    by_weights = lc.worst_case(NETWORK, replicated(rows), "Ill", ["Smokes"])
+    np.testing.assert_allclose(hidden.low_error, by_weights.low_error, rtol=1e-6)
+    np.testing.assert_allclose(hidden.high_error, by_weights.high_error, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_tilts_of_a_survey_have_its_intervals(method: str) -> None:
+    rows = survey_rows()
+
+    def tilts(data: object, **said: object) -> Sensitivity:
+        options = {"given": ["Smokes"], "deltas": [0.0, 1.0], "method": method, "prior": 1}
+        return lc.sensitivity(NETWORK, data, "Ill", "1", {"Smokes": "0"}, "Ill", **options, **said)
+
+    said = tilts(rows, **SURVEYED)
+    # at no tilt the frequency among shown rows: P(Ill | Smokes=0) in R has the error .0457
+    assert np.diff(said.intervals[0])[0] == pytest.approx(2 * 1.96 * 0.04567686333, rel=0.05)
+    by_weights = tilts(replicated(rows))
+    np.testing.assert_allclose(said.answers, by_weights.answers, rtol=1e-5)
+    np.testing.assert_allclose(said.intervals, by_weights.intervals, rtol=1e-4)
+    np.testing.assert_allclose(said.intervals, tilts(lc.Data(rows, **SURVEYED)).intervals)
+
+
+def test_counts_are_rows_in_worst_cases_and_tilts() -> None:
+    rows = pd.DataFrame({"Smokes": [0, 0, 1, 1], "Ill": [0, 1, 1, None], "n": [20, 30, 15, 9]})
+    long = rows.loc[rows.index.repeat(rows["n"])].drop(columns="n")
+    for few, many in zip(
+        lc.worst_case(NETWORK, rows, "Ill", counts="n").interval(),
+        lc.worst_case(NETWORK, long, "Ill").interval(),
+        strict=True,
+    ):
+        np.testing.assert_allclose(few, many)
+    asked = (NETWORK, rows, "Ill", "1", {}, "Ill")
+    found = lc.sensitivity(*asked, counts="n", given=[], deltas=[1.0])
+    again = lc.sensitivity(NETWORK, long, *asked[2:], given=[], deltas=[1.0])
+    np.testing.assert_allclose(found.answers, again.answers)
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em", "auto"])

@@ -29,7 +29,7 @@ from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.folds import GROUPS, Folds, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import Observations, observations
+from lacunet.statistics.observations import Observations, observations, replicates
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, tilted_shares, tipping_point
 from lacunet.wording import finite, text_table
@@ -82,6 +82,10 @@ def sensitivity(
     given: Sequence[str] | None = None,
     deltas: Sequence[float] = DELTAS,
     weight: Any = None,
+    counts: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
+    missing: Any = (),
     groups: int = GROUPS,
     method: str = "direct-mar",
     prior: AskedPrior = 2.0,
@@ -110,8 +114,11 @@ def sensitivity(
         variables; learned from the data by default.
     deltas
         The tilts to look at; 0, where hidden values are like shown ones, is added.
+    weight, counts, strata, cluster, missing
+        Said of the data, as in `lacunet.Data`; intervals are by its clusters or replicate
+        weights.
     groups
-        How many groups of rows the jackknife leaves out in turn.
+        How many groups of rows the jackknife leaves out in turn, where there are no clusters.
     method
         "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
         every tilt, so that all that a row shows speaks about what it hides.
@@ -142,36 +149,37 @@ def sensitivity(
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
     setting = Setting(checked_prior(prior, network), memory=budget, progress=progress)
-    with observations(data_given(data, weight=weight), network, budget, progress=progress) as rows:
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    said |= {"strata": strata, "cluster": cluster}
+    with observations(data_given(data, **said), network, budget, progress=progress) as rows:
         look = rows.look()
         folds = folds_of(None, groups, 0, look.units)
-        assert folds is not None
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         grouped = _grouped(network, look, mechanism, given)
-        statistics = _counted(network, rows, question, grouped, folds, setting, method == "em")
-        start = None
+        how = _asked(network, question, grouped, folds, setting, look.scale, method == "em")
+        statistics = _counted(rows, how, question, setting)
+        tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
+        logs: tuple[float, ...] = ()
         if method == "em":
             learned = _start(network, rows, setting)
-            start, setting = learned.network, replace(setting, prior=learned.prior)
-    tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
-    logs: tuple[float, ...] = ()
-    if start is not None:
-        tilted, logs = _by_em(start, statistics, question, asked, setting)
-    whole = tilted(statistics.sample(0))
-    answers = np.array([whole.answer(delta) for delta in asked])
-    if np.isnan(answers).any():
-        raise LacunetError(
-            f"no row that shows {', '.join(question.variables)} together agrees with the evidence.",
-            "ask about states that occur in the data.",
-        )
-    replicates = []
-    parts = len(folds.scales)
-    for done in range(parts):
-        progress("jackknife", done, parts)
-        part = tilted(statistics.sample(folds.replicates + done))
-        replicates.append([part.answer(delta) for delta in asked])
-    progress("jackknife", parts, parts)
-    intervals = _intervals(answers, np.array(replicates), folds)
+            setting = replace(setting, prior=learned.prior)
+            tilted, logs = _by_em(learned.network, statistics, question, asked, setting)
+        whole = tilted(statistics.sample(0))
+        answers = np.array([whole.answer(delta) for delta in asked])
+        if np.isnan(answers).any():
+            together = ", ".join(question.variables)
+            raise LacunetError(
+                f"no row that shows {together} together agrees with the evidence.",
+                "ask about states that occur in the data.",
+            )
+        parts = []
+        samples, scales = replicates(rows, how, statistics)
+        for done, sample in enumerate(samples):
+            progress("jackknife", done, len(scales))
+            part = tilted(sample)
+            parts.append([part.answer(delta) for delta in asked])
+        progress("jackknife", len(scales), len(scales))
+    intervals = _intervals(answers, np.array(parts), scales, by_design=look.units is not None)
     tips = partial(tipping_point, whole, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
@@ -194,22 +202,27 @@ def sensitivity(
     )
 
 
-def _counted(
+def _asked(
     network: Network,
-    rows: Observations,
     question: Question,
     given: Scope,
-    folds: Folds,
+    folds: Folds | None,
     setting: Setting,
+    scale: float,
     is_em: bool,
-) -> Statistics:
+) -> Gathering:
     """What any tilt needs, in all samples."""
     wanted = {*question.variables, *given, question.mechanism}
     columns = tuple(name for name in network.variables if name in wanted)
     model = tilted_network(network, question, given)
     problems = Compiling(model, {model.variables[-1]: question.mechanism}) if is_em else None
     needs = Needs((), problems=problems, rows=(columns,), folds=folds)
-    how = Gathering(needs, network, memory=setting.memory / 4, scale=rows.look().scale)
+    return Gathering(needs, network, memory=setting.memory / 4, scale=scale)
+
+
+def _counted(
+    rows: Observations, how: Gathering, question: Question, setting: Setting
+) -> Statistics:
     statistics = rows.gather(how, setting.progress)
     if question.mechanism in statistics.never_shown:
         raise LacunetError(
@@ -283,11 +296,13 @@ def _grouped(network: Network, look: Look, mechanism: str, given: Sequence[str] 
     return tuple(name for name in network.variables if name in given)
 
 
-def _intervals(answers: FloatArray, replicates: FloatArray, folds: Folds) -> FloatArray:
-    """Low and high for every tilt, by the jackknife; parts that have no answer are left out."""
+def _intervals(
+    answers: FloatArray, replicates: FloatArray, scales: FloatArray, *, by_design: bool
+) -> FloatArray:
+    """Low and high for every tilt; replicates that have no answer are left out."""
     has_answer = np.isfinite(replicates).all(axis=1)
-    replicates, scales = replicates[has_answer], folds.scales[has_answer]
-    centre = replicates.mean(axis=0) if folds.left_out is None else answers
+    replicates, scales = replicates[has_answer], scales[has_answer]
+    centre = answers if by_design else replicates.mean(axis=0)
     variance = scales @ np.square(replicates - centre)
     both = np.stack([answers, 1 - answers], axis=-1)
     spread = Spread.of_variance(both, both, np.repeat(variance[:, None], 2, axis=1))

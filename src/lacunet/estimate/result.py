@@ -109,7 +109,8 @@ class Result:
         """The lowest and highest value of every CPT entry, whatever the missing values are.
 
         They rest on no assumption about why values are missing; the prior has no part in them.
-        The rows are a sample: `interval` of what is returned allows for that.
+        The rows are a sample: `interval` of what is returned allows for that, as if they were
+        independent. Those of a survey's clusters are from `lacunet.worst_case`.
         """
         return bounds(self.families[self.network.known(variable)].counts)
 

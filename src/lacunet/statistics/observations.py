@@ -32,7 +32,7 @@ from lacunet.data.stream import (
     stretches,
 )
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import Network, Scope
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed
@@ -311,3 +311,25 @@ class Counted:
 
 def _all_but(names: Scope, others: Sequence[str]) -> Scope:
     return tuple(name for name in names if name not in others)
+
+
+def replicates(
+    rows: Observations, how: Gathering, statistics: Statistics
+) -> tuple[Iterator[Statistics], FloatArray]:
+    """The samples whose estimates say how sure one is, and what their squared distances count.
+
+    Parameters
+    ----------
+    how
+        What was gathered, with folds.
+    statistics
+        What was gathered from all rows.
+    """
+    units, folds = rows.look().units, how.needs.folds
+    if units is not None and units.factors is not None:
+        count = len(units.factors)
+        counted = (rows.gather(replace(how, replicate=at)).sample(0) for at in range(count))
+        return counted, units.factors
+    assert folds is not None
+    first, scales = folds.replicates, folds.scales
+    return (statistics.sample(first + at) for at in range(len(scales))), scales

@@ -10,7 +10,7 @@ them (`lacunet.missingness.identified.intervals`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,9 @@ from lacunet.missingness.identified.intervals import covering
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.distinct import unpack
+from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs
-from lacunet.statistics.observations import observations
+from lacunet.statistics.observations import observations, replicates
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ def worst_case(
     given: str | Sequence[str] = (),
     weight: Any = None,
     *,
+    counts: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
+    missing: Any = (),
     memory: float | None = None,
 ) -> WorstCase:
     """The worst-case bounds on P(target | given), whatever the missing values are.
@@ -67,8 +72,9 @@ def worst_case(
         What `learn` takes: a path, a dataframe of any library, `lacunet.Data`, ...
     target, given
         The variables left and right of the bar.
-    weight
-        The column with the rows' weights, or the weights themselves.
+    weight, counts, strata, cluster, missing
+        Said of the data, as in `lacunet.Data`; standard errors are those of its clusters
+        or replicate weights.
     memory
         The bytes that reading may take; half of what there is by default.
 
@@ -90,10 +96,28 @@ def worst_case(
         raise LacunetError(f"the bounds need different variables, at least one target: {scope}.")
     for name in scope:
         network.known(name)
-    budget = memory_budget(memory)
-    with observations(data_given(data, weight=weight), network, budget) as rows:
-        counted = rows.gather(Gathering(Needs((scope,)), network))
-    return bounds(counted.counts[scope], len(left))
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    said |= {"strata": strata, "cluster": cluster}
+    with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
+        look = rows.look()
+        folds = folds_of(None, 0, 0, look.units)
+        how = Gathering(Needs((scope,), folds=folds), network, scale=look.scale)
+        statistics = rows.gather(how)
+        whole = bounds(statistics.sample(0).counts[scope], len(left))
+        if look.units is None:
+            return whole
+        samples, scales = replicates(rows, how, statistics)
+        parts = [bounds(sample.counts[scope], len(left)) for sample in samples]
+
+    def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
+        variance: FloatArray = np.tensordot(scales, np.square(np.array(values) - centre), axes=1)
+        return np.sqrt(variance)
+
+    return replace(
+        whole,
+        low_error=error([part.low for part in parts], whole.low),
+        high_error=error([part.high for part in parts], whole.high),
+    )
 
 
 def bounds(counts: Counts, targets: int = 1) -> WorstCase:
