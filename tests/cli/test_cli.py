@@ -13,6 +13,8 @@ import pytest
 from examples import APPENDIX, RAIN, appendix_rows
 from golden import golden
 from lacunet.cli import main
+from lacunet.estimate.learn import learn
+from lacunet.estimate.result import read_result
 from lacunet.formats.files import read_network, write_network
 from lacunet.model.network import Network
 
@@ -227,6 +229,26 @@ def test_an_output_that_cannot_be_written_is_told_in_words(appendix: list[str]) 
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "lacunet: the output cannot be written: No space left on device.\n"
+
+
+def test_convert_keeps_a_result_whole_or_says_what_it_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = {"Age": [*range(40)], "Ill": ["no", "yes", None, "no"] * 10}
+    network = Network.from_data(rows, "Age -> Ill", bins={"Age": 2})
+    result = learn(network, rows, intervals=True)
+    result.write(tmp_path / "result.json")
+    assert main(["convert", str(tmp_path / "result.json"), str(tmp_path / "again.json.gz")]) == 0
+    assert "does not carry" not in capsys.readouterr().err
+    again = read_result(tmp_path / "again.json.gz")
+    assert (again.interval("Ill") == result.interval("Ill")).all()
+    assert main(["convert", str(tmp_path / "result.json"), str(tmp_path / "net.bif")]) == 0
+    said = capsys.readouterr().err
+    assert said.count("does not carry where 'Age' is cut into intervals and how sure") == 1
+    # a network alone has no intervals to lose
+    write_network(result, tmp_path / "net.json")
+    assert main(["convert", str(tmp_path / "net.json"), str(tmp_path / "net.bif")]) == 0
+    assert "does not carry where 'Age' is cut into intervals; .json" in capsys.readouterr().err
 
 
 def test_convert_keeps_every_probability(tmp_path: Path) -> None:

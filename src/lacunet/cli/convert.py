@@ -1,4 +1,4 @@
-"""``lacunet convert``: a network from one format into another."""
+"""``lacunet convert``: a network from one format into another, with all that the other can carry."""
 
 from __future__ import annotations
 
@@ -21,9 +21,14 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Read the one, write the other."""
-    from lacunet.formats.files import read_network, write_network
+    from lacunet.estimate.result import Result, read_learned
+    from lacunet.formats.files import write_network
 
-    network = read_network(options.source)
-    write_network(network, options.target)
-    note(f"{len(network.variables)} variables written to {options.target}")
+    found = read_learned(options.source)
+    if isinstance(found, Result):
+        found.write(options.target)
+        found = found.network
+    else:
+        write_network(found, options.target)
+    note(f"{len(found.variables)} variables written to {options.target}")
     return 0

@@ -196,7 +196,8 @@ def _lost(network: Network, module: ModuleType) -> list[str]:
     if module not in _CARRIES_SUPPORT and not all(mask.all() for mask in masks):
         lost.append("which CPT rows no data support")
     if module not in _CARRIES_DICTIONARY and network.cuts_of:
-        lost.append(f"where {listed(network.cuts_of)} are cut into intervals")
+        are = "is" if len(network.cuts_of) == 1 else "are"
+        lost.append(f"where {listed(network.cuts_of)} {are} cut into intervals")
     if module not in _CARRIES_DICTIONARY and network.codes_of:
         lost.append(f"what the codes of {listed(network.codes_of)} mean")
     if module not in _CARRIES_DICTIONARY and network.not_asked_of:
