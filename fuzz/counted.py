@@ -215,7 +215,8 @@ def _digest(table: pa.Table) -> str:
 
 def _hold(found: lc.Result, path: Path) -> None:
     """Compare with what a plain reader makes of the contents."""
-    rows = parquet.read_table(path).to_pylist()
+    # `read_table` refuses sound rows where the footer says a type twice, once damaged
+    rows = parquet.ParquetFile(path).read().to_pylist()
     for row in rows:
         assert row[NUMBERS[0]] >= 1, "rows that do not exist"
         assert 0 <= row[NUMBERS[1]] < math.inf, "weights that cannot be"

@@ -232,7 +232,7 @@ def test_an_output_that_cannot_be_written_is_told_in_words(appendix: list[str]) 
 
 
 def test_convert_keeps_a_result_whole_or_says_what_it_leaves_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: Captured
 ) -> None:
     rows = {"Age": [*range(40)], "Ill": ["no", "yes", None, "no"] * 10}
     network = Network.from_data(rows, "Age -> Ill", bins={"Age": 2})
