@@ -137,15 +137,24 @@ def superfamilies(
     for family in sorted(families, key=lambda scope: (-size_of[scope], scope)):
         rarest = min(family, key=lambda name: len(holding.get(name, ())))
         inside = [at for at in holding.get(rarest, ()) if all(v in unions[at][0] for v in family)]
-        sharing = inside[:1] or {at for name in family for at in holding.get(name, ())}
+        commonest = max(family, key=lambda name: len(holding.get(name, ())))
+        others = [name for name in family if name != commonest]
+        sharing = inside[:1] or {at for name in others for at in holding.get(name, ())}
         growth = {
             at: prod(radix_of[name] for name in family if name not in unions[at][0])
             for at in sharing
         }
-        if not inside:  # of all that share nothing with the family, the first with room for it
+        if not inside:  # of all that share one name or nothing, the first with room for the family
             size = size_of[family]
-            fits = (at for at in with_room if at not in growth and cells[at] * size <= limit)
-            growth.update((at, size) for at in islice(fits, 1))
+            for shared, factor in ((True, size // radix_of[commonest]), (False, size)):
+                fits = (
+                    at
+                    for at in with_room
+                    if at not in growth
+                    and cells[at] * factor <= limit
+                    and (commonest in unions[at][0]) == shared
+                )
+                growth.update((at, factor) for at in islice(fits, 1))
         fitting = [at for at, factor in growth.items() if inside or cells[at] * factor <= limit]
         if fitting:
             at = min(fitting, key=lambda at: (growth[at], at))
