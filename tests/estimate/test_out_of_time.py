@@ -12,8 +12,11 @@ import pytest
 import lacunet as lc
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import Deadline
+from lacunet.deadline import Deadline, OutOfTimeError, timed_by
+from lacunet.estimate import prior
+from lacunet.estimate.deletion import forms
 from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedFactored
+from lacunet.estimate.em import stage
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Learned, Plan, Setting, run
 from lacunet.statistics import gather as statistics
@@ -21,6 +24,7 @@ from lacunet.statistics.gather import Gathering, Statistics, gather
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Held, observations
 from lacunet.statistics.passes import passes
+from lacunet.statistics.problems import compile as compiled
 from lacunet.statistics.streamed import Streamed
 from learning import Task, learned_by
 
@@ -129,3 +133,56 @@ def test_the_clock_of_a_limit_starts_before_the_rows_are_read(
     before = monotonic()
     lc.learn(ASIA, rows(3), "em", time_limit=100.0)
     assert before <= seen[0] - 100 <= monotonic()
+
+
+@pytest.mark.parametrize("method", ["em", "auto"])
+def test_nothing_is_prepared_for_em_once_its_time_is_up(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, closed = [0.0], forms.Joint
+
+    def an_hour_later(*given: Any, **said: Any) -> Any:
+        now[0] += 3600
+        return closed(*given, **said)
+
+    def too_late(*given: Any, **said: Any) -> Any:
+        raise AssertionError("prepared in vain")
+
+    monkeypatch.setattr(forms, "Joint", an_hour_later)
+    monkeypatch.setattr(stage, "engine_of", too_late)
+    monkeypatch.setattr(stage, "_learning", too_late)
+    with timed_by(lambda: now[0]):
+        result = lc.learn(ASIA, rows(3), method, time_limit=600.0)
+    assert now[0] > 600
+    assert result.ended is not None
+    assert result.ended.reason == "time limit"
+
+
+def test_compiling_stops_between_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, patterns_of = [0.0], compiled.patterns_of
+
+    def in_a_minute(table: EncodedTable) -> Any:
+        now[0] += 60
+        return patterns_of(table)
+
+    def too_late(*given: Any) -> Any:
+        raise AssertionError("the time was up")
+
+    monkeypatch.setattr(compiled, "patterns_of", in_a_minute)
+    monkeypatch.setattr(compiled, "components_of", too_late)
+    limit = Deadline(30.0, lambda: now[0])
+    with pytest.raises(OutOfTimeError):
+        compiled.compile_problems(ASIA, rows(1), deadline=limit)
+
+
+def test_em_takes_the_prior_that_its_start_has_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    learned, times = prior.learn_prior, [0]
+
+    def once_more(*given: Any, **said: Any) -> Any:
+        times[0] += 1
+        return learned(*given, **said)
+
+    monkeypatch.setattr(prior, "learn_prior", once_more)
+    monkeypatch.setattr(stage, "engine_of", lambda *_: (_ for _ in ()).throw(OutOfTimeError))
+    lc.learn(ASIA, rows(3), "em", "learn", time_limit=600.0)
+    assert times[0] == 1

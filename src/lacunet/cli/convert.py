@@ -1,4 +1,4 @@
-"""``lacunet convert``: a network from one format into another, with all that the other can carry."""
+"""``lacunet convert``: a network from one format into another, with all that can be carried."""
 
 from __future__ import annotations
 

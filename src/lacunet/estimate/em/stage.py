@@ -166,7 +166,7 @@ def _solved(
     """All CPTs; how it ended is with them."""
     began = monotonic()
     layout = layout_of(network.with_tables(None))
-    climbed = climb_from(climber, layout, statistics, learned.tables, setting)
+    climbed = climb_from(climber, layout, statistics, learned.tables, setting, learned.prior)
     found = climbed.fit
     ended = ended_of(climber, climbed, monotonic() - began)
     whole = statistics.sample(0)
@@ -193,6 +193,7 @@ def climb_from(
     statistics: Statistics,
     tables: Mapping[str, FloatArray],
     setting: Setting,
+    learned_prior: LearnedPrior | None = None,
 ) -> Climbed:
     """Run EM on what was compiled.
 
@@ -200,16 +201,21 @@ def climb_from(
     ----------
     tables
         Those of the stages before, to start from if the climber starts from a closed form.
+    learned_prior
+        What the closed form has learned of the prior from the same rows.
     """
     climber = _replicated(climber, statistics, setting)
     seeds, notes = _seeds(climber, layout, statistics, tables, setting)
-    prior = prior_of_counts(setting.prior, layout.network, statistics.sample(0))
+    prior: Prior | None = learned_prior
+    if prior is None:
+        prior = prior_of_counts(setting.prior, layout.network, statistics.sample(0))
     if statistics.problems is None:  # stopped before they were compiled
         stopped = Fit(Climb.at_start(seeds.whole, statistics.stopped_by))
         return Climbed(stopped, None, prior, notes)
     deadline, progress = setting.deadline, setting.progress
     engine: Engine | None = None
     try:
+        deadline.check()
         if climber.options.stop == "heldout":
             seeds = replace(seeds, learning=_learning(climber, layout, statistics, seeds, setting))
         problems = _in_parts(statistics, climber.options.stop == "heldout")

@@ -161,7 +161,7 @@ def compile_problems(
             deadline.check_pace(left, start / table.rows)
         chunk = table if table.rows <= size else table.take(slice(start, start + size))
         own = weighing.take(slice(start, start + size))
-        parts.append(_compiled(factors, chunk, own, prune))
+        parts.append(_compiled(factors, chunk, own, prune, deadline))
         if len(parts) == 8:  # what is merged already is small
             parts = [merged(parts)]
     return parts[0] if len(parts) == 1 else merged(parts)
@@ -220,10 +220,14 @@ def widened(
     return with_factors(own.without_sets(), given), factors
 
 
-def _compiled(factors: Factors, table: EncodedTable, weighing: Weighing, prune: bool) -> Problems:
+def _compiled(
+    factors: Factors, table: EncodedTable, weighing: Weighing, prune: bool, deadline: Deadline
+) -> Problems:
     layout = layout_of(factors.layout.network)
     patterns = patterns_of(table)
+    deadline.check()
     components = components_of(patterns, factors.layout, prune)
+    deadline.check()
     values = boundary_values(table, weighing, patterns, components)
     return Problems(
         layout,
