@@ -123,6 +123,22 @@ def test_every_page_takes_a_threshold_and_then_names_no_hash(
     assert len(few) < len(everything)
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_a_threshold_without_a_page_is_told_to_limit_none_of_what_is_printed(
+    name: str, folder: Path, capsys: Captured
+) -> None:
+    more = ["-o", "learned.json"] if name == "learn" else []
+    assert main([*PAGES[name], *more, "--min-count", "10"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("what is printed has all counts") == 1
+    assert ("small counts may be worked out" in said) == (name == "learn")
+    assert main([*PAGES[name], "--min-count", "10", "--report", "page.html"]) == 0
+    assert "what is printed" not in capsys.readouterr().err
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "not a file on disk" not in page
+    assert re.search(r"SHA-256 of rows\.csv(<[^>]*>|\s)*withheld", page)
+
+
 def test_estimates_on_a_page_are_withheld_below_the_threshold(
     folder: Path, capsys: Captured
 ) -> None:

@@ -161,6 +161,8 @@ def _keep(result: Result, options: Namespace) -> None:
         if options.min_count and options.output.lower().endswith((".json", ".json.gz")):
             note("with --min-count, counts and intervals are not written beside the network")
         note(f"the learned network is in {options.output}")
+        if options.min_count:
+            note("its probabilities are exact: small counts may be worked out from them")
     elif not options.json:
         note("nothing was written; -o FILE writes the learned network")
 

@@ -137,6 +137,12 @@ def add_report_argument(command: ArgumentParser, more: str = "") -> None:
     add(command, "--min-count K", least, type=natural, default=0)
 
 
+def say_what_is_limited(options: Namespace) -> None:
+    """Say that ``--min-count`` is about pages, where none is written."""
+    if getattr(options, "min_count", 0) and not options.report:
+        note("--min-count is for the page that --report writes: what is printed has all counts")
+
+
 def page_source(options: Namespace, read: Sequence[str]) -> Provenance:
     """What was typed, the files that the arguments called ``read`` name, and the seed."""
     from datetime import datetime

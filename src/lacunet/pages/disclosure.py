@@ -99,7 +99,8 @@ class Disclosure:
         """Where a page comes from, without what all rows but a few could be tried against."""
         if not self.is_limited:
             return source
-        return replace(source, files=tuple((name, "") for name, _ in source.files))
+        withheld = ((name, digest and "withheld") for name, digest in source.files)
+        return replace(source, files=tuple(withheld))
 
     def withheld(self, counts: Counts) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         """Which configurations of all but the last variable would tell a small count.
