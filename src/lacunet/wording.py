@@ -6,6 +6,7 @@ Also numbers that JSON can hold.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,19 @@ def in_quotes(text: str) -> str:
     """
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def in_shell(text: str) -> str:
+    """A text as a shell takes it for one word.
+
+    Examples
+    --------
+    >>> print(in_shell("Smoke=7,9"), in_shell("Education=Don't Know"))
+    Smoke=7,9 "Education=Don't Know"
+    """
+    if all(char.isalnum() or char in "-_=,.:+@%/" for char in text):
+        return text
+    return in_quotes(text) if not any(char in '"$`\\!' for char in text) else shlex.quote(text)
 
 
 def listed(names: Iterable[object], most: int | None = None) -> str:

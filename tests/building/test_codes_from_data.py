@@ -14,6 +14,7 @@ import lacunet as lc
 from lacunet.building.network import find_network
 from lacunet.building.proposals import suspicious
 from lacunet.building.states import StatesError
+from lacunet.cli import main
 from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from lacunet.model.dictionary import DictionaryError
@@ -233,3 +234,29 @@ def test_codes_may_come_with_the_data() -> None:
     assert network.states("Now") == ("daily", "sometimes", "not_asked")
     with pytest.raises(lc.LacunetError, match="said twice"):
         lc.Network.from_data(given, "Ever -> Now", codes=CODES)
+
+
+def test_codes_are_proposed_among_words_and_for_columns_that_are_cut() -> None:
+    rng = np.random.default_rng(3)
+    ages = [*rng.integers(18, 80, 190).tolist(), *[999] * 10]
+    rows = {"Ill": ["no", "yes"] * 98 + ["9"] * 4, "Age": ages}
+    (note,) = find_network(rows, "Age -> Ill", bins={"Age": 4}).remarks
+    assert "codes={'Ill': {9: None}, 'Age': {999: None}} (--missing Ill=9 Age=999)" in note
+    said = {"Ill": {9: None}, "Age": {999: None}}
+    quiet = find_network(rows, "Age -> Ill", bins={"Age": 4}, codes=said).remarks
+    assert not any("look like" in note for note in quiet)
+
+
+def test_the_command_line_takes_what_it_proposes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, edges = tmp_path / "rows.csv", "Ever -> Now"
+    SURVEY[["Ever", "Now"]].to_csv(path, index=False)
+    assert main(["network", str(path), "--edges", edges, "-o", str(tmp_path / "net.json")]) == 0
+    told = capsys.readouterr().err
+    assert "(--missing Now=7,9)" in told
+    assert '(--not-asked "Now: Ever=2")' in told
+    said = ["--missing", "Now=7,9", "--not-asked", "Now: Ever=2"]
+    command = ["network", str(path), "--edges", edges, "-o", str(tmp_path / "net.json"), *said]
+    assert main(command) == 0
+    assert "look" not in capsys.readouterr().err

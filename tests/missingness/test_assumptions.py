@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from manifest_laws import Model, random_model
@@ -21,7 +21,8 @@ def drawn(model: Model, rows: int, seed: int) -> EncodedTable:
     counts = np.random.default_rng(seed).multinomial(rows, law.weights / law.total)  # type: ignore[operator]
     seen = counts > 0
     columns = {name: column[seen] for name, column in law.columns.items()}
-    return EncodedTable.of(law.cardinality_of, columns, counts[seen].astype(float))
+    rows_of = counts[seen].astype(float)
+    return EncodedTable.of(law.cardinality_of, columns, rows_of, copies=Copies(rows_of, rows_of))
 
 
 def test_with_observed_causes_the_likelihood_ratio_is_that_of_a_table() -> None:
@@ -38,6 +39,20 @@ def test_with_observed_causes_the_likelihood_ratio_is_that_of_a_table() -> None:
         assert one.degrees_of_freedom == 1
         assert one.statistic == pytest.approx(by_hand.statistic, abs=1e-6)
         assert one.p_value == pytest.approx(by_hand.pvalue, abs=1e-6)
+
+
+def test_the_scale_of_sampling_weights_means_nothing() -> None:
+    graph = MissingnessGraph.parse("R[Y]", CHAIN)
+    counted = drawn(random_model(graph, np.random.default_rng(0)), 800, 1)
+    one, two = (
+        EncodedTable.of(counted.cardinality_of, counted.columns, counted.row_weights * factor)
+        for factor in (1.0, 1500.0)
+    )
+    for mine, its in zip(
+        *(graph.recover(["Y"]).assumptions(table).assumptions for table in (one, two)), strict=True
+    ):
+        assert its.edge == mine.edge
+        assert its.statistic == pytest.approx(mine.statistic, rel=1e-8, abs=1e-9)
 
 
 def test_what_no_data_refute_has_no_degrees_of_freedom_and_a_set() -> None:

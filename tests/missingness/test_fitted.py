@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.formats.catalogue import example
 from lacunet.missingness.fitted import (
@@ -84,14 +84,20 @@ def test_the_simulated_data_are_missing_at_random() -> None:
     assert graph.category() in ("MAR", "MCAR")
 
 
-def test_weights_count_as_rows_would() -> None:
+def test_counts_count_as_rows_would_and_weights_have_no_scale() -> None:
     table = rows_hidden_by("A -> R[C]", {"C": [0.1, 0.7]})
-    weights = np.random.default_rng(1).integers(1, 4, table.rows)
-    weighted = EncodedTable.of(table.cardinality_of, table.columns, weights.astype(float))
-    repeated = table.take(np.repeat(np.arange(table.rows), weights))
-    one, two = (fitted_mechanisms(FOUR, t).mechanisms["C"] for t in (weighted, repeated))
-    assert one.parents == two.parents
-    np.testing.assert_allclose(one.missing, two.missing, rtol=1e-12)
+    numbers = np.random.default_rng(1).integers(1, 4, table.rows)
+    counts = numbers.astype(float)
+    counted = EncodedTable.of(
+        table.cardinality_of, table.columns, counts, copies=Copies(counts, counts)
+    )
+    repeated = table.take(np.repeat(np.arange(table.rows), numbers))
+    weighted = EncodedTable.of(table.cardinality_of, table.columns, counts)
+    scaled = EncodedTable.of(table.cardinality_of, table.columns, 1500 * counts)
+    for pair in ((counted, repeated), (weighted, scaled)):
+        one, two = (fitted_mechanisms(FOUR, t).mechanisms["C"] for t in pair)
+        assert one.parents == two.parents
+        np.testing.assert_allclose(one.missing, two.missing, rtol=1e-12)
 
 
 def test_data_in_which_nothing_is_always_shown_can_be_copied() -> None:

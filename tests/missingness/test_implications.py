@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import check_implications, implications, never_testable
@@ -85,21 +85,23 @@ def test_holm_s_adjustment_by_hand() -> None:
         assert result.adjusted == highest
 
 
-def test_weights_that_are_no_counts_are_scaled_to_their_effective_size() -> None:
+def test_sampling_weights_are_scaled_to_their_effective_size() -> None:
     graph = MissingnessGraph.parse("A -> R[C]", CHAIN)
     table = sampled(graph, 500, 2)
     plain = check_implications(graph, table)
-    for scale in (0.25, 1.5, 1000.5):
+    for scale in (0.25, 1.5, 2.0, 1500.0):
         even = EncodedTable.of(table.cardinality_of, table.columns, np.full(table.rows, scale))
         for one, two in zip(plain, check_implications(graph, even), strict=True):
             assert two.statistic == pytest.approx(one.statistic)
             assert two.p_value == pytest.approx(one.p_value)
 
 
-def test_a_whole_weight_is_so_many_rows() -> None:
+def test_a_row_that_stands_for_two_counts_twice() -> None:
     graph = MissingnessGraph.parse("A -> R[C]", CHAIN)
     table = sampled(graph, 300, 2)
-    twice = EncodedTable.of(table.cardinality_of, table.columns, np.full(table.rows, 2.0))
+    two_each = np.full(table.rows, 2.0)
+    copies = Copies(two_each, two_each)
+    twice = EncodedTable.of(table.cardinality_of, table.columns, two_each, copies=copies)
     for one, two in zip(
         check_implications(graph, table), check_implications(graph, twice), strict=True
     ):

@@ -21,7 +21,7 @@ from lacunet.data.encode import ColumnEncoder, distinct_cells
 from lacunet.data.given import Data, data_given
 from lacunet.data.matching import Matcher
 from lacunet.data.reading import source_from
-from lacunet.data.source import Column, DataSource
+from lacunet.data.source import Column, DataSource, Piece
 from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError
 from lacunet.model.intervals import labels_of
@@ -159,6 +159,18 @@ def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, Flo
     counts = np.concatenate([counts for _, counts in pieces])
     found, place = np.unique(values, return_inverse=True)
     return found, np.bincount(place, counts).astype(np.float64)
+
+
+def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
+    """The distinct numbers that a column has in some rows, those that mean missing left out."""
+    missing = tokens_in(name, data)
+    found = set()
+    for count, value in zip(*distinct_cells(piece.columns[name]), strict=True):
+        text = spelled(value) if value is not None and count else ""
+        number = number_of(text.strip().replace(data.decimal, "."))
+        if number is not None and text.strip() not in missing:
+            found.add(float(number))
+    return np.array(sorted(found))
 
 
 def _counted(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lacunet.building.bins import Bins, BinsError, cuts_found
+from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import Edges, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import Said, Seen, StatesError, remarks, seen_in, states_of
@@ -65,11 +65,12 @@ def find_network(
     states_of_all = {name: given.get(name) or found[name] for name in (*columns, *hidden)}
     network = coded_network((*columns, *hidden), states_of_all, cuts, said, seen, drawn.parents_of)
     shown = {} if first is None else first_codes(network, source, said, columns, first)
+    numbers_of = {} if first is None else {v: numbers_in(first, v, said) for v in cuts}
     notes = [note for name, own in seen.items() for note in remarks(name, own, found[name])]
     return FoundNetwork(
         network,
         _summary(network, found, hidden, source.label),
-        (*notes, *proposals(network, shown)),
+        (*notes, *proposals(network, shown, numbers_of)),
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lacunet.model.network import Network
 from lacunet.model.spelling import number_of
-from lacunet.wording import counted
+from lacunet.wording import counted, in_shell
 
 # Numbers that stand for "refused", "don't know" and the like at the end of a scale.
 ABOVE = frozenset(map(Decimal, (7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 999, 7777, 8888, 9999)))
@@ -25,6 +25,8 @@ WORDS = re.compile(
     r"answered|reported)|no (?:answer|response|data)|inapplicable|iap|n\.?k\.?|n\.?a\.?|nil",
     re.IGNORECASE,
 )
+FEWEST_VALUES = 3  # of a column of numbers, beside which one may be far off
+FEWEST_WORDS = 2  # states that are no numbers, beside which a number is odd
 FEWEST_ROWS = 20  # that have a state under which another column is always empty
 MOST_ROWS = 10_000  # that are looked at for this
 MOST_ELSEWHERE = 0.5  # of the cells elsewhere may be empty
@@ -40,11 +42,13 @@ def suspicious(states: Sequence[str]) -> list[str]:
     (['7', '9'], [])
     >>> suspicious(["no", "yes", "Don't know", "-"]), suspicious(["-9", "0", "1"])
     (["Don't know", '-'], ['-9'])
+    >>> suspicious(["no", "yes", "9"]), suspicious(["7", "8", "9+"])
+    (['9'], [])
     """
     words = [state for state in states if WORDS.fullmatch(state.strip())]
     numbers = {state: number for state in states if (number := number_of(state)) is not None}
     if len(numbers) + len(words) < len(states):
-        return words
+        return words + _odd_among_words(states, numbers)
     low = sorted(number for number in numbers.values() if number < 0)
     scale = sorted(number for number in numbers.values() if number >= 0)
     high: list[Decimal] = []
@@ -57,6 +61,36 @@ def suspicious(states: Sequence[str]) -> list[str]:
         low = []
     odd = {*low, *high}
     return [state for state in states if state in words or numbers.get(state) in odd]
+
+
+def _odd_among_words(states: Sequence[str], numbers: Mapping[str, Decimal]) -> list[str]:
+    """The numbers among states that are words, if all of them are usual codes."""
+    plain = [state for state in states if not any(char.isdigit() for char in state)]
+    are_codes = (ABOVE | BELOW).issuperset(numbers.values())
+    return [*numbers] if are_codes and len(plain) >= FEWEST_WORDS else []
+
+
+def far_off(numbers: NDArray[np.floating]) -> list[str]:
+    """Those of the numbers of a column that are usual codes, and far from all others.
+
+    Examples
+    --------
+    >>> far_off(np.array([18.0, 45.5, 61.0, 80.0, 777.0, 999.0, np.nan, -9.0]))
+    ['777', '999', '-9']
+    >>> far_off(np.array([70.0, 77.0, 85.0, 99.0]))
+    []
+    """
+    values = np.unique(numbers[np.isfinite(numbers)])
+    usual = {float(code): code for code in (*ABOVE, *BELOW)}
+    rest = values[[value not in usual for value in values.tolist()]]
+    if len(rest) < FEWEST_VALUES:
+        return []
+    low, high = float(rest[0]), float(rest[-1])
+    room = max(high - low, abs(high))
+    codes = [value for value in values.tolist() if value in usual]
+    above = [value for value in codes if value - high > room]
+    below = [value for value in codes if value < 0 <= low]
+    return [str(usual[value]) for value in (*above, *below)]
 
 
 @dataclass(frozen=True)
@@ -124,23 +158,36 @@ def _skip(
     return Skip(name, rule, int(rows[is_skipped].sum()), elsewhere)
 
 
-def proposals(network: Network, columns: Mapping[str, NDArray[np.integer]]) -> Iterator[str]:
-    """What is proposed for a network and some rows, as the code that would declare it."""
+def proposals(
+    network: Network,
+    columns: Mapping[str, NDArray[np.integer]],
+    numbers_of: Mapping[str, NDArray[np.floating]] | None = None,
+) -> Iterator[str]:
+    """What is proposed for a network and some rows, as the code that would declare it.
+
+    ``numbers_of`` has the numbers of columns that are cut.
+    """
     codes = {
         name: [s for s in suspicious(network.states(name)) if not _is_declared(network, name, s)]
         for name in network.variables
         if name not in network.cuts_of
     }
+    codes |= {name: far_off(numbers) for name, numbers in (numbers_of or {}).items()}
     codes = {name: odd for name, odd in codes.items() if odd}
     if codes:
         said = {name: {_as_code(state): None for state in odd} for name, odd in codes.items()}
         each = "; ".join(f"{name}: {', '.join(odd)}" for name, odd in codes.items())
-        yield f"some states look like codes for missing values ({each}). If so, say codes={said!r}."
+        option = " ".join(in_shell(f"{name}={','.join(odd)}") for name, odd in codes.items())
+        yield (
+            f"some values look like codes for missing ones ({each}). If so, say codes={said!r} "
+            f"(--missing {option})."
+        )
     for skip in skips_in(network, columns) if columns else ():
         yield (
             f"{skip.variable!r} is empty in all {counted(skip.rows, 'row')} where {skip.rule}, and "
             f"in {skip.elsewhere:.0%} of the others: it looks like a question that was not asked "
-            f"there. If so, say not_asked={{{skip.variable!r}: {skip.rule!r}}}."
+            f"there. If so, say not_asked={{{skip.variable!r}: {skip.rule!r}}} "
+            f"(--not-asked {in_shell(f'{skip.variable}: {skip.rule}')})."
         )
 
 

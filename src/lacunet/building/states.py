@@ -25,7 +25,7 @@ from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
 from lacunet.model.spelling import number_of, spelled
-from lacunet.wording import counted, listed
+from lacunet.wording import counted, in_shell, listed
 
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
 FEWEST_ROWS_OF_IDENTIFIER = 20
@@ -246,7 +246,8 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
         yield (
             f"column {name!r}: {counted(seen.nones, 'cell')} with 'None' taken as a state, since "
             f"{counted(seen.empty, 'cell')} {'is' if seen.empty == 1 else 'are'} empty; say "
-            f"codes={{{name!r}: {{'None': None}}}} if it means missing too."
+            f"codes={{{name!r}: {{'None': None}}}} (--missing {in_shell(f'{name}=None')}) if it "
+            "means missing too."
         )
     known = {*seen.cells, *seen.said.labels.values()}
     if absent := [state for state in states if state not in known and seen.order]:

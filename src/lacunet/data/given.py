@@ -282,6 +282,12 @@ class Data:
         return self.weight is not None or self.counts is not None
 
     @property
+    def has_design(self) -> bool:
+        """Whether strata, clusters or replicate weights are told."""
+        is_told = self.is_clustered or self.replicate_weights is not None
+        return is_told or getattr(self.source, "design", None) is not None
+
+    @property
     def is_clustered(self) -> bool:
         """Whether strata or clusters are told."""
         return self.strata is not None or self.cluster is not None

@@ -10,9 +10,9 @@ times, given those that are not. Each :math:`R_i` is tested against each partial
 :math:`X_j`, within the strata of the fully observed variables that :math:`R_i` seems to depend
 on (`lacunet.missingness.fitted`).
 
-In a survey with clusters, strata or replicate weights, the statistics are divided by their mean
-design effect (`lacunet.diagnosis.design_effect`); where rows only have weights, they count as many
-as their weighted sample size.
+In a survey with clusters, strata or replicate weights, the statistics are compared with what the
+design makes of them (`lacunet.missingness.design_effect`); where rows only have weights, they count
+as many as their weighted sample size.
 
 *Positivity*: a state under which a variable is never shown leaves nothing to learn from.
 
@@ -21,7 +21,7 @@ Never testable: that :math:`X` does not depend on its own :math:`R_X`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,15 +29,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
-from lacunet.diagnosis.design_effect import SurveyRows, strata_of
 from lacunet.diagnosis.patterns import is_missing
+from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.independence import DRAWS, holm, independences
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.distinct import Index
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
 MOST_CELLS = 2**21  # of tables that are tested at once
-Scale = Callable[[str, str, Scope], float]
+MOST_STRATA = 5_000
 
 
 @dataclass(frozen=True)
@@ -106,16 +107,16 @@ def mcar_tests(
 ) -> tuple[MissingTest, ...]:
     """Every mechanism against every other variable, smallest p-value first."""
     partially = table.partially_observed
-    scale = _scale(network, table)
+    worth = _Worth.of(network, table)
     counts_of = mechanism_tables(table)
     among = len(partially) * (len(table.variables) - 1)
     tests: list[dict[str, Any]] = []
     for causes in _of_one_size(table, table.variables):
         own = [(missing, cause) for cause in causes for missing in partially]
-        scales = np.array([scale(missing, cause, ()) for missing, cause in own])
+        scales, p_values = np.array([worth.of_test(*pair, ()) for pair in own]).reshape(-1, 2).T
         counts = np.concatenate([counts_of[cause] for cause in causes])
         counts *= scales[:, None, None]
-        tests += _tests(network, own, (), counts[:, None], rng, among)
+        tests += _tests(network, own, (), counts[:, None], rng, among, p_values)
     return _adjusted(tests)
 
 
@@ -130,7 +131,7 @@ def mar_tests(
     The strata are those of its parents among the fully observed variables.
     """
     partially = table.partially_observed
-    scale = _scale(network, table)
+    worth = _Worth.of(network, table)
     among = len(partially) * (len(partially) - 1)
     rows_of = {name: np.flatnonzero(table.is_shown((name,))) for name in partially}
     codes_of = {name: table.columns[name][rows].astype(np.int64) for name, rows in rows_of.items()}
@@ -145,13 +146,14 @@ def mar_tests(
         halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
         for causes in _of_one_size(table, partially, number * 2):
             size = table.cardinality_of[causes[0]]
-            counts = np.empty((len(causes), number, 2, size))
+            counts, p_values = np.empty((len(causes), number, 2, size)), np.empty(len(causes))
             for at, cause in enumerate(causes):
                 place = halves[rows_of[cause]] * size + codes_of[cause]
                 sums = np.bincount(place, weights_of[cause], number * 2 * size)
-                counts[at] = sums.reshape(number, 2, size) * scale(missing, cause, given)
+                scale, p_values[at] = worth.of_test(missing, cause, given)
+                counts[at] = sums.reshape(number, 2, size) * scale
             own = [(missing, cause) for cause in causes]
-            tests += _tests(network, own, given, counts, rng, among)
+            tests += _tests(network, own, given, counts, rng, among, p_values)
     return _adjusted(tests)
 
 
@@ -201,11 +203,16 @@ def _tests(
     counts: FloatArray,
     rng: np.random.Generator,
     among: int,
+    p_values: FloatArray,
 ) -> list[dict[str, Any]]:
-    """The tests of mechanisms against causes with one number of states, not yet adjusted."""
+    """The tests of mechanisms against causes with one number of states, not yet adjusted.
+
+    ``p_values`` are those that a survey's design gives, NaN where it gives none.
+    """
     varies = _varies(counts) & np.array([missing != cause for missing, cause in pairs], bool)
     chosen, counts = np.flatnonzero(varies), counts[varies]
     result = independences(counts, rng, among)
+    p_values = np.where(np.isnan(p_values[chosen]), result.p_value, p_values[chosen])
     states = counts.sum(axis=1)
     total = states.sum(axis=1)
     known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
@@ -222,7 +229,7 @@ def _tests(
                 "missing": missing,
                 "cause": cause,
                 "given": given,
-                "p_value": float(result.p_value[at]),
+                "p_value": float(p_values[at]),
                 "effect": float(result.effect[at]),
                 "highest": names[high[at]],
                 "lowest": names[low[at]],
@@ -252,18 +259,46 @@ def _varies(counts: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((rows & columns).any(axis=1))
 
 
-def _scale(network: Network, table: EncodedTable) -> Scale:
-    """What makes weights add up to the rows that a test is worth, by its variables.
+@dataclass(frozen=True, eq=False)
+class _Worth:
+    """What the rows of a test are worth: ``scale_of`` by Kish, ``rows`` with a survey's design."""
 
-    That is the effective size of the rows that show the cause (Kish); with a design, what the
-    mean design effect leaves of them.
-    """
-    if table.is_weighted:
-        shown = {name: table.take(table.is_shown((name,))) for name in table.variables}
-        scale_of = {name: own.scale for name, own in shown.items()}
-    else:
+    scale_of: Mapping[str, float]
+    rows: SurveyRows | None
+
+    @classmethod
+    def of(cls, network: Network, table: EncodedTable) -> _Worth:
         scale_of = dict.fromkeys(table.variables, 1.0)
-    if table.design is None:
-        return lambda missing, cause, given: scale_of[cause]  # noqa: ARG005
-    rows = SurveyRows.of(network, table)
-    return lambda missing, cause, given: rows.scale(missing, cause, given) or scale_of[cause]
+        if table.is_weighted:
+            for name in table.variables:
+                scale_of[name] = table.take(table.is_shown((name,))).scale
+        return cls(scale_of, None if table.design is None else SurveyRows.of(network, table))
+
+    def of_test(self, missing: str, cause: str, given: Scope) -> tuple[float, float]:
+        """What makes the weights add up to the rows that they are worth, and a p-value.
+
+        The p-value is NaN where it is not the design that tells it.
+        """
+        if self.rows is None or missing == cause:
+            return self.scale_of[cause], np.nan
+        table = self.rows.table
+        rows = np.flatnonzero(table.is_shown((cause,)))
+        strata, number = strata_of(table, given)
+        is_shown = table.columns[missing][rows] < table.cardinality_of[missing]
+        size = table.cardinality_of[cause]
+        place = (strata[rows] * 2 + is_shown) * size + table.columns[cause][rows]
+        found = self.rows.test(rows, place, (number, 2, size))
+        if found is None:
+            return self.scale_of[cause], np.nan
+        return found.rows / float(table.row_weights[rows].sum()), found.p_value
+
+
+def strata_of(table: EncodedTable, given: Scope) -> tuple[Index, int]:
+    """The stratum of each row by some variables, as many as make few strata, and their number."""
+    codes, number = np.zeros(table.rows, np.intp), 1
+    for name in given:
+        if number * table.cardinality_of[name] > MOST_STRATA:
+            break
+        codes = codes * table.cardinality_of[name] + table.columns[name]
+        number *= table.cardinality_of[name]
+    return codes, number

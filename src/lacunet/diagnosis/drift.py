@@ -4,6 +4,9 @@ For each variable three questions, each a test of independence between a row's p
 holds: is it missing more often; are its shown values distributed otherwise; and is it distributed
 otherwise given its parents. The last is what a CPT says. A variable whose own distribution has
 changed and whose CPT has not only follows its parents.
+
+Sampling weights count by their weighted sample size. Rows are taken as independent: statistics
+keep no strata or clusters.
 """
 
 from __future__ import annotations
@@ -123,6 +126,8 @@ def drift(
     memory: int | None = None,
 ) -> Drift:
     """Compare two parts of the data that were counted for the same network.
+
+    Rows are taken as independent, as statistics keep no strata or clusters.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def count(
 
 def _not_kept(data: Any) -> tuple[str, ...]:
     """What statistics forget of the data."""
-    if not isinstance(data, Data) or not (data.is_clustered or data.replicate_weights):
+    if not isinstance(data, Data) or not data.has_design:
         return ()
     return (
         "statistics keep no strata, clusters and replicate weights: intervals learned from them "

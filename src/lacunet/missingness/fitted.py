@@ -44,6 +44,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
+from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
@@ -83,7 +84,7 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     seen: dict[Node, Column] = {
         name: table.columns[name].astype(np.int64) for name in table.fully_observed
     }
-    weights = table.row_weights
+    weights = table.scaled().row_weights
     mechanisms: dict[str, MechanismCpt] = {}
     for name in table.partially_observed:
         is_shown = (table.columns[name] < table.cardinality_of[name]).astype(np.int64)
@@ -341,6 +342,7 @@ def learn_missingness(
     if not table.rows:
         raise LacunetError("the data have no rows.")
     weights = table.row_weights
+    survey = None if table.design is None else SurveyRows.of(network, table)
     seen = dict(_columns(table, table.variables))
     causes: dict[str, tuple[Node, ...]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
@@ -356,7 +358,7 @@ def learn_missingness(
         how = _Choice(1.0, float(np.log(max(len(candidates), 1))), fixed)
         chosen = _choose(is_shown, candidates, weights, network, how)
         for node in chosen:
-            found = _tested(is_shown, node, chosen, candidates, weights, network)
+            found = _tested(name, node, chosen, table, survey, network)
             origin_of[node, name] = Origin("given" if node in known else "learned", *found)
         if name in known:
             origin_of[name, name] = Origin("given", nan, nan)
@@ -409,22 +411,30 @@ def _is_shown(table: EncodedTable, name: str) -> Column:
 
 
 def _tested(
-    is_shown: Column,
+    name: str,
     node: Node,
     parents: Sequence[Node],
-    columns: Mapping[Node, Column],
-    weights: FloatArray,
+    table: EncodedTable,
+    survey: SurveyRows | None,
     network: Network,
 ) -> tuple[float, float]:
     """The p-value and Cramér's V of an edge, given the mechanism's other parents."""
-    rows = np.ones(len(is_shown), dtype=bool)
-    for one in parents:
-        rows &= columns[one] != NOT_SHOWN
+    table = table if survey is None else survey.table
+    columns = dict(_columns(table, [one for one in parents if isinstance(one, str)]))
+    columns |= {
+        one: _is_shown(table, one.variable) for one in parents if isinstance(one, Mechanism)
+    }
+    rows = np.ones(table.rows, dtype=bool)
+    for column in columns.values():
+        rows &= column != NOT_SHOWN
     others = [one for one in parents if one != node]
-    kept = {one: columns[one][rows] for one in parents}
+    kept = {one: column[rows] for one, column in columns.items()}
     strata, number = _codes(others, kept, network, int(rows.sum()))
     states = _size(node, network)
-    place = (strata * 2 + is_shown[rows]) * states + kept[node]
-    counts = np.bincount(place, weights[rows], number * 2 * states).astype(np.float64)
-    found = independence(counts.reshape(number, 2, states), np.random.default_rng(0))
+    place = (strata * 2 + _is_shown(table, name)[rows]) * states + kept[node]
+    shape = (number, 2, states)
+    found = None if survey is None else survey.test(np.flatnonzero(rows), place, shape)
+    if found is None:
+        counts = np.bincount(place, table.row_weights[rows], np.prod(shape)).astype(np.float64)
+        found = independence(counts.reshape(shape), np.random.default_rng(0))
     return found.p_value, found.effect

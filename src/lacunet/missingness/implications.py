@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
+from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.independence import holm, independence
+from lacunet.missingness.independence import TestResult, holm, independence
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.missingness.verdict import Weight
-from lacunet.model.network import FloatArray
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named
 from lacunet.statistics.distinct import grouped
 from lacunet.statistics.rows import Rows, distinct_rows
@@ -132,19 +132,22 @@ def check_implications(
 ) -> list[TestedImplication]:
     r"""Test the implications on data, smallest p-value first; Holm-adjusted.
 
-    A row whose weight is a whole number counts as so many rows. Other weights say how much
-    a row stands for, not how often it was seen: the counts of each test are then scaled to
-    the effective size :math:`(\sum w)^2 / \sum w^2` of the rows it uses.
+    The scale of sampling weights has no meaning: the counts of each test are scaled to the
+    weighted sample size :math:`(\sum w)^2 / \sum w^2` of the rows it uses. A survey's design is
+    heard (`lacunet.missingness.design_effect`).
     """
     table = read_table(data_given(data, weight=weight), graph.network)
     graph.check_data(table)
-    tested = [_test(one, table) for one in implications(graph, include_network)]
+    survey = None if table.design is None else SurveyRows.of(graph.network, table)
+    tested = [_test(one, table, survey) for one in implications(graph, include_network)]
     tested.sort(key=lambda result: result.p_value)
     adjusted = holm(np.array([result.p_value for result in tested])).tolist()
     return [replace(one, adjusted=value) for one, value in zip(tested, adjusted, strict=True)]
 
 
-def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
+def _test(
+    implication: Implication, table: EncodedTable, survey: SurveyRows | None
+) -> TestedImplication:
     nodes = (implication.one, implication.two, *implication.given)
     seen = (node for node in (*nodes, *implication.shown) if node != SELECTION)
     names = [node.variable if isinstance(node, Mechanism) else node for node in seen]
@@ -155,8 +158,9 @@ def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
     groups, strata = grouped(columns[2:], sizes[2:], int(where.sum()))
     counts = np.zeros((len(strata), *sizes[:2]))
     np.add.at(counts, (groups, columns[0], columns[1]), rows.weights[where])
-    counts *= _scale(rows, where, table.weights)
-    found = independence(counts, np.random.default_rng(0))
+    counts *= _scale(rows, where) if table.is_weighted else 1.0
+    designed = None if survey is None else _designed(implication, survey)
+    found = designed or independence(counts, np.random.default_rng(0))
     return TestedImplication(
         implication,
         statistic=found.statistic,
@@ -169,10 +173,29 @@ def _test(implication: Implication, table: EncodedTable) -> TestedImplication:
     )
 
 
-def _scale(rows: Rows, where: NDArray[np.bool_], weights: FloatArray | None) -> float:
+def _designed(implication: Implication, survey: SurveyRows) -> TestResult | None:
+    """The test of an implication by the design of a survey."""
+    table = survey.table
+
+    def size(node: Node) -> int:
+        return 2 if isinstance(node, Mechanism) else table.cardinality_of[node]
+
+    def values(node: Node) -> NDArray[np.integer]:
+        if isinstance(node, Mechanism):
+            return table.is_shown((node.variable,)).astype(np.int64)
+        return table.columns[node].astype(np.int64)
+
+    shown = [one.variable for one in implication.shown if one != SELECTION]
+    used = np.flatnonzero(table.is_shown(shown))
+    columns = [values(node)[used] for node in implication.given]
+    groups, strata = grouped(columns, [size(node) for node in implication.given], len(used))
+    one, two = (values(node)[used] for node in (implication.one, implication.two))
+    shape = len(strata), size(implication.one), size(implication.two)
+    return survey.test(used, (groups * shape[1] + one) * shape[2] + two, shape)
+
+
+def _scale(rows: Rows, where: NDArray[np.bool_]) -> float:
     """What makes the weights of the rows used add up to their effective size."""
-    if weights is None or (weights == np.floor(weights)).all():
-        return 1.0
     squares = float(rows.tally.squares[where].sum())
     return float(rows.weights[where].sum()) / squares if squares > 0 else 1.0
 

@@ -29,7 +29,7 @@ MOST_DRAWN_CELLS = 2e7
 NOT_LARGE = 0.2
 MAY_COUNT = 1.0  # a p-value times the number of tests: above, no draws would make it count
 ENOUGH_ABOVE = 40  # draws above the statistic, after which more would change nothing
-CHI2, GAMMA, DRAWS = "chi2", "gamma", "draws"
+CHI2, GAMMA, DRAWS, DESIGN = "chi2", "gamma", "draws", "F"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TestResult:
     """What a table says about independence.
 
     ``effect`` is Cramér's V. ``how`` is what the statistic was compared with: "chi2", "gamma"
-    (small counts) or "draws" (small counts, and close).
+    (small counts), "draws" (small counts, and close) or "F" (a survey's design).
     """
 
     __test__ = False  # not a test case of pytest
@@ -119,10 +119,7 @@ def independences(
     among = len(counts) if among is None else among
     statistic, freedom, least = pearson(counts)
     total = counts.sum(axis=(1, 2, 3))
-    states = [counts.any(axis=axes).sum(axis=1) for axes in ((1, 3), (1, 2))]
-    scale = total * (np.minimum(*states) - 1)
-    share = np.divide(statistic, scale, out=np.zeros_like(statistic), where=scale > 0)
-    effect = np.minimum(np.sqrt(share), 1.0)
+    effect = cramers(counts, statistic)
     is_large = (least >= SMALL) & (total >= FEW_ROWS)
     p_value = np.ones(len(counts))
     large, small = (np.flatnonzero((freedom > 0) & kind) for kind in (is_large, ~is_large))
@@ -155,6 +152,14 @@ def pearson(counts: FloatArray) -> tuple[FloatArray, NDArray[np.int64], FloatArr
     tells = (rows * columns > 0)[..., None, None] & (expected > 0)
     least = np.where(tells, expected, np.inf).min(axis=(1, 2, 3), initial=np.inf)
     return apart.sum(axis=(1, 2, 3)), (rows * columns).sum(axis=1), least
+
+
+def cramers(counts: FloatArray, statistic: FloatArray) -> FloatArray:
+    """Cramér's V of several tests: axes tests, strata, one, two."""
+    states = [counts.any(axis=axes).sum(axis=1) for axes in ((1, 3), (1, 2))]
+    scale = counts.sum(axis=(1, 2, 3)) * (np.minimum(*states) - 1)
+    share = np.divide(statistic, scale, out=np.zeros_like(statistic), where=scale > 0)
+    return np.asarray(np.minimum(np.sqrt(share), 1.0))
 
 
 def _by_moments(counts: FloatArray, statistic: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import prod
 from typing import Any
@@ -233,7 +233,8 @@ class Verdict:
         """
         model = lifted_near(self.graph, self.asked)
         rows = self._rows(data, weight, model.variables)
-        return check_assumptions(self.graph, self.asked, model, rows)
+        found = check_assumptions(self.graph, self.asked, model, rows)
+        return replace(found, is_designed=data_given(data).has_design)
 
     def estimate(
         self, data: object, weight: Weight = None, *, population: object = None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.bins import Bins, BinsError, cuts_found
+from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.network import coded_network, first_codes
 from lacunet.building.proposals import proposals
 from lacunet.building.states import Seen, StatesError, seen_in, states_of
@@ -79,7 +79,8 @@ def find_columns(
     kept = [name for name in columns if name not in empty]
     network = coded_network(kept, found, cuts, said, seen)
     shown = {} if first is None else first_codes(network, source, said, kept, first)
-    return Columns(network, (*_notes(seen, empty), *proposals(network, shown)))
+    numbers_of = {} if first is None else {v: numbers_in(first, v, said) for v in cuts if v in kept}
+    return Columns(network, (*_notes(seen, empty), *proposals(network, shown, numbers_of)))
 
 
 def _notes(seen: Mapping[str, Seen], empty: Sequence[str]) -> Iterator[str]:

@@ -70,7 +70,8 @@ class Assumptions:
     """Every assumption that the answer to a query may hang on; what moves it most first.
 
     ``low`` and ``high`` are the answers under the graph itself; equal where it identifies them.
-    ``left_out`` are edges that were too large to try.
+    ``left_out`` are edges that were too large to try. ``is_designed`` says that the rows have
+    strata, clusters or replicate weights, which the p-values do not hear.
     """
 
     asked: Asked
@@ -79,6 +80,7 @@ class Assumptions:
     high: FloatArray
     assumptions: tuple[Assumption, ...] = ()
     left_out: tuple[str, ...] = ()
+    is_designed: bool = False
 
     def moved(self, one: Assumption) -> FloatArray:
         """How far each cell could move, if an assumption does not hold."""
@@ -128,6 +130,11 @@ class Assumptions:
             )
         if self.left_out:
             lines.append(f"too large to try: {', '.join(self.left_out)}")
+        if self.is_designed:
+            lines.append(
+                "The p-values take rows as independent: strata, clusters and replicate weights are "
+                "not heard here."
+            )
         return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines())
 
     def __str__(self) -> str:
@@ -156,6 +163,7 @@ def check_assumptions(graph: Drawing, asked: Asked, narrow: Lifted, rows: Rows) 
     """
     names = narrow.variables
     fit, dimension = best_fit(narrow, rows), freedom(narrow)
+    scale = float(rows.weights.sum()) / float(rows.tally.squares.sum())  # to what they are worth
     base = _answers(graph, asked, fit)
     found: list[Assumption] = []
     left_out: list[str] = []
@@ -165,7 +173,7 @@ def check_assumptions(graph: Drawing, asked: Asked, narrow: Lifted, rows: Rows) 
             if model.variables != names:
                 raise TooLargeEstimandError("other variables would have to be fitted.")
             wide_fit = best_fit(model, rows)
-            statistic = max(2 * (wide_fit.log_likelihood - fit.log_likelihood), 0.0)
+            statistic = max(2 * scale * (wide_fit.log_likelihood - fit.log_likelihood), 0.0)
             degrees = freedom(model) - dimension
             ends = _answers(wide, asked, wide_fit)
         except TooLargeEstimandError:

@@ -216,7 +216,9 @@ def implications_as_text(
         lines = [f"{len(listed)} testable implications:", *(f"  {one}" for one in listed)]
     else:
         lines = text_table(TEST_HEADER, tested_rows(tested)).splitlines()
-        if any(one.how != "chi2" for one in tested):
+        if any(one.how == "F" for one in tested):
+            lines += ["F: what the survey's strata and clusters make of Pearson's statistic"]
+        if any(one.how in ("gamma", "draws") for one in tested):
             lines += [
                 "gamma, draws: counts are small, so that Pearson's statistic is compared with its "
                 "own mean and variance, or with tables drawn under independence"

@@ -1,4 +1,4 @@
-"""Tests of independence in surveys: Pearson's statistic divided by the mean design effect.
+"""Tests of independence in surveys: Pearson's statistic and what the design makes of it.
 
 The reference values are those of R 4.2.2 with survey 4.1.1 on its table `nhanes`, with
 `svydesign(id=~SDMVPSU, strata=~SDMVSTRA, weights=~WTMEC2YR, nest=TRUE, data=nhanes)` and whether
@@ -7,22 +7,29 @@ The reference values are those of R 4.2.2 with survey 4.1.1 on its table `nhanes
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import lacunet as lc
 from lacunet.data.table import Design, EncodedTable, Labels
-from lacunet.diagnosis import design_effect
 from lacunet.diagnosis.at_random import MissingTest, mar_tests, mcar_tests
+from lacunet.missingness import design_effect
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.implications import check_implications
 
 # `svychisq(~miss+X, ., statistic="Chisq")` is 0.5088346797, 42.66963260, 237.2883386; each divided
 # by n / df times the sum of Var(p_ij - p_i p_j) / (p_i p_j), by the delta method from `vcov` of
 # `svymean(~interaction(miss, X), .)`: 1.6689882035, 1.785249601, 1.715554637
 STATISTIC_OF = {"Sex": 0.3048761391, "Race": 23.90121391, "Age": 138.3158155}
-P_VALUE_OF = {"Sex": 0.5808415450, "Race": 2.619475401e-05, "Age": 8.721371532e-30}
-# The p-value of `svychisq` itself, whose design effect is that of the cells observed
-OBSERVED_P_OF_SEX = 0.5818135955
+# With the matrix S of Cov(p_ij - p_i p_j) / sqrt(p_i p_j p_k p_l) from the same `vcov`, and X2 the
+# sum of (p_ij - p_i p_j)^2 / (p_i p_j): t <- sum(diag(S)); d <- t^2 / sum(diag(S %*% S));
+# `pf(X2 / t, d, d * degf(.), lower=FALSE)`. d is 1, 1.976966748, 2.808691263, `degf(.)` 16
+P_VALUE_OF = {"Sex": 0.5884720464, "Race": 0.001631123584, "Age": 2.086869614e-13}
+# `svychisq(~miss+X, ., statistic="F")` itself, whose S is that of the cells observed
+OBSERVED_P_OF = {"Sex": 0.5894214234, "Race": 0.0009090991264, "Age": 2.489171153e-12}
 
 SURVEY = lc.Network({"Group": ["a", "b"], "Cause": ["a", "b", "c"], "Seen": ["0", "1"]})
 
@@ -44,7 +51,9 @@ def test_statistics_and_p_values_are_those_of_r() -> None:
     assert statistics == pytest.approx(STATISTIC_OF, rel=1e-8)
     p_values = {name: test.p_value for name, test in found.items()}
     assert p_values == pytest.approx(P_VALUE_OF, rel=1e-7)
-    assert found["Sex"].p_value == pytest.approx(OBSERVED_P_OF_SEX, rel=0.005)
+    assert p_values["Sex"] == pytest.approx(OBSERVED_P_OF["Sex"], rel=0.002)
+    for name, observed in OBSERVED_P_OF.items():  # far from independence it is another matrix
+        assert np.log(p_values[name]) == pytest.approx(np.log(observed), rel=0.12)
 
 
 def test_without_a_design_rows_count_as_many_as_their_weights_are_worth() -> None:
@@ -54,9 +63,9 @@ def test_without_a_design_rows_count_as_many_as_their_weights_are_worth() -> Non
 
 
 def clustered_rows(
-    rng: np.random.Generator, alike: float, clusters: int, size: int
+    rng: np.random.Generator, alike: float, clusters: int, size: int, strata: int = 5
 ) -> EncodedTable:
-    """Clusters in five strata; being missing depends on the group, not on the cause."""
+    """Clusters in strata; being missing depends on the group, not on the cause."""
     cluster = np.repeat(np.arange(clusters), size)
 
     def latent() -> np.ndarray:
@@ -74,7 +83,7 @@ def clustered_rows(
         {"Group": group, "Cause": cause, "Seen": seen},
         rng.lognormal(0, 0.5, len(cluster)),
         design=Design(
-            Labels(names[:5], (cluster % 5).astype(np.int32)),
+            Labels(names[:strata], (cluster % strata).astype(np.int32)),
             Labels(names, cluster.astype(np.int32)),
         ),
     )
@@ -141,12 +150,48 @@ def test_strata_alone_leave_rows_as_they_are_where_they_tell_nothing() -> None:
     assert test.rows == pytest.approx(4000, rel=0.4)
 
 
+def test_implications_of_a_graph_are_tested_by_the_design_too() -> None:
+    table = clustered_rows(np.random.default_rng(5), 0.1, clusters=30, size=10)
+    graph = MissingnessGraph.parse("Group -> R[Seen]; R[Cause]", SURVEY)
+    tested = {str(one.implication): one for one in check_implications(graph, table)}
+    completely = mcar_tests(SURVEY, table, np.random.default_rng(0))
+    expected = {
+        (test.cause, test.missing): test.p_value for test in completely if test.missing == "Cause"
+    }
+    for (cause, missing), p_value in expected.items():
+        shown = f" | R[{cause}]=1" if cause == "Seen" else ""
+        own = tested[f"{cause} ⊥ R[{missing}]{shown}"]
+        assert own.p_value == pytest.approx(p_value, rel=1e-9)
+        assert own.how == "F"
+    _, always = both_tests(table)
+    given = tested["Cause ⊥ R[Seen] | R[Cause]=1"]
+    assert given.implication.given == ()
+    assert given.p_value == pytest.approx(both_tests(table)[0].p_value, rel=1e-9)
+    assert always.given == ("Group",)
+
+
+@pytest.mark.parametrize("factor", [1e-4, 1500.0])
+def test_the_scale_of_weights_means_nothing_to_implications(factor: float) -> None:
+    table = clustered_rows(np.random.default_rng(5), 0.1, clusters=30, size=10)
+    whole = replace(table, weights=np.ceil(3 * table.row_weights), design=None)
+    graph = MissingnessGraph.parse("Group -> R[Seen]; R[Cause]", SURVEY)
+    for one in (table, whole):
+        other = replace(one, weights=one.row_weights * factor)
+        for mine, its in zip(
+            check_implications(graph, one), check_implications(graph, other), strict=True
+        ):
+            assert its.p_value == pytest.approx(mine.p_value, rel=1e-8)
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize(("clusters", "size", "strata"), [(100, 20, 5), (30, 60, 10)])
 @pytest.mark.parametrize("alike", [0.05, 0.2])
-def test_one_of_twenty_is_found_in_clusters_where_nothing_is(alike: float) -> None:
+def test_one_of_twenty_is_found_in_clusters_where_nothing_is(
+    alike: float, clusters: int, size: int, strata: int
+) -> None:
     sets = 400
     drawn = (
-        clustered_rows(np.random.default_rng([1, at]), alike, clusters=100, size=20)
+        clustered_rows(np.random.default_rng([1, at]), alike, clusters, size, strata)
         for at in range(sets)
     )
     p_values = np.array([[test.p_value for test in both_tests(table)] for table in drawn])
