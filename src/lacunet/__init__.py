@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from lacunet.missingness.fitted import learn_missingness
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Cpt, Network
+    from lacunet.pages.notebook import Page
+    from lacunet.report.learned.tables import EstimateTable
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph
     from lacunet.simulation.sampling import sample
@@ -74,6 +76,7 @@ __all__ = [
     "DirectMAR",
     "DirectMCAR",
     "Drift",
+    "EstimateTable",
     "Explanation",
     "FactoredMAR",
     "FactoredMCAR",
@@ -91,6 +94,7 @@ __all__ = [
     "MissingnessGraph",
     "Network",
     "OneStep",
+    "Page",
     "Pooled",
     "Predictor",
     "ReplicateWeights",
@@ -143,6 +147,7 @@ _HOME_OF = {
     "Data": "data.given",
     "DirectMAR": "estimate.deletion.forms",
     "DirectMCAR": "estimate.deletion.forms",
+    "EstimateTable": "report.learned.tables",
     "Explanation": "estimate.explain",
     "FactoredMAR": "estimate.deletion.forms",
     "FactoredMCAR": "estimate.deletion.forms",
@@ -159,6 +164,7 @@ _HOME_OF = {
     "MissingByGraph": "simulation.by_graph",
     "MissingnessGraph": "missingness.graph",
     "Network": "model.network",
+    "Page": "pages.notebook",
     "OneStep": "estimate.em.method",
     "Pooled": "imputation.pool",
     "Predictor": "completion.predict",

@@ -17,7 +17,6 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.method import MethodError
 from lacunet.estimate.prior import LearnedPrior, for_closed_form, learn_prior
 from lacunet.estimate.registry import METHODS
-from lacunet.report.learned.methods import methods_text
 from lacunet.report.learned.text import result_as_data, result_as_text
 from lacunet.statistics.observations import Held
 
@@ -138,7 +137,7 @@ def test_what_was_learned_is_said_everywhere(method: str) -> None:
     assert "pseudo-counts per cell" in str(result.prior)
     assert str(result.prior) in result.why
     assert str(result.prior) in result_as_text(result)
-    assert str(result.prior) in methods_text(result)
+    assert str(result.prior) in result.methods_text()
     data = json.loads(json.dumps(result_as_data(result)))["prior"]
     assert data["words"] == str(result.prior)
     for name in NETWORK.variables:

@@ -12,7 +12,6 @@ from standins import carried
 import lacunet as lc
 from examples import APPENDIX, appendix_table
 from lacunet.errors import LacunetError
-from lacunet.report.learned.show import result_page, write_report
 
 pytestmark = needs_browser
 
@@ -20,8 +19,8 @@ pytestmark = needs_browser
 def test_a_report_says_more_with_the_data(tmp_path: Path) -> None:
     table = appendix_table()
     result = lc.learn(APPENDIX, table, method="em", intervals=True)
-    write_report(result, tmp_path / "plain.html")
-    write_report(result, tmp_path / "data.html", table, level=0.8, missingness="W -> R[X]; R[Y]")
+    result.report(tmp_path / "plain.html")
+    result.report(tmp_path / "data.html", table, level=0.8, missingness="W -> R[X]; R[Y]")
     plain, more = ((tmp_path / f"{name}.html").read_text() for name in ("plain", "data"))
     assert 'id="missing"' not in plain
     assert 'id="missing"' in more
@@ -32,7 +31,7 @@ def test_a_report_says_more_with_the_data(tmp_path: Path) -> None:
 
 def test_a_page_answers_questions_inside_a_notebook(browser: Any, tmp_path: Path) -> None:
     result = lc.learn(APPENDIX, appendix_table(), method="em")
-    cell = result_page(result)._repr_html_()
+    cell = result._repr_html_()
     (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><p>a cell</p>{cell}")
     with Opened(browser, tmp_path / "notebook.html", waits=False) as opened:
         frame = opened.page.frame_locator("iframe")
@@ -48,17 +47,17 @@ def test_a_page_answers_questions_inside_a_notebook(browser: Any, tmp_path: Path
 
 def test_two_results_stand_side_by_side_under_their_methods() -> None:
     results = [lc.learn(APPENDIX, appendix_table(), method=m) for m in ("em", "direct-mcar")]
-    data = carried(result_page(*results).text)
+    data = carried(results[0].show(results[1]).text)
     assert data["labels"] == ["em", "direct-mcar"]
     assert data["has_rows"]
     assert data["other"]["has_rows"]
-    twins = carried(result_page(results[0], results[0].network).text)
+    twins = carried(results[0].show(results[0].network).text)
     assert twins["labels"] == ["em", "network"]
     with pytest.raises(LacunetError, match="same variables"):
-        result_page(results[0], lc.example("asia"))
+        results[0].show(lc.example("asia"))
 
 
 def test_a_page_prints_as_one_line() -> None:
-    page = result_page(lc.learn(APPENDIX, appendix_table(), method="direct-mcar"))
+    page = lc.learn(APPENDIX, appendix_table(), method="direct-mcar").show()
     assert repr(page).startswith("<Page of ")
     assert "\n" not in repr(page)

@@ -12,7 +12,7 @@ import lacunet as lc
 from examples import APPENDIX, appendix_table
 from lacunet.estimate.result import Result
 from lacunet.model.network import Network
-from lacunet.report.learned.tables import EstimateTable, cpt_table
+from lacunet.report.learned.tables import EstimateTable
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def result() -> Result:
 
 
 def test_a_row_for_each_entry_with_its_interval_and_what_is_behind_it(result: Result) -> None:
-    frame = cpt_table(result, "X", 0.9).to_frame()
+    frame = result.table("X", 0.9).to_frame()
     assert list(frame.columns) == [
         *("W", "Z", "X", "estimate", "low", "high", "rows", "effective size"),
     ]
@@ -36,11 +36,11 @@ def test_a_row_for_each_entry_with_its_interval_and_what_is_behind_it(result: Re
 
 def test_without_intervals_the_table_has_none() -> None:
     plain = lc.learn(APPENDIX, appendix_table(), method="direct-mcar")
-    assert list(cpt_table(plain, "X").columns) == ["W", "Z", "X", "estimate", "rows"]
+    assert list(plain.table("X").columns) == ["W", "Z", "X", "estimate", "rows"]
 
 
 def test_csv_holds_every_digit(result: Result, tmp_path: Path) -> None:
-    table = cpt_table(result, "Y")
+    table = result.table("Y")
     text = table.to_csv(tmp_path / "y.csv")
     assert (tmp_path / "y.csv").read_text() == text
     again = pd.read_csv(tmp_path / "y.csv", dtype=dict.fromkeys("XYZ", str))
@@ -51,7 +51,7 @@ def test_csv_holds_every_digit(result: Result, tmp_path: Path) -> None:
 def odd() -> EstimateTable:
     names = Network({"50%_{a}": ["x|y", "~\\^&"], "rows": ["1", "2"]}, {"rows": ["50%_{a}"]})
     rows = {"50%_{a}": ["x|y", "~\\^&"] * 3, "rows": ["1", "1", "2"] * 2}
-    return cpt_table(lc.learn(names, rows, method="direct-mcar"), "rows")
+    return lc.learn(names, rows, method="direct-mcar").table("rows")
 
 
 def test_latex_escapes_what_it_would_take_for_commands(odd: EstimateTable) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from html import escape
 from numbers import Real
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodError, Warned
@@ -20,6 +20,12 @@ from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.statistics.counts import Counts
 from lacunet.uncertainty.bounds import WorstCase, bounds
 from lacunet.wording import counted
+
+if TYPE_CHECKING:
+    from lacunet.formats.files import AnyNetwork
+    from lacunet.missingness.graph import MissingnessGraph
+    from lacunet.pages.notebook import Page
+    from lacunet.report.learned.tables import EstimateTable
 
 KIND_OF: Mapping[str, Any] = {
     "families": Mapping,
@@ -35,6 +41,7 @@ KIND_OF: Mapping[str, Any] = {
     "uncertainty": (Uncertainty, NoneType),
 }
 WORST = 3  # places that are named of each kind of warning
+MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
 
@@ -71,6 +78,9 @@ class Result:
         return f"<Result: {cpts} by {self.method} from {counted(self.rows, 'row')}, {warnings}>"
 
     def _repr_html_(self) -> str:
+        page = self.show()
+        if len(page.text) <= MOST_SHOWN:
+            return page._repr_html_()
         listed = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings_by_kind)
         return f"<p>{escape(repr(self))}</p><ul>{listed}</ul>{self.network._repr_html_()}"
 
@@ -121,6 +131,82 @@ class Result:
                 "the result has no intervals.", "learn with intervals=True (--intervals)."
             )
         return self.uncertainty
+
+    def show(self, beside: Result | AnyNetwork | None = None) -> Page:
+        """The page of the result, which a notebook shows: click a state, and all beliefs move.
+
+        Parameters
+        ----------
+        beside
+            A second result, or a network, over the same variables: both are then shown in one
+            page, bar by bar.
+        """
+        from lacunet.report.learned.show import result_page
+
+        return result_page(self, beside)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        data: Any = None,
+        *,
+        level: float | None = None,
+        min_count: int = 0,
+        missingness: MissingnessGraph | str | None = None,
+    ) -> None:
+        """Write the page of the result to a file, which answers questions without a server.
+
+        Parameters
+        ----------
+        data
+            The data that were learned from. With them the page also says what is missing
+            together, and where complete rows would have misled.
+        level
+            The level of the intervals, where the result has any; 0.95 if none is given.
+        min_count
+            Numbers from which a count of fewer rows could be worked out are left out.
+        missingness
+            How values go missing: a graph, its text or a file's path. Its mechanisms are drawn.
+        """
+        from lacunet.report.learned.show import write_report
+
+        write_report(self, path, data, level=level, min_count=min_count, missingness=missingness)
+
+    def table(self, variable: str, level: float = 0.95) -> EstimateTable:
+        """The CPT of a variable for a paper: estimate, interval, rows, effective size.
+
+        The table prints as text and has ``to_frame``, ``to_csv``, ``to_latex`` and
+        ``to_markdown``.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals; a result without intervals has none in the table.
+
+        Examples
+        --------
+        >>> from lacunet import learn
+        >>> coin = Network({"Coin": ["head", "tail"]}, {})
+        >>> rows = {"Coin": ["head", "tail", None, "tail", "tail"]}
+        >>> print(learn(coin, rows, "direct-mcar", prior=1).table("Coin").to_markdown())
+        | Coin | estimate | rows |
+        | --- | ---: | ---: |
+        | head | 0.250 | 4 |
+        | tail | 0.750 | 4 |
+        """
+        from lacunet.report.learned.tables import cpt_table
+
+        return cpt_table(self, variable, level)
+
+    def methods_text(self) -> str:
+        """How the result was made, in sentences for a paper, with the citations at the end.
+
+        Everything said is taken from the result: the data it saw, the method that really ran,
+        how it ended, what fell back and what rests on no data.
+        """
+        from lacunet.report.learned.methods import methods_text
+
+        return methods_text(self)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to a file, which `read_result` reads.

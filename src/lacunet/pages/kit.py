@@ -7,6 +7,7 @@ nothing else, so text that slips in as markup could not run.
 from __future__ import annotations
 
 import json
+import os
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from lacunet.errors import LacunetError
@@ -113,7 +113,7 @@ def asset(name: str) -> str:
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-def write_page(path: str | Path, text: str) -> None:
+def write_page(path: str | os.PathLike[str], text: str) -> None:
     """Write a page, whole or not at all, or say why it cannot be written."""
     try:
         with replacing(path) as file:

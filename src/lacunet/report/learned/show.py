@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from datetime import datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from lacunet.estimate.result import Result
@@ -32,7 +32,7 @@ def result_page(result: Result, beside: Result | AnyNetwork | None = None) -> Pa
 
 def write_report(
     result: Result,
-    path: str | Path,
+    path: str | os.PathLike[str],
     data: Any = None,
     *,
     level: float | None = None,
