@@ -196,3 +196,12 @@ def test_intervals_of_times_in_milliseconds_have_different_names() -> None:
     network = lc.Network.from_data({"T": times}, "T", bins={"T": 5})
     assert len(set(network.states("T"))) == 5
     assert network.states("T")[0] == f"<{int(network.cuts_of['T'][1])}"
+
+
+def test_states_that_differ_in_case_alone_are_named_with_the_codes_that_join_them() -> None:
+    rows = {"Smokes": ["yes", "Yes", "no", "yes", "no"], "Gene": ["AA", "Aa", "aa", "AA", "Aa"]}
+    (note,) = find_network(rows, "Gene -> Smokes").remarks
+    assert "codes={'Smokes': {'Yes': 'yes'}}" in note
+    joined = find_network(rows, "Gene -> Smokes", codes={"Smokes": {"Yes": "yes"}})
+    assert joined.network.states("Smokes") == ("no", "yes")
+    assert not joined.remarks

@@ -252,8 +252,37 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     known = {*seen.cells, *seen.said.labels.values()}
     if absent := [state for state in states if state not in known and seen.order]:
         yield f"column {name!r}: no row has the categories {absent}; they are states all the same."
+    if unlike := _unlike_in_case(seen.cells, states):
+        yield (
+            f"column {name!r}: some states differ only in upper and lower case "
+            f"({', '.join(f'{other!r} and {most!r}' for other, most in unlike.items())}). "
+            f"If they are the same, say codes={{{name!r}: {unlike!r}}}."
+        )
     if len(merged := set(seen.cells) - set(states)):
         yield f"column {name!r}: {sorted(merged)} mean the same as other states and are not listed."
+
+
+def _unlike_in_case(cells: Mapping[str, int], states: Sequence[str]) -> dict[str, str]:
+    """States that are the same word in upper and lower case, each with its commonest spelling.
+
+    A single letter written in several ways, such as the genotypes AA, Aa and aa, is left alone.
+
+    >>> _unlike_in_case({"yes": 9, "Yes": 2, "no": 5}, ["Yes", "no", "yes"])
+    {'Yes': 'yes'}
+    """
+    spellings: dict[str, list[str]] = {}
+    for state in states:
+        if len(set(state.casefold())) > 1:
+            spellings.setdefault(state.casefold(), []).append(state)
+    commonest = {
+        word: max(own, key=lambda state: cells.get(state, 0)) for word, own in spellings.items()
+    }
+    return {
+        state: commonest[word]
+        for word, own in spellings.items()
+        for state in own
+        if state != commonest[word]
+    }
 
 
 def _within(seen: Seen) -> str:

@@ -181,7 +181,7 @@ def _explained(error: Exception, file: TextFile, width: int) -> DataError:
             return DataError(
                 f"{file.label}, line {line}: the row has {counted(len(cells), 'cell')}, but the "
                 f"header names {counted(width, 'column')}.",
-                f"quote cells that hold the delimiter {file.delimiter!r}. {hint}".strip(),
+                hint or f"quote cells that hold the delimiter {file.delimiter!r}.",
             )
     return DataError.unreadable(file.label, error)
 
