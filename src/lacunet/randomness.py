@@ -21,6 +21,6 @@ def generator(rng: Any) -> np.random.Generator:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
         raise LacunetError(
-            f"rng is {rng!r}, which is no source of randomness.",
+            f"rng is {rng!r}, which is neither a seed nor a generator.",
             "give a seed, a whole number from zero up, or a numpy.random.Generator.",
         ) from None

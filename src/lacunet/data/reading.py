@@ -24,7 +24,7 @@ from lacunet.data.text import delimiter_hint
 from lacunet.model.dictionary import sets_among
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
-from lacunet.wording import close_to, did_you_mean
+from lacunet.wording import close_to, did_you_mean, first_of
 
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
@@ -214,7 +214,10 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
         yield f"did you mean the column {', '.join(meant)}?"
     if hint := delimiter_hint(columns):
         yield hint
-    yield "rename the columns, or declare what was never observed in latent=[...] (--latent)."
+    yield (
+        "rename the columns; if a variable is never observed, say so: "
+        f"lacunet.Data(data, latent=[{absent[0]!r}{', ...' * (len(absent) > 1)}]) (--latent)."
+    )
 
 
 def _check_columns(source: DataSource, network: Network, data: Data) -> None:
@@ -241,7 +244,8 @@ def _check_beside(source: DataSource, network: Network, data: Data) -> None:
         if column not in source.columns:
             raise WeightError(
                 f"{source.label} has no column {column!r} for {option}=.",
-                did_you_mean(column, source.columns[:MOST_COMPARED]),
+                did_you_mean(column, source.columns[:MOST_COMPARED])
+                or f"its columns are {first_of(source.columns, SHOWN_VALUES)}.",
             )
     for option, length in data.lengths().items():
         if source.rows is not None and length != source.rows:

@@ -69,7 +69,7 @@ class MGraph:
         if self.missingness is None:
             raise MethodError(
                 "method 'mgraph' needs a missingness graph.",
-                "give one with missingness=MissingnessGraph.read(...) (--missingness FILE).",
+                "give its lines, missingness='Age -> R[Ill]', or their file (--missingness FILE).",
             )
         check_graph(self.missingness)
         known = ("refuse", "prior", *STAND_INS)

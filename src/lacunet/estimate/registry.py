@@ -79,9 +79,16 @@ def method_named(name: str, **options: Any) -> Method:
         if option not in known and not (option == "seed" and "start" in known):
             takes = ", ".join(known) or "no options"
             others = [other for other in METHODS if option in options_of(other)]
-            hint = f"{option} is an option of {', '.join(others)}." if others else ""
-            if option in Data.__dataclass_fields__:
+            hint = did_you_mean(option, known)
+            if others:
+                hint = f"{option} is an option of {', '.join(others)}."
+            elif option in Data.__dataclass_fields__:
                 hint = f"it belongs to the data: lacunet.Data(data, {option}=...)."
+            elif option == "intervals":
+                hint = (
+                    "explain always says what intervals will cost; learn(..., intervals=True) "
+                    "makes them."
+                )
             raise MethodError(f"method {name!r} takes no {option!r}; it takes {takes}.", hint)
     if issubclass(KINDS[name], Informed) and not {"separator", "missingness"} & set(given):
         raise MethodError(

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from lacunet.errors import LacunetError, warn
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import Labelled, Library, rows_as_html
-from lacunet.wording import counted, did_you_mean, in_quotes, text_table
+from lacunet.wording import counted, did_you_mean, first_of, in_quotes, text_table
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -318,7 +318,8 @@ class Network:
     def known(self, variable: str) -> str:
         """The variable itself, if the network has it."""
         if variable not in self.states_of:
-            hint = did_you_mean(variable, self.variables)
+            names = f"its variables are {first_of(self.variables, 10)}."
+            hint = did_you_mean(variable, self.variables) or names
             raise NetworkError(f"the network has no variable {variable!r}.", hint)
         return variable
 
