@@ -147,7 +147,7 @@ class Data:
     unknown
         Whether a value that is not a state is an error or, with a note, missing.
     latent
-        Variables of the network without a column: every row misses them.
+        Variables of the network without a column: they are missing in every row.
     fully_observed
         Variables that every row is promised to show: a broken promise is an error. All others
         count as partially observed then, and large text files are not read to find out.

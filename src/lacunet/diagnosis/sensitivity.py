@@ -121,7 +121,7 @@ def sensitivity(
         How many groups of rows the jackknife leaves out in turn, where there are no clusters.
     method
         "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
-        every tilt, so that all that a row shows speaks about what it hides.
+        every tilt, so that all that a row shows counts as evidence about what it hides.
     prior
         The concentration of the Dirichlet prior, for "em", or "learn": then it is learned once,
         by plain EM.

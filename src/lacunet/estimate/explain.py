@@ -193,7 +193,7 @@ def explain(
     network, data, method, prior, weight, counts, strata, cluster, missing, memory, progress
         As `lacunet.learn` takes them; without data every variable may have missing values.
     options
-        The options of the method. What intervals would take is always said.
+        The options of the method. What intervals would cost is always part of the plan.
 
     Examples
     --------

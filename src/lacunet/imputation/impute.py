@@ -53,9 +53,9 @@ def impute(
     draws
         None for the most probable completion of each row, all its missing cells together; or
         how many completed frames to draw from the joint posterior, for multiple imputation
-        (`lacunet.pool` puts what is estimated from each of them together).
+        (`lacunet.pool` combines what is estimated from each of them).
     rng
-        Where the randomness of draws comes from, or a seed; None is fresh entropy.
+        A seed or a generator for the draws; None draws differently each time.
     proper
         Whether each frame is drawn with parameters of its own, drawn first from what is known
         about them; that takes a result. One learned without intervals is learned again with
