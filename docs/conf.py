@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from html import unescape
 from inspect import isclass, isfunction
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
@@ -107,6 +110,28 @@ def write_formula(self: HTML5Translator, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
+class DescribeFigures(SphinxPostTransform):
+    """Figures drawn by code have their own description as alternative text; all know the dark theme.
+
+    An SVG file that asks for the reader's colours is left to itself; any other is drawn on white,
+    and its colours are turned by the style sheet.
+    """
+
+    default_priority = 5  # before images are copied under other names
+
+    def run(self, **_: Any) -> None:
+        for image in self.document.findall(nodes.image):
+            path = Path(self.app.srcdir) / image["uri"].lstrip("/")
+            if path.suffix != ".svg" or not path.exists():
+                continue
+            drawing = path.read_text()
+            label = re.search(r'aria-label="([^"]*)"', drawing)
+            if label and not image.get("alt"):
+                image["alt"] = unescape(label[1])
+            adapts = "prefers-color-scheme" in drawing
+            image["classes"].append("adapts" if adapts else "on-white")
+
+
 def link_to_notebook(
     app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _tree: object
 ) -> None:
@@ -127,5 +152,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("public-names", PublicNames)
     app.add_directive("command-lines", CommandLines)
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
+    app.add_post_transform(DescribeFigures)
     app.connect("html-page-context", link_to_notebook)
     return {"parallel_read_safe": True}
