@@ -125,6 +125,14 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("api-*.rst"))
 
 
+def test_the_map_of_the_code_names_files_that_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", page))
+    assert len(named) > 30
+    rooms = (ROOT / "src" / "lacunet", ROOT)
+    assert not [path for path in named if not any((room / path).exists() for room in rooms)]
+
+
 def test_every_public_name_is_in_one_group_of_the_reference() -> None:
     texts = [page.read_text().split(".. public-names::") for page in REFERENCE]
     names = [name for text in texts if len(text) > 1 for name in text[1].split()]

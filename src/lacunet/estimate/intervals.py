@@ -44,8 +44,8 @@ from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.gather import Statistics
 from lacunet.uncertainty.delta import AnsweredQuery, Covariance, query_spread, scope_of
 from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread
+from lacunet.uncertainty.jackknife import Replicates
 from lacunet.uncertainty.rate_matrix import Direction
-from lacunet.uncertainty.replicates import Replicates
 from lacunet.uncertainty.spread import Spread
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting

@@ -30,8 +30,8 @@ from lacunet.model.network import Cpt, Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.uncertainty.direct import Uncorrelated
+from lacunet.uncertainty.jackknife import Replicates
 from lacunet.uncertainty.rate_matrix import Direction, EmSpreads, Free
-from lacunet.uncertainty.replicates import Replicates
 from lacunet.uncertainty.spread import Spread
 
 VERSION = 1

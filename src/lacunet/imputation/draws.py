@@ -27,8 +27,8 @@ from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
+from lacunet.uncertainty.jackknife import Replicates
 from lacunet.uncertainty.rate_matrix import EmSpreads
-from lacunet.uncertainty.replicates import Replicates
 
 JEFFREYS = 0.5
 Tables = Mapping[str, FloatArray]

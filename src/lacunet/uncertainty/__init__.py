@@ -2,7 +2,7 @@
 
 Read `spread` first: the one value that everything here ends in. Then where a variance comes
 from: `direct` (direct deletion, from counts and from what rows move), `rate_matrix` (EM, without
-rows), `replicates` (everything else). `delta` carries variances over to the answers of queries.
+rows), `jackknife` (everything else). `delta` carries variances over to the answers of queries.
 `bounds` assume nothing about why values are missing; `tilt` lets hidden values
 differ from shown ones by a stated amount.
 """

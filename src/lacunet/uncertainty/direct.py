@@ -11,7 +11,7 @@ within groups it is a polynomial in :math:`\theta` whose coefficients are sums o
 *Answers.* Under MCAR the errors of different CPTs are uncorrelated: given the parents' states, and
 whatever is shown, the error of a row's state has mean zero. So the variance of an answer is the
 sum of what each cell of each family brings. Within groups it is not, and the replicates
-are asked (`lacunet.uncertainty.replicates`).
+are asked (`lacunet.uncertainty.jackknife`).
 """
 
 from __future__ import annotations
