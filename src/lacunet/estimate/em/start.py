@@ -80,7 +80,7 @@ def maximise(counts: FloatArray, rows: CptRows, prior: Concentration) -> FloatAr
 
     Examples
     --------
-    >>> one_variable = Rows(np.array([0]), np.array([2]))
+    >>> one_variable = CptRows(np.array([0]), np.array([2]))
     >>> maximise(np.array([5.0, 3.0]), one_variable, 2.0).tolist()
     [0.6, 0.4]
     """
