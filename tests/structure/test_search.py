@@ -16,7 +16,14 @@ from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
 from lacunet.structure.cpdag import compare_structures, cpdag_of, topological
-from lacunet.structure.gains import Gains, gain_of, pair_gains, pair_tables
+from lacunet.structure.gains import (
+    FEW_VARIABLES,
+    Gains,
+    gain_of,
+    pair_gains,
+    pair_tables,
+    related,
+)
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
@@ -283,3 +290,25 @@ def test_candidates_of_a_search_by_bdeu_are_screened_by_bdeu(size: float) -> Non
             gain = by_definition(table, y, (x,), size) - by_definition(table, y, (), size)
             assert added[x] == pytest.approx(gain, abs=1e-9)
             assert screen.pairs[x, y] == pytest.approx(gain, abs=1e-9)
+
+
+def test_in_a_small_network_everything_is_related_and_in_a_large_one_what_gains() -> None:
+    gains = np.full((FEW_VARIABLES + 1,) * 2, -1.0)
+    gains[3, 5] = gains[5, 3] = 2.0
+    found = related(gains)
+    assert found is not None
+    assert found[3] == {5}
+    assert not found[4]
+    assert related(gains[1:, 1:]) is None
+
+
+def test_a_greedy_search_among_related_variables_finds_what_their_neighbours_bring() -> None:
+    def gain(one: int, two: int, given: frozenset[int]) -> float:
+        return {(0, 1): 5.0, (1, 2): 4.0}.get((min(one, two), max(one, two)), -1.0)
+
+    related_to = [frozenset({1}), frozenset({0}), frozenset(), frozenset()]
+    nothing = greedy_equivalence_search(4, gain, 4, any_pair, related=related_to)
+    assert sum(map(len, list(nothing)[-1])) == 1
+    through_zero = [frozenset({1, 2}), *related_to[1:]]  # 1 is looked at with all that 0 relates to
+    *_, found = greedy_equivalence_search(4, gain, 4, any_pair, related=through_zero)
+    assert sum(map(len, found)) == 2

@@ -161,22 +161,16 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
             f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
             "left without arcs, unless they are required."
         )
-    held = pairs > 0
-    determined: dict[tuple[int, int], bool] = {}
-    for x in range(len(names)):
-        for y in range(len(names)):
-            if x != y and seen[x] > 1 and seen[y] > 1:
-                block = held[starts[x] : starts[x + 1], starts[y] : starts[y + 1]]
-                determined[x, y] = bool(block.any() and (block.sum(axis=1) <= 1).all())
+    states = np.add.reduceat((pairs > 0).astype(np.int32), starts[:-1], axis=1)
+    determined = np.maximum.reduceat(states, starts[:-1], axis=0) == 1  # in rows that show both
+    varies = np.array(seen) > 1
+    determined &= varies & varies[:, None] & ~np.eye(len(names), dtype=bool)
     both = [
         f"{names[x]!r} and {names[y]!r}"
-        for (x, y), is_so in determined.items()
-        if is_so and x < y and determined[y, x]
+        for x, y in np.argwhere(np.triu(determined & determined.T)).tolist()
     ]
     one = [
-        f"{names[y]!r} by {names[x]!r}"
-        for (x, y), is_so in determined.items()
-        if is_so and not determined[y, x]
+        f"{names[y]!r} by {names[x]!r}" for x, y in np.argwhere(determined & ~determined.T).tolist()
     ]
     if both:
         yield (

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import combinations
 
 import numpy as np
@@ -274,8 +275,6 @@ def _label_from(parents: Parents, label: dict[tuple[int, int], bool], x: int, y:
 
 def topological(parents: Sequence[set[int]]) -> list[int]:
     """The nodes, parents before children, the smallest first where there is a choice."""
-    from heapq import heappop, heappush
-
     children: Parents = [set() for _ in parents]
     for y, into in enumerate(parents):
         for x in into:
@@ -310,20 +309,21 @@ def extension(directed: Parents, undirected: Parents) -> Parents | None:
         for x in one:
             out[x].add(y)
     left = set(range(len(into)))
-    while left:
-        sink = next(
-            (x for x in sorted(left) if not out[x] and _is_simplicial(x, into, edges, out)), None
-        )
-        if sink is None:
-            return None
+    waiting = sorted(left)  # a heap: only the neighbours of a node that leaves can become sinks
+    while waiting:
+        sink = heappop(waiting)
+        if sink not in left or out[sink] or not _is_simplicial(sink, into, edges, out):
+            continue
         found[sink] |= edges[sink]
         for z in edges[sink]:
             edges[z].discard(sink)
+            heappush(waiting, z)
         for z in into[sink]:
             out[z].discard(sink)
+            heappush(waiting, z)
         into[sink], edges[sink] = set(), set()
         left.discard(sink)
-    return found
+    return None if left else found
 
 
 def _is_simplicial(x: int, into: Parents, edges: Parents, out: Parents) -> bool:

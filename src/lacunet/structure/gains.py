@@ -19,7 +19,6 @@ every pair's counts. Products of row blocks add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log
 
@@ -31,6 +30,7 @@ from lacunet.structure.rows import CodedRows
 BLOCK_ROWS = 2**14
 SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
+FEW_VARIABLES = 200  # with more, only pairs that are related are counted given others
 
 
 def nlogn(counts: FloatArray) -> FloatArray:
@@ -70,11 +70,19 @@ def gain_of(table: FloatArray, share: float = 1.0) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The gains of some rows, each counted once."""
+    """The gains of some rows, each counted once.
+
+    ``related`` are the variables that gain by each one alone, None for all.
+    """
 
     rows: CodedRows
     share: float = 1.0  # of the penalty
+    related: tuple[frozenset[int], ...] | None = None
     known: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict)
+
+    def is_related(self, one: int, two: int) -> bool:
+        """Whether the gain of a pair is worth counting."""
+        return self.related is None or two in self.related[one]
 
     def gain(self, one: int, two: int, given: frozenset[int]) -> float:
         """What either of two variables gains by the other, given some."""
@@ -90,16 +98,31 @@ class Gains:
         return gain_of(self.rows.count(scope), self.share)
 
 
-def pair_gains(rows: CodedRows, gain: Callable[[FloatArray], float] = gain_of) -> FloatArray:
+def pair_gains(rows: CodedRows) -> FloatArray:
     """The gains of all pairs given nothing; minus infinity for a variable with itself."""
-    starts = np.concatenate([[0], np.cumsum(rows.sizes)])
+    starts = np.cumsum((0, *rows.sizes[:-1]))
     tables = pair_tables(rows)
-    gains = np.full((len(rows), len(rows)), -np.inf)
-    for y in range(len(rows)):
-        for x in range(y):
-            block = np.ix_(range(starts[y], starts[y + 1]), range(starts[x], starts[x + 1]))
-            gains[x, y] = gains[y, x] = gain(tables[block])
+    margins = np.add.reduceat(tables, starts, axis=1)  # of each state among the rows with another
+    totals = np.add.reduceat(margins, starts, axis=0)
+    one = np.add.reduceat(nlogn(margins), starts, axis=0)
+    both = np.add.reduceat(np.add.reduceat(nlogn(tables), starts, axis=0), starts, axis=1)
+    free = np.array(rows.sizes) - 1
+    gains = both - one - one.T + nlogn(totals)
+    gains -= np.log(np.maximum(totals, 2)) / 2 * np.outer(free, free)
+    gains[(totals < 2) | np.eye(len(rows), dtype=bool)] = -np.inf
     return gains
+
+
+def related(gains: FloatArray) -> tuple[frozenset[int], ...] | None:
+    """For each variable those that gain by it alone; None where there are few variables.
+
+    In a large network most pairs are independent, and remain so given what is not related to
+    either: only related ones are worth counting. In a small one all pairs are counted, so that
+    no cause is missed which shows only together with another.
+    """
+    if len(gains) <= FEW_VARIABLES:
+        return None
+    return tuple(frozenset(np.flatnonzero(own > 0).tolist()) for own in gains)
 
 
 def pair_tables(rows: CodedRows) -> FloatArray:

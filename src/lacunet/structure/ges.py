@@ -11,7 +11,7 @@ judged again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -86,6 +86,7 @@ def greedy_equivalence_search(
     max_parents: int,
     is_allowed: Callable[[int, int], bool],
     deadline: Deadline = NEVER,
+    related: Sequence[frozenset[int]] | None = None,
 ) -> Iterator[Parents]:
     """A DAG of each class on the way; the last is of the class that the search ends at.
 
@@ -94,11 +95,14 @@ def greedy_equivalence_search(
     gain
         What a pair gains given some variables.
     is_allowed
-        Whether a pair may be adjacent.
+        Whether a pair may be adjacent, the same for both orders of it.
+    related
+        For each node those that it may become adjacent to, along with what is related to its
+        neighbours; None for all.
     """
 
     def insertions(found: Class, x: int, y: int) -> Iterator[EdgeStep]:
-        if y not in found.around(x) and is_allowed(x, y):
+        if y not in found.around(x):
             yield from _insertions(found, x, y, gain, max_parents)
 
     def deletions(found: Class, x: int, y: int) -> Iterator[EdgeStep]:
@@ -106,12 +110,22 @@ def greedy_equivalence_search(
             yield from _deletions(found, x, y, gain)
 
     dag: Parents = [set() for _ in range(nodes)]
-    dag = yield from _climb(dag, insertions, _inserted, deadline)
-    yield from _climb(dag, deletions, _deleted, deadline)
+    every = frozenset(range(nodes))
+
+    def partners(found: Class, y: int) -> list[int]:
+        """Those that may be adjacent to a node and are worth a look."""
+        some = every
+        if related is not None:
+            some = related[y].union(found.around(y), *(related[x] for x in found.around(y)))
+        return [x for x in some if x != y and is_allowed(x, y)]
+
+    dag = yield from _climb(dag, partners, insertions, _inserted, deadline)
+    yield from _climb(dag, partners, deletions, _deleted, deadline)
 
 
 def _climb(
     dag: Parents,
+    partners: Callable[[Class, int], list[int]],
     steps: Callable[[Class, int, int], Iterator[EdgeStep]],
     make: Callable[[Class, EdgeStep], Parents | None],
     deadline: Deadline,
@@ -120,7 +134,7 @@ def _climb(
     yield dag
     found, nodes = Class.of(dag), range(len(dag))
     known: dict[tuple[int, int], list[EdgeStep]] = {}
-    stale = {(x, y) for x in nodes for y in nodes if x != y}
+    stale = {(x, y) for y in nodes for x in partners(found, y)}
     while True:
         for x, y in stale:
             deadline.check()
@@ -141,7 +155,8 @@ def _climb(
             or before.edges[node] != found.edges[node]
             or before.children[node] != found.children[node]
         }
-        stale = {(x, y) for x in nodes for y in nodes if x != y and (x in changed or y in changed)}
+        near = [(x, y) for y in changed for x in partners(found, y)]
+        stale = {*near, *((y, x) for x, y in near)}
 
 
 def _insertions(found: Class, x: int, y: int, gain: Gain, max_parents: int) -> Iterator[EdgeStep]:

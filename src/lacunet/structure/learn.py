@@ -43,7 +43,7 @@ from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
-from lacunet.structure.gains import Gains, pair_tables
+from lacunet.structure.gains import Gains, pair_gains, pair_tables, related
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
@@ -57,7 +57,8 @@ from lacunet.wording import counted
 
 MOST_ROUNDS = 12
 PATIENCE = 3  # rounds in a row that lead to nothing better
-WORTH_A_ROUND = 1.0  # a rise of the exact score that makes another round worth while
+WORTH_A_ROUND = 1.0  # a rise of the exact score that makes another round worth while,
+WORTH_OF_VARIABLES = 50  # in a network of so many variables; in proportion with more
 FEW_ROWS, FEW_ROWS_DRAWS = 2_000, 3  # with fewer rows a round has so many completions, else one
 MANY_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
 WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
@@ -134,6 +135,7 @@ class Search:
     fit: FittedStructure | None = None
     completions: list[CodedRows] = field(default_factory=list)
     screen: Screen | None = None
+    gains: Gains | None = None  # of the seed
     wide: Gains | None = None
     trace: list[Round] = field(default_factory=list)
     ended: str = ""
@@ -360,12 +362,14 @@ def _seed(job: Job, search: Search, rows: CodedRows) -> None:
     excluded = job.constraints.forbidden & job.constraints.forbidden.T
     limits = job.constraints
     passed: list[Parents] = [[set() for _ in range(len(rows))]]
+    search.gains = gains = Gains(rows, related=related(pair_gains(rows)))
     way = greedy_equivalence_search(
         len(rows),
-        Gains(rows).gain,
+        gains.gain,
         limits.max_parents,
         lambda x, y: not excluded[x, y],
         job.deadline,
+        gains.related,
     )
     try:
         passed.extend(way)
@@ -394,19 +398,21 @@ def _search_incomplete(job: Job, search: Search) -> None:
     search.note("seed", search.fit.score, search.dag, is_accepted=True)
     ways: list[Gains | None] = [None]
     if job.table.rows < MANY_ROWS:
-        search.wide = Gains(seed_rows, WIDE_SHARE)
+        assert search.gains is not None
+        search.wide = Gains(seed_rows, WIDE_SHARE, search.gains.related)
         ways = [search.wide, None]
+    worth = max(WORTH_A_ROUND, WORTH_A_ROUND * len(search.dag) / WORTH_OF_VARIABLES)
     still = 0
     for at in range(MOST_ROUNDS):
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
         way = ways[still % len(ways)]
         rise = _round(job, search, at, way)
-        if rise >= WORTH_A_ROUND:
+        if rise >= worth:
             ways, still = [way, *(other for other in ways if other is not way)], 0
         else:
             still = PATIENCE if rise == 0 else still + 1
         if still == PATIENCE:
-            if _polish(job, search) < WORTH_A_ROUND:
+            if _polish(job, search) < worth:
                 search.ended = "converged"
                 return
             still -= 1

@@ -30,7 +30,7 @@ import numpy as np
 
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
-from lacunet.structure.gains import gain_of, nlogn, xlogx
+from lacunet.structure.gains import gain_of, nlogn, pair_gains, pair_tables, xlogx
 from lacunet.structure.rows import CodedRows, Integers
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
@@ -72,6 +72,19 @@ class Score:
         both = table.reshape(len(table), -1).T
         without = table.sum(axis=1).reshape(len(table), -1).T
         return _bdeu(both, self.equivalent_size) - _bdeu(without, self.equivalent_size)
+
+    def pair_gains(self, rows: CodedRows) -> FloatArray:
+        """The gains of all pairs given nothing; minus infinity for a variable with itself."""
+        if self.equivalent_size is None:
+            return pair_gains(rows)
+        starts = np.concatenate([[0], np.cumsum(rows.sizes)])
+        tables = pair_tables(rows)
+        gains = np.full((len(rows), len(rows)), -inf)
+        for y in range(len(rows)):
+            for x in range(y):
+                block = tables[starts[y] : starts[y + 1], starts[x] : starts[x + 1]]
+                gains[x, y] = gains[y, x] = self.gain(block)
+        return gains
 
 
 def _bdeu(table: FloatArray, size: float) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
-from lacunet.structure.gains import Gains, pair_gains
+from lacunet.structure.gains import Gains, related
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
 from lacunet.structure.parents import ParentSets, Score, parent_sets
 from lacunet.structure.rows import CodedRows
@@ -106,7 +106,12 @@ def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
         is_allowed = len(found[y]) < constraints.max_parents and not constraints.forbidden[x, y]
         return gains.gain(x, y, frozenset(found[y])) if is_allowed else -np.inf
 
-    pairs = [(x, y) for at, y in enumerate(order) for x in order[:at] if x not in dag[y]]
+    pairs = [
+        (x, y)
+        for at, y in enumerate(order)
+        for x in order[:at]
+        if x not in dag[y] and gains.is_related(x, y)
+    ]
     for _, x, y in sorted(((-gain(x, y), x, y) for x, y in pairs)):
         if gain(x, y) > 0:
             found[y].add(x)
@@ -160,13 +165,15 @@ class Screen:
     rows: CodedRows
     score: Score
     pairs: FloatArray
+    related: tuple[frozenset[int], ...] | None  # those that gain by each one alone; None for all
     known: dict[tuple[int, frozenset[int]], FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: CodedRows, score: Score) -> Screen:
         """The screen of complete rows, by the score that is searched with."""
         some = rows.thinned(SCREENING_ROWS)
-        return cls(some, score, pair_gains(some, score.gain))
+        pairs = score.pair_gains(some)
+        return cls(some, score, pairs, related(pairs))
 
     def candidates(
         self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES
@@ -194,7 +201,12 @@ class Screen:
     def _added(self, y: int, parents: frozenset[int]) -> FloatArray:
         """What every other variable would add to these parents of y."""
         if (y, parents) not in self.known:
-            self.known[y, parents] = _conditional_gains(y, parents, self.rows, self.score)
+            others = frozenset(range(len(self.rows)))
+            if self.related is not None:
+                others = self.related[y].union(*(self.related[x] for x in parents))
+            self.known[y, parents] = _conditional_gains(
+                y, parents, sorted(others - parents - {y}), self.rows, self.score
+            )
         return self.known[y, parents]
 
 
@@ -204,16 +216,16 @@ def _ranked(gains: FloatArray, above: float) -> list[int]:
 
 
 def _conditional_gains(
-    y: int, parents: frozenset[int], rows: CodedRows, score: Score
+    y: int, parents: frozenset[int], others: Sequence[int], rows: CodedRows, score: Score
 ) -> FloatArray:
     keys, cells = rows.columns[y].astype(np.int64), rows.sizes[y]
     for node in sorted(parents):
         keys = keys * rows.sizes[node] + rows.columns[node]
         cells *= rows.sizes[node]
     gains = np.full(len(rows), -np.inf)
-    for x in range(len(rows)):
+    for x in others:
         size = rows.sizes[x]
-        if x != y and x not in parents and cells * size <= SCREENING_CELLS:
+        if cells * size <= SCREENING_CELLS:
             counts = np.bincount(keys * size + rows.columns[x], rows.weights, cells * size)
             table = counts.astype(np.float64).reshape(rows.sizes[y], -1, size)
             gains[x] = score.gain(table.transpose(0, 2, 1))
