@@ -16,7 +16,9 @@ from studies.leaderboard.run import Line
 INTRODUCTION = """# Leaderboard
 
 Published networks (bnRep 0.0.2, in `studies/leaderboard/networks`), rows drawn from them, values
-hidden, and every learner on the same rows. Priors are one pseudo-count per cell for all.
+hidden, and every learner on the same rows. The prior is one pseudo-count per cell for all but
+`lacunet default`, which learns it. Methods that need to know why values are missing (`informed-*`,
+`mgraph`) do not take part.
 
 - **MCAR**: half of the variables lose 30% of their values, completely at random.
 - **MAR**: half of the variables lose values with probabilities that depend on variables that are
@@ -42,8 +44,8 @@ This is `uniform.py`, whole:
 
 <!-- not run: takes minutes to hours; goes on where it stopped -->
 ```console
-$ python -m studies.leaderboard run results.csv --rows 500 --seconds 600
-$ python -m studies.leaderboard page results.csv
+$ python -m studies.leaderboard run studies/leaderboard/results.csv --rows 500 --seconds 600
+$ python -m studies.leaderboard page studies/leaderboard/results.csv
 ```
 """
 
@@ -59,8 +61,9 @@ def page(lines: Sequence[Line], toy: str) -> str:
     parts.append(
         f"\nMeasured with lacunet {lc.__version__} on {len(networks)} of 101 networks, a sample of "
         f"those with at most {largest} CPT cells, in processes of their own on a machine that was "
-        "busy with other work: compare times with each other only. So few cases rank nobody; the "
-        "table shows what the command gives, and more of it is a matter of time.\n"
+        "busy with other work: compare times with each other only. So few cases do not rank "
+        "learners that are close. All results are in `studies/leaderboard/results.csv`; the "
+        "command below adds to them.\n"
     )
     return "".join([*parts, ADDING.format(toy=toy)])
 
