@@ -10,7 +10,7 @@ from lacunet.errors import LacunetError
 
 # Where Linux tells the limit of a container, in bytes; version 2 of control groups, then 1.
 CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-IF_NOBODY_TELLS = 4 * 2**30
+FALLBACK_BYTES = 4 * 2**30
 
 
 def memory_budget(asked: float | None = None) -> int:
@@ -39,7 +39,7 @@ def _of_the_machine() -> int:
     names = getattr(os, "sysconf_names", {})
     if "SC_PAGE_SIZE" in names and "SC_PHYS_PAGES" in names:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return IF_NOBODY_TELLS
+    return FALLBACK_BYTES
 
 
 def _of_windows() -> int:
@@ -56,7 +56,7 @@ def _of_windows() -> int:
     windows = ctypes.windll  # type: ignore[attr-defined]
     if windows.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
         return int(status.total)
-    return IF_NOBODY_TELLS
+    return FALLBACK_BYTES
 
 
 def _of_the_container() -> list[int]:

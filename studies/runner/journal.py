@@ -54,7 +54,7 @@ def journal_in(folder: Path) -> Iterator[Journal]:
     """Open the journal of a folder for this run alone; drop a torn last line."""
     text = _content(folder / NAME)  # refuses what is not a plain file
     try:
-        file = (_made(folder) / NAME).open("ab")
+        file = (_ensured(folder) / NAME).open("ab")
     except OSError as error:
         raise StudyError.folder(folder, error) from None
     with file:
@@ -124,7 +124,7 @@ def replace_file(path: Path, content: bytes) -> None:
         raise StudyError.folder(path.parent, error) from None
 
 
-def _made(folder: Path) -> Path:
+def _ensured(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -151,7 +151,7 @@ def keep_to_purpose(study: Study, folder: Path) -> None:
     }
     _check_same(kept, wanted, folder)
     content = json.dumps({**wanted, "networks": networks}, indent=1) + "\n"
-    replace_file(_made(folder) / PURPOSE, content.encode())
+    replace_file(_ensured(folder) / PURPOSE, content.encode())
 
 
 def kept_study(study: Study, folder: Path) -> Study:

@@ -14,8 +14,8 @@ import pytest
 import lacunet as lc
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
-from lacunet.data.read import Told, read_table
-from lacunet.data.reading import heard, plan_reading
+from lacunet.data.read import ReadReport, read_table
+from lacunet.data.reading import plan_reading, with_data_codes
 from lacunet.data.stream import stretches
 
 AGES = lc.Network(
@@ -69,8 +69,13 @@ def test_what_the_data_say_of_codes_comes_before_the_network() -> None:
     assert table.columns["Sex"].tolist() == [0, 1, 1, 0, 1, 2, 0]
     more = Data({"Age": ["old"], "Sex": [3]}, codes={"Sex": {3: None}, "Age": {"old": "50+"}})
     assert read_table(more, AGES).columns["Age"].tolist() == [2]
-    assert heard(AGES, more).codes_of["Sex"] == {"1": "male", "2": "female", "9": None, "3": None}
-    assert heard(AGES, ROWS) is AGES
+    assert with_data_codes(AGES, more).codes_of["Sex"] == {
+        "1": "male",
+        "2": "female",
+        "9": None,
+        "3": None,
+    }
+    assert with_data_codes(AGES, ROWS) is AGES
     with pytest.warns(lc.LacunetWarning, match=r"the data say what \['9'\] mean"):
         result = lc.learn(AGES, Data(ROWS, codes={"Sex": {9: "female"}}), "direct-mcar")
     assert any("in place of the network" in note for note in result.notes)
@@ -157,7 +162,7 @@ def test_a_rule_may_come_with_the_data() -> None:
     assert read_table(rows, bare).missing_of["Now"] == 2
     told = Data(rows, not_asked={"Now": "Ever=no"})
     assert read_table(told, bare).columns["Now"].tolist() == [2, 3]
-    assert heard(bare, told).possible("Now") is not None
+    assert with_data_codes(bare, told).possible("Now") is not None
 
 
 def test_a_latent_variable_is_known_where_it_was_not_asked() -> None:
@@ -172,7 +177,7 @@ def test_sets_are_read_the_same_in_pieces_and_from_the_disk(tmp_path: Path) -> N
         pd.DataFrame(ROWS).to_csv(tmp_path / f"{part}.csv", index=False)
     whole = read_table(tmp_path, AGES, keep_sets=True)
     own = stretches(plan_reading(tmp_path, AGES))
-    parts = [part for stretch in own for part in stretch.tables(4, Told())]
+    parts = [part for stretch in own for part in stretch.tables(4, ReadReport())]
     codes = np.concatenate([part.columns["Age"] for part in parts])
     assert (codes == whole.columns["Age"]).all()
     assert all(part.sets_of == whole.sets_of for part in parts)

@@ -46,11 +46,11 @@ def test_counts_and_weights_say_how_many_rows_there_are_and_what_they_weigh() ->
     counts, weights = np.array([1.0, 2.0, 3.0, 2.0]), np.array([0.5, 1.5, 2.0, 1.0])
     counted = read_table(Data(ROWS, counts=counts), PAIR)
     assert counted.copies is not None
-    assert (counted.rows, counted.stand_for, counted.total) == (4, 8, 8.0)
+    assert (counted.rows, counted.row_count, counted.total) == (4, 8, 8.0)
     assert counted.missing_of == {"A": 3, "B": 0}
     np.testing.assert_array_equal(counted.copies.squares, counts)
     weighted = read_table(Data(ROWS, weight=weights), PAIR)
-    assert (weighted.copies, weighted.stand_for, weighted.total) == (None, 4, 5.0)
+    assert (weighted.copies, weighted.row_count, weighted.total) == (None, 4, 5.0)
     both = read_table(Data(ROWS, weight=weights, counts=counts), PAIR)
     assert both.copies is not None
     np.testing.assert_array_equal(both.weights, counts * weights)
@@ -60,14 +60,14 @@ def test_counts_and_weights_say_how_many_rows_there_are_and_what_they_weigh() ->
     again = np.repeat(np.arange(4), counts.astype(int))
     rows = {name: [column[at] for at in again] for name, column in ROWS.items()}
     expected = read_table(Data(rows, weight=weights[again]), PAIR)
-    assert (both.stand_for, both.missing_of) == (expected.stand_for, expected.missing_of)
+    assert (both.row_count, both.missing_of) == (expected.row_count, expected.missing_of)
     assert both.total == pytest.approx(expected.total, rel=1e-15)
 
 
 def test_rows_that_count_nothing_are_left_out() -> None:
     table = read_table(Data(ROWS, counts=[0, 1, 0.25, 2]), PAIR)
     assert table.copies is not None
-    assert (table.rows, table.stand_for, table.missing_of["A"]) == (3, 3, 1)
+    assert (table.rows, table.row_count, table.missing_of["A"]) == (3, 3, 1)
     assert table.row_numbers is not None
     assert table.row_numbers.tolist() == [2, 3, 4]
 
@@ -222,7 +222,7 @@ def test_replicate_weights_are_kept_on_the_disk() -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_arrays_beside_the_data_are_cut_with_the_stretches(suffix: str, tmp_path: Path) -> None:
-    from lacunet.data.read import Told
+    from lacunet.data.read import ReadReport
     from lacunet.data.reading import plan_reading
     from lacunet.data.stream import stretches
 
@@ -235,7 +235,7 @@ def test_arrays_beside_the_data_are_cut_with_the_stretches(suffix: str, tmp_path
         patch.setattr("lacunet.data.stream.STRETCH_ROWS", 1)
         patch.setattr("lacunet.data.stream.MOST_STRETCHES", 2)
         own = stretches(plan_reading(given, PAIR))
-    tables = [table for stretch in own for table in stretch.tables(3, Told())]
+    tables = [table for stretch in own for table in stretch.tables(3, ReadReport())]
     assert len(own) == (2 if suffix == ".parquet" else 1)
     strata = [
         label for table in tables if table.design for label in spelled_out(table.design.strata)

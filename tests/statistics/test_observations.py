@@ -109,7 +109,7 @@ def test_a_row_that_stands_for_several_counts_as_they_do() -> None:
     short = EncodedTable.of(
         SIZES, one.columns, each * copies, copies=Copies(copies.astype(float), each**2 * copies)
     )
-    assert (short.stand_for, short.missing_of) == (spelled.rows, spelled.missing_of)
+    assert (short.row_count, short.missing_of) == (spelled.rows, spelled.missing_of)
     how = gathering("factored-mar")
     assert_same(Held(short).gather(how), Held(spelled).gather(how))
     assert count(short.take(slice(5)), [("A",)])[("A",)].tally.rows.sum() == copies[:5].sum()

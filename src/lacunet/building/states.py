@@ -120,7 +120,7 @@ class Seen:
             self.cells[text] += count
             self.has_fractions |= isinstance(value, float | Decimal) and value % 1 != 0
 
-    def settled(self) -> Seen:
+    def completed(self) -> Seen:
         """The same when all is read: the word None is a state where other cells are empty."""
         if self.nones and self.empty:
             self.cells[NONE] += self.nones
@@ -150,7 +150,7 @@ def seen_in(
             first = first or piece
             for name in columns:
                 seen[name].add(piece.columns[name])
-    return {name: own.settled() for name, own in seen.items()}, first
+    return {name: own.completed() for name, own in seen.items()}, first
 
 
 def tokens_in(name: str, data: Data) -> frozenset[str]:

@@ -61,8 +61,8 @@ def run(options: Namespace) -> int:
     """Print the diagnosis."""
     import numpy as np
 
-    from lacunet.data.read import Told
-    from lacunet.data.reading import heard
+    from lacunet.data.read import ReadReport
+    from lacunet.data.reading import with_data_codes
     from lacunet.diagnosis.diagnosis import diagnosed, rows_to_look_at
     from lacunet.memory import memory_budget
     from lacunet.missingness.fitted import learn_missingness
@@ -75,17 +75,17 @@ def run(options: Namespace) -> int:
         progress_bar() as progress,
         observations(data, network, budget, progress=progress) as rows,
     ):
-        look, told = rows.look(), Told()
+        look, read_report = rows.look(), ReadReport()
         table = rows_to_look_at(network, look, budget)
         summary = missing_summary(table.without_sets(), [])
-        if look.rows is None or table.stand_for < look.rows:
-            parts = (missing_summary(part.without_sets(), []) for part in rows.tables(told))
+        if look.rows is None or table.row_count < look.rows:
+            parts = (missing_summary(part.without_sets(), []) for part in rows.tables(read_report))
             summary = reduce(operator.add, parts)
-    for text in dict.fromkeys((*rows.notes(told), *table.notes)):
+    for text in dict.fromkeys((*rows.notes(read_report), *table.notes)):
         note(text)
     random = np.random.default_rng(options.seed)
-    heard_of = heard(network, data)
-    found = diagnosed(heard_of, look, table, random, try_graph=options.try_graph)
+    coded = with_data_codes(network, data)
+    found = diagnosed(coded, look, table, random, try_graph=options.try_graph)
 
     def write_mechanisms() -> None:
         if options.missingness_out:

@@ -213,8 +213,8 @@ def add_size_arguments(command: Any) -> None:
     add_memory(command)
     scratch = "folder for temporary files of rows that do not fit in memory (default: the system's)"
     add(command, "--scratch DIR", scratch)
-    side_by_side = "processes that read and count rows that do not fit in memory"
-    add(command, "--jobs N", side_by_side, type=positive, default=1)
+    processes = "processes that read and count rows that do not fit in memory"
+    add(command, "--jobs N", processes, type=positive, default=1)
 
 
 def size_options(options: Namespace) -> dict[str, Any]:

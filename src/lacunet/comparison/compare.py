@@ -30,7 +30,7 @@ from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.side_by_side import side_by_side
+from lacunet.statistics.parallel import parallel_map
 
 USUAL = (
     "listwise",
@@ -167,7 +167,7 @@ def compare(
     pieces = [(draw, name) for draw in range(repetitions) for name in (*names, YARDSTICK)]
     trials: dict[str, dict[int, Trial]] = {}
     work = partial(_trial, case, limit, seed)
-    for done, found in enumerate(side_by_side(work, pieces, processes), start=1):
+    for done, found in enumerate(parallel_map(work, pieces, processes), start=1):
         trials.setdefault(found.method, {})[pieces[done - 1][0]] = found
         progress("compare", done, len(pieces), found.method)
     return _ranked(case, repetitions, trials)

@@ -71,7 +71,7 @@ def read_table(
     door, collected = Door(reading), Collected(reading.cardinality_of, reading.sets_of)
     for batch in door.batches(progress):
         collected.append(batch)
-    table = replace(collected.table, notes=told_notes(reading, Told.of(door)))
+    table = replace(collected.table, notes=read_notes(reading, ReadReport.of(door)))
     return table if keep_sets else taken_as_missing(table)
 
 
@@ -107,7 +107,7 @@ def tables_of(given: Any, network: Network) -> Iterator[EncodedTable]:
     door = Door(reading)
     for batch in door.batches():
         yield EncodedTable.of(reading.cardinality_of, batch.columns, sets_of=reading.sets_of)
-    told_notes(reading, Told.of(door))
+    read_notes(reading, ReadReport.of(door))
 
 
 def rows_with_codes(
@@ -142,7 +142,7 @@ def rows_with_codes(
         )
         number += piece.rows
     if tell:
-        told_notes(reading, Told.of(door))
+        read_notes(reading, ReadReport.of(door))
 
 
 def _keeping(
@@ -177,7 +177,7 @@ def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable
 
 
 @dataclass
-class Told:
+class ReadReport:
     """What was met while rows were read; that of several parts adds up.
 
     ``given`` counts the rows, ``kept`` those of a weight above zero; ``is_aggregated`` tells
@@ -191,13 +191,13 @@ class Told:
     contradicted: Counter[str] = field(default_factory=Counter)  # rows that break a rule
 
     @classmethod
-    def of(cls, door: Door) -> Told:
+    def of(cls, door: Door) -> ReadReport:
         """What the door remembers."""
         odd = {name: OddCells(own.stripped, own.refused) for name, own in door.encoders.items()}
         broken = Counter({own.name: own.contradicted for own in door.skips if own.contradicted})
         return cls(door.given, door.kept, odd, door.is_aggregated, broken)
 
-    def add(self, other: Told) -> None:
+    def add(self, other: ReadReport) -> None:
         """Take in what was met in other rows."""
         is_first = not self.given
         self.is_aggregated = other.is_aggregated and (is_first or self.is_aggregated)
@@ -218,7 +218,9 @@ class OddCells:
     refused: Counter[object] = field(default_factory=Counter)
 
 
-def told_notes(reading: Reading, told: Told, warned: set[str] | None = None) -> tuple[str, ...]:
+def read_notes(
+    reading: Reading, read_report: ReadReport, warned: set[str] | None = None
+) -> tuple[str, ...]:
     """The notes on rows that were read, also given as warnings unless they were before.
 
     Raises
@@ -226,21 +228,25 @@ def told_notes(reading: Reading, told: Told, warned: set[str] | None = None) -> 
     DataError
         There were no rows at all, or none of a weight above zero.
     """
-    if not told.given:
+    if not read_report.given:
         raise DataError(f"{reading.source.label} has no rows.")
-    if not told.kept:
+    if not read_report.kept:
         raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
-    aggregated = (_AGGREGATED,) if told.is_aggregated else ()
-    notes = (*reading.notes, *aggregated, *remarks(reading, told.odd_in, told.contradicted))
+    aggregated = (_AGGREGATED,) if read_report.is_aggregated else ()
+    notes = (
+        *reading.notes,
+        *aggregated,
+        *remarks(reading, read_report.odd_in, read_report.contradicted),
+    )
     for note in notes:
         if warned is None or note not in warned:
             warn(note, DataWarning)
         if warned is not None:
             warned.add(note)
-    if told.kept == told.given:
+    if read_report.kept == read_report.given:
         return notes  # that rows of weight zero are left out was asked for: no warning
-    left_out = told.given - told.kept
-    zero = f"left out {left_out} of {counted(told.given, 'row')}: their weight is zero."
+    left_out = read_report.given - read_report.kept
+    zero = f"left out {left_out} of {counted(read_report.given, 'row')}: their weight is zero."
     return (*notes, zero)
 
 

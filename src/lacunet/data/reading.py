@@ -72,11 +72,11 @@ def plan_reading(given: Any, network: Network) -> Reading:
     column_of, notes = _matched_columns(source, network, data.latent)
     _check_columns(source, network, data)
     _check_beside(source, network, data)
-    reading = Reading(heard(network, data), source, data, column_of, ())
+    reading = Reading(with_data_codes(network, data), source, data, column_of, ())
     return replace(reading, notes=(*notes, *_replaced(network, data), *_remarks(reading)))
 
 
-def heard(network: Network, given: Any) -> Network:
+def with_data_codes(network: Network, given: Any) -> Network:
     """The network with the codes and rules that come with data; these come before its own."""
     data = data_given(given)
     codes: dict[str, Any] = {name: dict(own) for name, own in network.codes_of.items()}
@@ -104,7 +104,7 @@ def _said_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:
 
 def _replaced(network: Network, data: Data) -> Iterator[str]:
     """What the network says of codes, and the data say otherwise."""
-    said = heard(network, data)
+    said = with_data_codes(network, data)
     for name, own in network.codes_of.items():
         now = said.codes_of[name]
         if other := [code for code, meaning in own.items() if now[code] != meaning]:

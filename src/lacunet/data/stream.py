@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from lacunet.data.batches import Door
 from lacunet.data.coded import Coded, CodeWriter, row_bytes
-from lacunet.data.read import Collected, Told
+from lacunet.data.read import Collected, ReadReport
 from lacunet.data.reading import Reading
 from lacunet.data.source import DataSource, Part
 from lacunet.data.table import EncodedTable
@@ -32,8 +32,8 @@ TEXT_BYTES = 2  # of a cell in a text file, at least; a byte of code comes of it
 class Stretch(Protocol):
     """Rows that can be read again and again, in the same order."""
 
-    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
-        """The rows, at most so many at a time; ``told`` takes in what is met on the way."""
+    def tables(self, most: int, read_report: ReadReport) -> Iterator[EncodedTable]:
+        """The rows, at most so many at a time; ``read_report`` takes in what is met on the way."""
         ...
 
 
@@ -43,7 +43,7 @@ class Unread:
 
     reading: Reading
 
-    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+    def tables(self, most: int, read_report: ReadReport) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
         door, collected = (
             Door(self.reading),
@@ -55,7 +55,7 @@ class Unread:
                 collected = Collected(self.reading.cardinality_of, self.reading.sets_of)
             collected.append(replace(batch, expected=None))
         yield from self._cut(collected, most)
-        told.add(Told.of(door))
+        read_report.add(ReadReport.of(door))
 
     def _cut(self, collected: Collected, most: int) -> Iterator[EncodedTable]:
         table = collected.table
@@ -146,7 +146,7 @@ def stretches(reading: Reading) -> list[Unread]:
 
 def held_or_coded(
     reading: Reading, most_bytes: float, folder: Callable[[], Path], progress: Progress = silent
-) -> tuple[EncodedTable | Coded, Scope, Told]:
+) -> tuple[EncodedTable | Coded, Scope, ReadReport]:
     """All rows in memory if they take at most so many bytes there, else on the disk.
 
     Also which variables are missing in some row, and what was met on the way.
@@ -170,7 +170,7 @@ def held_or_coded(
                 collected = Collected(reading.cardinality_of, reading.sets_of)
         if writer is None:
             table = collected.table
-            return table, table.partially_observed, Told.of(door)
+            return table, table.partially_observed, ReadReport.of(door)
         coded = writer.finished()
     partially = tuple(name for name in reading.network.variables if name in missing)
-    return coded, partially, Told.of(door)
+    return coded, partially, ReadReport.of(door)

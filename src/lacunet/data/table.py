@@ -216,7 +216,7 @@ class EncodedTable:
         )
 
     @property
-    def stand_for(self) -> int:
+    def row_count(self) -> int:
         """The number of rows of the data, copies of one row included."""
         return self.rows if self.copies is None else round(float(self.copies.rows.sum()))
 

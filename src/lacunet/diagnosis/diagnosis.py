@@ -11,7 +11,7 @@ import numpy as np
 from lacunet.building.proposals import proposals
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
-from lacunet.data.reading import heard
+from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
     MissingTest,
@@ -47,11 +47,11 @@ SHOWN = 10  # lines of each list that are printed
 
 
 @dataclass(frozen=True)
-class Grounds:
+class MethodSupport:
     """What each method would rest on, and which one `auto` would take.
 
     ``complete_rows`` is what listwise deletion uses; ``fewest_family_rows`` what direct-mcar
-    has for the family that is shown least, ``scarcest`` that family's variable. ``groups`` is
+    has for the family that is shown least, ``least_shown`` that family's variable. ``groups`` is
     the number of groups of rows that direct-mar and factored-mar make by the fully observed
     variables; ``fallback_of`` the share of the rows in groups none of which shows the family.
     ``informed_groups`` and ``informed_fallback_of`` are the same for informed deletion with
@@ -60,7 +60,7 @@ class Grounds:
     """
 
     complete_rows: int
-    scarcest: str
+    least_shown: str
     fewest_family_rows: int
     groups: int
     fallback_of: Mapping[str, float]
@@ -85,7 +85,7 @@ class Diagnosis:
     mcar: tuple[MissingTest, ...]
     mar: tuple[MissingTest, ...]
     positivity: tuple[NeverShown, ...]
-    grounds: Grounds
+    grounds: MethodSupport
     conclusions: tuple[str, ...]
     trial: GraphTrial | None = None
 
@@ -153,7 +153,7 @@ def diagnose(
         look = rows.look()
         table = rows_to_look_at(network, look, budget)
     random = generator(0 if rng is None else rng)
-    return diagnosed(heard(network, data), look, table, random, try_graph=try_graph)
+    return diagnosed(with_data_codes(network, data), look, table, random, try_graph=try_graph)
 
 
 def rows_to_look_at(network: Network, look: Look, budget: float) -> EncodedTable:
@@ -189,8 +189,8 @@ def diagnosed(
     if try_graph and any(test.adjusted < LEVEL for test in always):
         trial = try_learned_graph(network, table)
         words = (*words[:-1], str(trial), words[-1])
-    if look.rows is not None and table.stand_for < look.rows:
-        words = (_looked_at(table.stand_for, look.rows), *words)
+    if look.rows is not None and table.row_count < look.rows:
+        words = (_looked_at(table.row_count, look.rows), *words)
     if cells:
         words = (*words, _sentence(note_on_sets(cells)))
     words = (*words, *map(_sentence, proposals(network, table.columns)))
@@ -203,7 +203,7 @@ def _sentence(text: str) -> str:
 
 def _grounds(
     network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
-) -> Grounds:
+) -> MethodSupport:
     separator_of = separators(MissingnessGraph(network, parents_of), table.fully_observed)
     told = explain(network, table)
     grouped: dict[Scope, tuple[Groups, Index]] = {}
@@ -227,11 +227,11 @@ def _grounds(
             given = [v for v in table.fully_observed if v in family or v in separator_of[name]]
             groups, informed_of[name] = fallen(tuple(given), hidden)
             informed = max(informed, groups)
-    scarcest = min(described.family_rows, key=lambda name: described.family_rows[name])
-    return Grounds(
+    least_shown = min(described.family_rows, key=lambda name: described.family_rows[name])
+    return MethodSupport(
         described.complete_rows,
-        scarcest,
-        described.family_rows[scarcest],
+        least_shown,
+        described.family_rows[least_shown],
         number,
         fallback_of,
         informed,
@@ -395,7 +395,7 @@ def _p(value: float) -> str:
     return f"= {value:.2g}" if value >= 1e-16 else "< 1e-16"
 
 
-def _methods(described: Patterns, grounds: Grounds) -> str:
+def _methods(described: Patterns, grounds: MethodSupport) -> str:
     rows = counted(grounds.complete_rows, "row")
     every = counted(described.rows, "row")
     step = grounds.expectation
@@ -407,7 +407,7 @@ def _methods(described: Patterns, grounds: Grounds) -> str:
             f"  listwise: {rows} without a missing value "
             f"({grounds.complete_rows / max(described.rows, 1):.1%})",
             f"  direct-mcar: at least {counted(grounds.fewest_family_rows, 'row')} per family "
-            f"({grounds.scarcest}); factored-mcar also rows that show a part of a family",
+            f"({grounds.least_shown}); factored-mcar also rows that show a part of a family",
             f"  direct-mar, factored-mar: {counted(grounds.groups, 'group')} of rows; "
             f"{_fell_back(grounds.fallback_of)}",
             "  informed-direct, informed-factored with --separator learn: at most "

@@ -268,7 +268,7 @@ class Product(Term):
 
     def written(self, writer: Writer) -> str:
         """One factor times the other."""
-        return _side_by_side(self.parts, writer)
+        return _joined(self.parts, writer)
 
     def compute(self, run: Run) -> Conditional:
         """The product; an empty row of the first factor backs off to fewer conditions."""
@@ -296,7 +296,7 @@ class Product(Term):
         return left
 
 
-def _side_by_side(parts: Sequence[Term], writer: Writer) -> str:
+def _joined(parts: Sequence[Term], writer: Writer) -> str:
     """The factors of a product; sums among them in brackets."""
     notation = writer.notation
     return notation.times.join(
@@ -331,7 +331,7 @@ class Kernels(Term):
 
     def written(self, writer: Writer) -> str:
         """One factor after the other."""
-        return _side_by_side(self.factors, writer)
+        return _joined(self.factors, writer)
 
     def compute(self, run: Run) -> Conditional:
         """The product; zero where a factor is zero, whatever the others are."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import Told
-from lacunet.data.reading import heard
+from lacunet.data.read import ReadReport
+from lacunet.data.reading import with_data_codes
 from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
@@ -90,7 +90,7 @@ def count(
     progress = as_progress(progress)
     data = data_given(data, weight=weight, counts=counts, missing=missing)
     given = as_network(network)
-    network = heard(given, data)
+    network = with_data_codes(given, data)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
     with observations(data, given, budget, scratch=scratch, jobs=jobs, progress=progress) as source:
@@ -98,8 +98,8 @@ def count(
             found = _of_families(network, source, method, progress)
             notes = (*found.notes, *_not_kept(data))
             return replace(found, notes=notes, parts=(_families_part(found, data, part),))
-        told = Told()
-        parts = _distinct(network, source, budget, told)
+        read_report = ReadReport()
+        parts = _distinct(network, source, budget, read_report)
         whole = next(parts)
         if next(parts, None) is not None:
             raise StatisticsError(
@@ -110,17 +110,17 @@ def count(
         table, fingerprint, name = whole.table(), Fingerprint(), name_of(data, part)
         fingerprint.add(whole.columns, whole.counts)
         counted = fingerprint.part(
-            name, rows=table.stand_for, total=table.total, is_named=part is not None
+            name, rows=table.row_count, total=table.total, is_named=part is not None
         )
         return Statistics(
             tally=whole.all_rows,
             missing_of=table.missing_of,
             counts={},
             distinct={network.variables: whole},
-            notes=(*source.notes(told), *_not_kept(data)),
+            notes=(*source.notes(read_report), *_not_kept(data)),
             network=network,
             method=method,
-            parts=(counted if name else unnamed_part(table.stand_for),),
+            parts=(counted if name else unnamed_part(table.row_count),),
         )
 
 
@@ -157,7 +157,7 @@ def count_into(
 
     The parameters are those of `count`.
     """
-    given, network = network, heard(network, data)
+    given, network = network, with_data_codes(network, data)
     budget, is_rows = memory_budget(memory), needs_rows(method)
     with observations(data, given, budget, scratch=scratch, jobs=jobs, progress=progress) as source:
         if not is_rows:
@@ -165,11 +165,11 @@ def count_into(
             block = (families_part(found, name_of(data, part), is_named=part is not None),)
             notes = (*found.notes, *_not_kept(data))
             return write_families([(found, block)], method, path), notes
-        told = Told()
-        rows = _distinct(network, source, budget, told)
+        read_report = ReadReport()
+        rows = _distinct(network, source, budget, read_report)
         counted = RowsToWrite(rows, name=name_of(data, part), is_named=part is not None)
         header = write_rows([counted], network, method, path)
-        return header, (*source.notes(told), *_not_kept(data))
+        return header, (*source.notes(read_report), *_not_kept(data))
 
 
 def merge_into(
@@ -262,6 +262,8 @@ def _of_families(
     return replace(found, network=network, method=method)
 
 
-def _distinct(network: Network, source: Observations, budget: float, told: Told) -> Iterator[Rows]:
-    tables = source.tables(told)
+def _distinct(
+    network: Network, source: Observations, budget: float, read_report: ReadReport
+) -> Iterator[Rows]:
+    tables = source.tables(read_report)
     return rows_in_parts(tables, network.variables, budget / KEPT_SHARE)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
-from lacunet.data.reading import heard
+from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Factor
 from lacunet.estimate.count import method_counted_for
@@ -208,7 +208,7 @@ def explain(
         said |= {"strata": strata, "cluster": cluster}
         data = data_given(data, **said)
         given = network.with_tables(None) if data.not_asked else network
-        network = heard(given, data)
+        network = with_data_codes(given, data)
         method = method_counted_for(data) if method is None else method
     chosen, budget = method_of(network, method, options), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)

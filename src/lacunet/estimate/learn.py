@@ -14,7 +14,7 @@ import numpy as np
 
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
-from lacunet.data.reading import heard
+from lacunet.data.reading import with_data_codes
 from lacunet.deadline import Deadline
 from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
@@ -138,7 +138,7 @@ def learn(
     data = data_given(data, **said)
     network = as_network(network)
     given = network.with_tables(None) if data.not_asked else network
-    network = heard(given, data)
+    network = with_data_codes(given, data)
     chosen = method_of(network, method_counted_for(data) if method is None else method, options)
     asked = checked_prior(usual_prior(chosen) if prior is None else prior, network)
     setting = Setting(

@@ -215,10 +215,10 @@ class _Reader:
             case "warning":
                 found = Warned(*self.read(data["of"]))
             case kind:
-                found = self._made(KINDS[kind], data["fields"])
+                found = self._built(KINDS[kind], data["fields"])
         return found
 
-    def _made(self, kind: Any, data: Mapping[str, Any]) -> Any:
+    def _built(self, kind: Any, data: Mapping[str, Any]) -> Any:
         own = {one.name for one in fields(kind)}
         needed = {one.name for one in fields(kind) if one.default is one.default_factory is MISSING}
         if not needed <= data.keys() <= own:

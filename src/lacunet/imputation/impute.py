@@ -17,7 +17,7 @@ from lacunet.completion.shares import object_to_shares
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
-from lacunet.data.reading import heard
+from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import filled, held_data, replaced
 from lacunet.errors import LacunetError
@@ -95,7 +95,7 @@ def impute(
     refuse_no_draws(draws)
     given = held_data(data_given(data, missing=missing).every_row())
     frame, table = given.source, read_table(given, network, keep_sets=True)
-    network = heard(network, given)
+    network = with_data_codes(network, given)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     shown = table

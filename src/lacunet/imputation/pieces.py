@@ -23,7 +23,7 @@ from lacunet.completion.shares import object_to_shares
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table, rows_with_codes
-from lacunet.data.reading import heard, source_from
+from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import replaced
@@ -57,7 +57,7 @@ def completed_pieces(
     """
     refuse_no_draws(draws)
     given = data_given(data).every_row()
-    rows = _RepeatableRows(heard(as_network(learned), given), given, source_from(given))
+    rows = _RepeatableRows(with_data_codes(as_network(learned), given), given, source_from(given))
     network, seen_columns = rows.network, SeenColumns()
     for frame, _, shown in rows.pieces(tell=True):
         seen_columns.add(frame, shown)

@@ -77,19 +77,19 @@ def log_likelihood(
     0.025
     """
     from lacunet.data.given import data_given
-    from lacunet.data.read import Told
+    from lacunet.data.read import ReadReport
     from lacunet.statistics.observations import observations
 
     network, budget = as_network(network), memory_budget(memory)
     given = data_given(data, weight=weight, counts=counts, missing=missing)
     with observations(given, network, budget) as rows:
-        found, before, told = 0.0, 0, Told()
-        for table in rows.tables(told):
+        found, before, read_report = 0.0, 0, ReadReport()
+        for table in rows.tables(read_report):
             found += table_log_likelihood(network, table, budget, before)
             before += table.rows
             if np.isneginf(found):
                 break
-        rows.notes(told)  # warns of what was met
+        rows.notes(read_report)  # warns of what was met
         return found * rows.look().scale if np.isfinite(found) else found
 
 

@@ -231,7 +231,7 @@ def _grounds(diagnosis: Diagnosis) -> str:
         [
             "direct-mcar, factored-mcar",
             f"at least {counted(grounds.fewest_family_rows, 'row')} per family "
-            f"({grounds.scarcest})",
+            f"({grounds.least_shown})",
         ],
         [
             "direct-mar, factored-mar",

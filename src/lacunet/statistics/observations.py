@@ -22,7 +22,7 @@ from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_
 from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import Told, read_table, told_notes
+from lacunet.data.read import ReadReport, read_notes, read_table
 from lacunet.data.reading import Reading, checked_promise, plan_reading
 from lacunet.data.stream import (
     Stretch,
@@ -65,11 +65,11 @@ class Observations(Protocol):
         """Count what is needed among all rows."""
         ...
 
-    def tables(self, told: Told) -> Iterator[EncodedTable]:
+    def tables(self, read_report: ReadReport) -> Iterator[EncodedTable]:
         """All rows, table by table."""
         ...
 
-    def notes(self, told: Told) -> tuple[str, ...]:
+    def notes(self, read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
         ...
 
@@ -99,16 +99,16 @@ class Held:
         """All that there is to know."""
         table = self.table
         units = None if table.design is None else Units.of(table.design)
-        return Look(self.partially_observed, table.stand_for, lambda _: table, table.scale, units)
+        return Look(self.partially_observed, table.row_count, lambda _: table, table.scale, units)
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files."""
 
-    def tables(self, _told: Told) -> Iterator[EncodedTable]:
+    def tables(self, _read_report: ReadReport) -> Iterator[EncodedTable]:
         """All rows, table by table."""
         yield self.table
 
-    def notes(self, _told: Told) -> tuple[str, ...]:
+    def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
         return self.table.notes
 
@@ -183,7 +183,7 @@ def _opened(
         own: Sequence[Stretch],
         missing: Scope,
         rows: int,
-        told: Told | None = None,
+        read_report: ReadReport | None = None,
     ) -> Streamed:
         return Streamed(
             reading.network,
@@ -193,10 +193,10 @@ def _opened(
             each,
             budget,
             folder,
-            notes=lambda met: told_notes(reading, told or met, warned),
-            travels=told is not None or all(part.is_file for part in reading.source.parts),
+            notes=lambda met: read_notes(reading, read_report or met, warned),
+            travels=read_report is not None or all(part.is_file for part in reading.source.parts),
             jobs=jobs,
-            on_disk=0 if told is None else rows * each,
+            on_disk=0 if read_report is None else rows * each,
             is_designed=reading.data.is_weighted or reading.data.is_clustered,
         )
 
@@ -207,11 +207,11 @@ def _opened(
             return streamed(stretches(reading), partially, rows)
     if is_large:
         check_free(folder(), expected)
-    found, missing, told = held_or_coded(reading, held, folder, progress)
+    found, missing, read_report = held_or_coded(reading, held, folder, progress)
     if isinstance(found, EncodedTable):
-        return Held(replace(found, notes=told_notes(reading, told)), promised)
+        return Held(replace(found, notes=read_notes(reading, read_report)), promised)
     partially = missing if partially is None else partially
-    return streamed([found], partially, found.rows, told)
+    return streamed([found], partially, found.rows, read_report)
 
 
 def _of_saved(
@@ -289,7 +289,7 @@ class Counted:
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files."""
 
-    def notes(self, _told: Told) -> tuple[str, ...]:
+    def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
         return self.statistics.notes
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.coded import Coded, CodeWriter
-from lacunet.data.read import Told
+from lacunet.data.read import ReadReport
 from lacunet.data.stream import Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
@@ -100,7 +100,7 @@ MOST_PARTS = 256  # files that are open at once, and values of the narrowest int
 
 def spread(
     stretch: Stretch, *, key: Scope, parts: int, folder: Path, most: int, salt: int = 0
-) -> tuple[list[Coded], Told]:
+) -> tuple[list[Coded], ReadReport]:
     """Write the rows to one file for each part, and say what was met while reading them.
 
     Parameters
@@ -118,10 +118,10 @@ def spread(
     """
     folder = folder / uuid4().hex
     folder.mkdir()
-    told = Told()
+    read_report = ReadReport()
     with ExitStack() as stack:
         writers: list[CodeWriter] = []
-        for table in stretch.tables(most, told):
+        for table in stretch.tables(most, read_report):
             writers = writers or [
                 stack.enter_context(CodeWriter(folder / str(part), table.cardinality_of))
                 for part in range(parts)
@@ -133,7 +133,7 @@ def spread(
             for part, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
                 if stop > start:
                     writers[part].append(_slice(sorted_rows, start, stop))
-        return [writer.finished() for writer in writers], told
+        return [writer.finished() for writer in writers], read_report
 
 
 def part_of(table: EncodedTable, key: Scope, parts: int, salt: int = 0) -> NDArray[np.uint8]:
@@ -146,10 +146,10 @@ def part_of(table: EncodedTable, key: Scope, parts: int, salt: int = 0) -> NDArr
     >>> bool(part[0] == part[2]), bool(part[1] == part[3])
     (True, True)
     """
-    return ((stirred(table, key, salt) * np.uint64(parts)) >> np.uint64(32)).astype(np.uint8)
+    return ((hash32(table, key, salt) * np.uint64(parts)) >> np.uint64(32)).astype(np.uint8)
 
 
-def stirred(table: EncodedTable, key: Scope, salt: int) -> NDArray[np.uint64]:
+def hash32(table: EncodedTable, key: Scope, salt: int) -> NDArray[np.uint64]:
     """A number of 32 bits for each row, by its values of ``key``."""
     hashes = np.zeros(table.rows, dtype=np.uint64)
     for place, name in enumerate(key):

@@ -41,7 +41,7 @@ from lacunet.data.coded import (
     scratch_folder,
 )
 from lacunet.data.errors import DataError, WeightError
-from lacunet.data.read import Collected, Told, told_notes
+from lacunet.data.read import Collected, ReadReport, read_notes
 from lacunet.data.reading import Reading
 from lacunet.data.source import DataSource, pieces_of
 from lacunet.data.stream import Unread
@@ -53,7 +53,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part, of_passes, with_reduced
 from lacunet.statistics.look import Look
-from lacunet.statistics.passes import GROUP_BYTES, Pass, passes, stirred
+from lacunet.statistics.passes import GROUP_BYTES, Pass, hash32, passes
 from lacunet.statistics.streamed import (
     GROUPS_SHARE,
     LEAST_ROWS,
@@ -71,21 +71,21 @@ SALT = 255  # another than those by which a task spreads its rows again
 LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
 
 Batches = Iterator[Any]  # of Arrow
-Met = tuple[Statistics | None, Told]
+Met = tuple[Statistics | None, ReadReport]
 
 
 @dataclass(frozen=True)
 class OnSpark:
     """Rows of a Spark data frame, once they have been read for the first time.
 
-    ``counts`` is what that gave: the counts of all families; ``told`` is what was met. ``memory``
-    is what one task may take.
+    ``counts`` is what that gave: the counts of all families; ``read_report`` is what was met.
+    ``memory`` is what one task may take.
     """
 
     frame: Any
     reading: Reading
     counts: Statistics
-    told: Told
+    read_report: ReadReport
     memory: int
     warned: set[str] = field(default_factory=set)
 
@@ -110,19 +110,19 @@ class OnSpark:
             "name the separator, or learn it from some rows: data.limit(100000).toArrow().",
         )
 
-    def tables(self, _told: Told) -> Iterator[EncodedTable]:
+    def tables(self, _read_report: ReadReport) -> Iterator[EncodedTable]:
         """The distinct rows, each once, with its copies."""
         every = self.reading.network.variables
         found = self.gather(Gathering(Needs((), rows=(every,)), self.reading.network))
         yield found.distinct[every].table()
 
-    def notes(self, _told: Told) -> tuple[str, ...]:
+    def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
-        return told_notes(self.reading, self.told, self.warned)
+        return read_notes(self.reading, self.read_report, self.warned)
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
-        notes = self.notes(self.told)
+        notes = self.notes(self.read_report)
         needs = how.needs
         is_counted = self.counts.counts.keys() >= set(needs.families)
         if needs == Needs(needs.families) and is_counted and how.replicate is None:
@@ -171,18 +171,18 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     # What the tasks refuse they take as missing: only all of it together can be told.
     lenient = replace(reading, data=replace(reading.data, unknown="missing"))
     task = _task(lenient, Pass(Needs(families), frozenset(), None), network, memory)
-    statistics, told = _collected(chosen, task)
+    statistics, read_report = _collected(chosen, task)
     refused: dict[str, tuple[Counter[object], str, set[object]]] = {
-        name: (odd.refused, "", set()) for name, odd in told.odd_in.items() if odd.refused
+        name: (odd.refused, "", set()) for name, odd in read_report.odd_in.items() if odd.refused
     }
     if refused and reading.data.unknown == "error":
         raise unknown_states(refused, network.states_of)
     if reading.data.unknown == "error":
-        for name, rows in told.contradicted.items():
+        for name, rows in read_report.contradicted.items():
             raise contradiction(name, reading.network.not_asked_of[name], rows, "")
-    told_notes(replace(reading, notes=()), told, set())  # refuses data without rows
+    read_notes(replace(reading, notes=()), read_report, set())  # refuses data without rows
     assert statistics is not None
-    return OnSpark(chosen, lenient, with_reduced(statistics, task.how), told, memory)
+    return OnSpark(chosen, lenient, with_reduced(statistics, task.how), read_report, memory)
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class Task:
         """What the rows of this task say."""
         if self.asked.together is None:
             return counted(self.how, self.most, self.unread(batches))
-        return self._of_codes(batches), Told()
+        return self._of_codes(batches), ReadReport()
 
     def _of_codes(self, batches: Batches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
@@ -318,15 +318,15 @@ def _merged(batches: Batches) -> Batches:
 
 
 def _added(found: Iterator[bytes]) -> Met | LacunetError:
-    whole, told = None, Told()
+    whole, read_report = None, ReadReport()
     for each in map(pickle.loads, found):
         if isinstance(each, LacunetError):
             return each
         statistics, met = each
-        told.add(met)
+        read_report.add(met)
         if statistics is not None:
             whole = statistics if whole is None else whole + statistics
-    return whole, told
+    return whole, read_report
 
 
 def _collected(rows: Any, task: Task) -> Met:
@@ -385,8 +385,8 @@ def _coded(version: str, task: bytes, batches: Batches) -> Batches:
     _check_version(version)
     own: Task = pickle.loads(task)
     assert own.asked.together is not None
-    for table in own.unread(batches).tables(own.most, Told()):
-        key = (stirred(table, own.asked.together, SALT) >> np.uint64(1)).astype(np.int32)
+    for table in own.unread(batches).tables(own.most, ReadReport()):
+        key = (hash32(table, own.asked.together, SALT) >> np.uint64(1)).astype(np.int32)
         codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
         ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]

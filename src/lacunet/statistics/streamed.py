@@ -20,7 +20,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from lacunet.data.coded import Coded, check_free
-from lacunet.data.read import Told
+from lacunet.data.read import ReadReport
 from lacunet.data.stream import Stretch
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.model.network import Network, Scope
@@ -35,9 +35,9 @@ from lacunet.statistics.gather import (
     with_reduced,
 )
 from lacunet.statistics.look import Look
+from lacunet.statistics.parallel import parallel_map
 from lacunet.statistics.passes import MOST_PARTS, Pass, passes, spread
 from lacunet.statistics.rows import distinct_rows
-from lacunet.statistics.side_by_side import side_by_side
 
 # Shares of the memory budget; the rest is for what is made of them.
 PART_SHARE = 8  # the codes of rows that are counted at once
@@ -67,7 +67,7 @@ class Streamed:
     row_bytes: int
     memory: float
     folder: Callable[[], Path]
-    notes: Callable[[Told], tuple[str, ...]]
+    notes: Callable[[ReadReport], tuple[str, ...]]
     travels: bool = True
     jobs: int = 1
     on_disk: int = 0
@@ -94,8 +94,8 @@ class Streamed:
         notes: tuple[str, ...] = ()
         for own in self._passes(how.needs, how.network):
             asked = replace(how, needs=own.needs, shared=own.shared, memory=how.memory / self.jobs)
-            statistics, told = self._read(asked, own, progress)
-            notes = self.notes(told)
+            statistics, read_report = self._read(asked, own, progress)
+            notes = self.notes(read_report)
             assert statistics is not None  # no rows at all were refused just now
             found.append(with_reduced(statistics, asked))
         return of_passes(found, notes)
@@ -105,10 +105,10 @@ class Streamed:
         is_spread = any(own.together for own in self._passes(needs, self.network))
         return self.on_disk + is_spread * self.rows * self.row_bytes
 
-    def tables(self, told: Told) -> Iterator[EncodedTable]:
+    def tables(self, read_report: ReadReport) -> Iterator[EncodedTable]:
         """All rows, table by table."""
         for stretch in self.stretches:
-            yield from stretch.tables(self.most, told)
+            yield from stretch.tables(self.most, read_report)
 
     def look(self) -> Look:
         """What is known of the rows before they are counted."""
@@ -123,7 +123,7 @@ class Streamed:
         """Every k-th row; at least ``most`` rows, if there are so many."""
         step, start = max(1, self.rows // most), 0
         kept: list[EncodedTable] = []
-        for table in self.tables(Told()):
+        for table in self.tables(ReadReport()):
             kept.append(table.take(slice(-start % step, None, step)).without_sets())
             start += table.rows
         columns = {
@@ -148,41 +148,41 @@ class Streamed:
 
     def _read(
         self, how: Gathering, own: Pass, progress: Progress
-    ) -> tuple[Statistics | None, Told]:
-        told = Told()
+    ) -> tuple[Statistics | None, ReadReport]:
+        read_report = ReadReport()
         if own.together is None:
             work: Callable[..., _Part] = partial(counted, how, self.most)
             parts = self._mapped(work, self.stretches, "counting", progress)
         else:
-            coded, told = self._spread(own.together, progress)
+            coded, read_report = self._spread(own.together, progress)
             work = partial(_of_partition, how, own.together, self.room, self.most)
             parts = self._mapped(work, coded, "counting", progress)
 
         def each() -> Iterator[Statistics]:
             for statistics, met in parts:
-                told.add(met)
+                read_report.add(met)
                 if statistics is not None:
                     yield statistics
 
-        return summed_up(each()), told
+        return summed_up(each()), read_report
 
-    def _spread(self, key: Scope, progress: Progress) -> tuple[list[Coded], Told]:
+    def _spread(self, key: Scope, progress: Progress) -> tuple[list[Coded], ReadReport]:
         """All rows in files, those that agree on the key in the same one."""
         folder = self.folder()
         check_free(folder, self.rows * self.row_bytes)
         number = min(MOST_PARTS, max(2, self.jobs, ceil(2 * self.rows / self.room)))
-        work: Callable[..., tuple[list[Coded], Told]] = partial(
+        work: Callable[..., tuple[list[Coded], ReadReport]] = partial(
             spread, key=key, parts=number, folder=folder, most=self.most
         )
-        told, found = Told(), []
+        read_report, found = ReadReport(), []
         for coded, met in self._mapped(work, self.stretches, "spreading", progress):
-            told.add(met)
+            read_report.add(met)
             found.append(coded)
         parts = [
             Coded(own[0].cardinality_of, sum((p.paths for p in own), ()), sum(p.rows for p in own))
             for own in zip(*filter(None, found), strict=True)
         ]
-        return [part for part in parts if part.rows], told
+        return [part for part in parts if part.rows], read_report
 
     def _mapped(
         self, work: Callable[..., Found], pieces: Sequence[Stretch], stage: str, progress: Progress
@@ -193,7 +193,7 @@ class Streamed:
             tick = Ticking(stage, self.rows, progress)
             yield from map(work, [Watched(piece, tick) for piece in pieces])
             return
-        for done, found in enumerate(side_by_side(work, pieces, jobs)):
+        for done, found in enumerate(parallel_map(work, pieces, jobs)):
             progress(stage, done + 1, len(pieces))
             yield found
 
@@ -220,14 +220,14 @@ class Watched:
     stretch: Stretch
     tick: Ticking
 
-    def tables(self, most: int, told: Told) -> Iterator[EncodedTable]:
+    def tables(self, most: int, read_report: ReadReport) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
-        for table in self.stretch.tables(most, told):
+        for table in self.stretch.tables(most, read_report):
             yield table
             self.tick(table.rows)
 
 
-_Part = tuple[Statistics | None, Told]
+_Part = tuple[Statistics | None, ReadReport]
 
 
 def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
@@ -238,8 +238,8 @@ def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
 
 def counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
     """What the rows of a stretch say, whatever their groups."""
-    told = Told()
-    return summed_up(_each(how, stretch.tables(most, told))), told
+    read_report = ReadReport()
+    return summed_up(_each(how, stretch.tables(most, read_report))), read_report
 
 
 def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics]:
@@ -254,7 +254,7 @@ def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics
 
 def _of_partition(how: Gathering, key: Scope, room: int, most: int, coded: Coded) -> _Part:
     """What the rows of a partition say, which have all the rows of their groups; it is removed."""
-    return of_rows(how, key, room, most, coded), Told()
+    return of_rows(how, key, room, most, coded), ReadReport()
 
 
 def of_rows(

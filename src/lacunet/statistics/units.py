@@ -122,7 +122,7 @@ class Units:
         share = min(1.0, MOST_CLUSTERS / self.clusters)
         number_of, stratum_of = {}, list[int]()
         for at, name in enumerate(strata):
-            own = sorted(self.clusters_of[name], key=_mixed)
+            own = sorted(self.clusters_of[name], key=_label_digest)
             groups = min(len(own), max(2, round(share * len(own))))
             for place, cluster in enumerate(own):
                 number_of[name, cluster] = len(stratum_of) + place % groups
@@ -192,6 +192,6 @@ def _pairs(strata: Labels, clusters: Labels) -> Index:
     return strata.codes.astype(np.intp) * len(clusters.labels) + clusters.codes
 
 
-def _mixed(label: str) -> bytes:
+def _label_digest(label: str) -> bytes:
     """Orders labels as if by chance, always the same."""
     return blake2b(label.encode(), digest_size=8).digest()

@@ -42,7 +42,7 @@ def read_columns(data: Data) -> ReadColumns:
             rows += piece.rows
             for name in source.columns:
                 seen[name].add(piece.columns[name])
-    return ReadColumns(rows, {name: own.settled() for name, own in seen.items()})
+    return ReadColumns(rows, {name: own.completed() for name, own in seen.items()})
 
 
 def columns_as_data(table: ReadColumns) -> dict[str, Any]:

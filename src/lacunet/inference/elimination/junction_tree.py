@@ -155,9 +155,9 @@ def _outward(
         sources = [TreeFactor(scope, belief)]
         for child in hears:
             separator = tree.separators[child]
-            heard = _marginal(scope, belief, separator)
-            sources.append(TreeFactor(separator, heard))
-            held[child].append(TreeFactor(separator, _without(heard, messages.pop(child))))
+            marginal = _marginal(scope, belief, separator)
+            sources.append(TreeFactor(separator, marginal))
+            held[child].append(TreeFactor(separator, _without(marginal, messages.pop(child))))
         for at in reads:  # the smaller the table that it is read off, the better
             holds = [source for source in sources if set(wanted[at]) <= set(source.scope)]
             marginal = _marginal(*min(holds, key=_size), wanted[at])
@@ -179,10 +179,10 @@ def _asked(
     return readings, listeners
 
 
-def _without(heard: FloatArray, told: FloatArray) -> FloatArray:
-    """What a child has not told itself; where it told (nearly) zero, nothing is heard either."""
-    news = np.zeros_like(heard)
-    np.divide(heard, told, out=news, where=told >= SMALLEST)
+def _without(marginal: FloatArray, message: FloatArray) -> FloatArray:
+    """A marginal without the message that a child sent; zero where that was (nearly) zero."""
+    news = np.zeros_like(marginal)
+    np.divide(marginal, message, out=news, where=message >= SMALLEST)
     return news
 
 

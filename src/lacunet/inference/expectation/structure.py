@@ -27,7 +27,7 @@ from lacunet.inference.elimination.batched import improved
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import ascending
 from lacunet.statistics.problems.layout import Layout
-from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, side_by_side
+from lacunet.statistics.problems.ragged import Integers, Ragged, concatenated, distinct_rows
 
 # A message is scaled to sum to one when this many slices went into it, and a product after
 # every so many inputs: at most 32 slices are multiplied before something is scaled, so that
@@ -246,7 +246,7 @@ def touching(layout: Layout, members: Ragged, boundaries: Ragged) -> tuple[Integ
     """
     families = layout.families_of().take(members.items)
     owner = members.owners[families.owners]
-    there = side_by_side(members, boundaries).find(owner, families.items) >= 0
+    there = concatenated(members, boundaries).find(owner, families.items) >= 0
     touched = Ragged.of_pairs(len(members), owner[there], families.items[there])
     return touched.owners, touched.items
 

@@ -52,9 +52,9 @@ from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.statistics.problems.ragged import (
     Integers,
     Ragged,
+    concatenated,
     distinct_rows,
     joined,
-    side_by_side,
 )
 
 CELLS_AT_A_TIME = 2**24  # rows x partially observed variables compiled in one go
@@ -237,7 +237,7 @@ def _compiled(
         values.component,
         values.states,
         values.weights,
-        table.stand_for,
+        table.row_count,
         weighing.tabled(np.zeros(table.rows, np.int64), 1)[0],
         factors,
     )
@@ -254,7 +254,7 @@ def merged(parts: Sequence[Problems]) -> Problems:
     members = joined([part.members for part in parts])
     boundaries = joined([part.boundaries for part in parts])
     starts = np.concatenate([[0], np.cumsum([len(part.members) for part in parts])])
-    first, group = distinct_rows(side_by_side(members, boundaries), members.lengths)
+    first, group = distinct_rows(concatenated(members, boundaries), members.lengths)
     component = group[
         np.concatenate([part.component + at for part, at in zip(parts, starts, strict=False)])
     ]
@@ -396,9 +396,9 @@ def components_of(
     touching = Ragged.of_lengths(
         np.bincount(owner[enters], minlength=labels), children.items[enters]
     )
-    first, group = distinct_rows(side_by_side(members, touching), members.lengths)
+    first, group = distinct_rows(concatenated(members, touching), members.lengths)
     members = members.take(first)
-    families = side_by_side(members, touching.take(first))
+    families = concatenated(members, touching.take(first))
     return PatternComponents(members, _boundaries(members, families, layout), group, pattern)
 
 

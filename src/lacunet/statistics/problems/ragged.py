@@ -109,13 +109,13 @@ def joined(parts: list[Ragged]) -> Ragged:
     )
 
 
-def side_by_side(one: Ragged, two: Ragged) -> Ragged:
+def concatenated(one: Ragged, two: Ragged) -> Ragged:
     """Each row of one followed by the same row of the other.
 
     Examples
     --------
     >>> one = Ragged.of_lengths(np.array([1, 2]), np.array([5, 6, 7]))
-    >>> side_by_side(one, one).items.tolist()
+    >>> concatenated(one, one).items.tolist()
     [5, 5, 6, 7, 6, 7]
     """
     starts = one.starts + two.starts

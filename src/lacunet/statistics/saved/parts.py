@@ -69,12 +69,12 @@ class Fingerprint:
         """Add configurations, each with the number of rows that show it."""
         packed = np.zeros(len(rows), dtype=np.uint64)
         for at, column in enumerate(columns, start=1):
-            packed += (column.astype(np.uint64) + np.uint64(1)) * _mixed(
+            packed += (column.astype(np.uint64) + np.uint64(1)) * hash64(
                 np.full(1, at, dtype=np.uint64)
             )
         copies = rows.astype(np.uint64)
         for at in range(len(self.sums)):
-            own = _mixed(packed ^ np.uint64(MULTIPLIERS[at])) * copies
+            own = hash64(packed ^ np.uint64(MULTIPLIERS[at])) * copies
             self.sums[at] = (self.sums[at] + int(own.sum(dtype=np.uint64))) % 2**64
 
     def part(self, name: str, *, rows: int, total: float, is_named: bool) -> CountedPart:
@@ -88,7 +88,7 @@ def unnamed_part(rows: int) -> CountedPart:
     return CountedPart(uuid4().hex[:16], "", rows)
 
 
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def hash64(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Every bit of a value spread over all (splitmix64)."""
     values = values * np.uint64(MULTIPLIERS[0])
     values = (values ^ (values >> np.uint64(30))) * np.uint64(MULTIPLIERS[1])

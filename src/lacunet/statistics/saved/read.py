@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.coded import values_of
 from lacunet.data.encode import filled
-from lacunet.data.read import Told
+from lacunet.data.read import ReadReport
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.counts import Counts, Tally
@@ -139,7 +139,7 @@ class SavedRows:
     path: Path
     block: int | None = None
 
-    def tables(self, most: int, told: Told | None = None) -> Iterator[EncodedTable]:
+    def tables(self, most: int, read_report: ReadReport | None = None) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time.
 
         Raises
@@ -165,8 +165,11 @@ class SavedRows:
                 table = EncodedTable.of(sizes, columns, numbers[1], copies=copies, sets_of=sets_of)
                 if self.block is not None:
                     table = table.take(block == self.block)
-                if told is not None:
-                    told.given, told.kept = told.given + table.rows, told.kept + table.rows
+                if read_report is not None:
+                    read_report.given, read_report.kept = (
+                        read_report.given + table.rows,
+                        read_report.kept + table.rows,
+                    )
                 if table.rows:
                     yield table
             sums.check(header.rows, header.total)

@@ -73,7 +73,7 @@ def write_rows(
                 table = part.table()
                 file.append_rows(table, len(blocks))
                 fingerprint.add(part.columns, part.counts)
-                rows, weight = rows + table.stand_for, weight + table.total
+                rows, weight = rows + table.row_count, weight + table.total
                 missing_of = {name: n + table.missing_of[name] for name, n in missing_of.items()}
             total += weight
             block = source.block

@@ -30,7 +30,7 @@ Piece = TypeVar("Piece")
 Found = TypeVar("Found")
 
 
-def side_by_side(
+def parallel_map(
     work: Callable[[Piece], Found], pieces: Sequence[Piece], jobs: int
 ) -> Iterator[Found]:
     """What the work finds in each piece; with one job, in this process.

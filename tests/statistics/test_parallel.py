@@ -11,31 +11,31 @@ from pathlib import Path
 import pytest
 
 from lacunet.errors import LacunetError
-from lacunet.statistics.side_by_side import side_by_side
+from lacunet.statistics.parallel import parallel_map
 from pieces import holds_back_interrupts, killed, refusing, squared
 
 A_LONG_TIME = 120.0  # seconds after which a test hangs
 
 
 def test_results_come_in_the_order_of_the_pieces() -> None:
-    assert list(side_by_side(squared, range(11), 3)) == [n**2 for n in range(11)]
+    assert list(parallel_map(squared, range(11), 3)) == [n**2 for n in range(11)]
 
 
 def test_an_error_of_the_work_is_raised_here() -> None:
     with pytest.raises(LacunetError, match="three is not taken") as raised:
-        list(side_by_side(refusing, range(6), 2))
+        list(parallel_map(refusing, range(6), 2))
     assert raised.value.hint == "give another."
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
 def test_a_process_that_iskilled_is_reported() -> None:
     with pytest.raises(LacunetError, match="was stopped"):
-        list(side_by_side(killed, range(6), 2))
+        list(parallel_map(killed, range(6), 2))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
 def test_ctrl_c_never_reaches_the_processes() -> None:
-    assert all(side_by_side(holds_back_interrupts, range(4), 2))
+    assert all(parallel_map(holds_back_interrupts, range(4), 2))
 
 
 def _run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -53,11 +53,11 @@ def _run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_an_interruption_in_the_middle_of_alarge_result_ends_all(tmp_path: Path) -> None:
     script = """
-        from lacunet.statistics.side_by_side import side_by_side
+        from lacunet.statistics.parallel import parallel_map
         from pieces import large
 
         if __name__ == "__main__":
-            results = side_by_side(large, range(12), 2)
+            results = parallel_map(large, range(12), 2)
             next(results)  # the other processes are writing theirs
             try:
                 results.throw(KeyboardInterrupt)
@@ -70,10 +70,10 @@ def test_an_interruption_in_the_middle_of_alarge_result_ends_all(tmp_path: Path)
 
 def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
     script = """
-        from lacunet.statistics.side_by_side import side_by_side
+        from lacunet.statistics.parallel import parallel_map
         from pieces import squared
 
-        print(list(side_by_side(squared, range(4), 2)))
+        print(list(parallel_map(squared, range(4), 2)))
     """
     done = _run(script, tmp_path)
     assert done.stderr.count("Traceback") == 1
