@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from enumeration import joint
 from lacunet.model.network import NetworkError
 from lacunet.simulation.sampling import sample
 
@@ -130,6 +131,30 @@ def test_what_a_rule_decides_needs_no_data() -> None:
     assert result.network.support["Now"].tolist() == [[True, False], [True, True]]
     assert result.families["Now"].unsupported == 1
     assert result.families["Now"].support.tolist() == [[0, 0], [2, 2]]  # counts rows all the same
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rows_of_a_cpt_that_rules_exclude_need_no_data(rule: str) -> None:
+    bare = survey(rule)
+    names = ("Packs", "Smoked", "Age", "Now")
+    network = lc.Network(
+        bare.states_of,
+        {**{v: bare.parents(v) for v in ("Smoked", "Now")}, "Packs": ["Now"], "Ill": names},
+        not_asked=bare.not_asked_of,
+    )
+    rng = np.random.default_rng(4)
+    network = truth(network, rng)
+    of_all = joint(network)
+    axes = [network.variables.index(name) for name in names]
+    others = tuple(at for at in range(of_all.ndim) if at not in axes)
+    kept = [at for at in range(of_all.ndim) if at in axes]
+    can_occur = (of_all.sum(axis=others) > 0).transpose([kept.index(axis) for axis in axes])
+    assert (network.needs_data("Ill") == can_occur).all()
+    drawn = sample(network, 4000, rng)
+    result = lc.learn(network.with_tables(None), drawn, "direct-mcar")
+    seen = np.zeros(can_occur.shape, bool)
+    seen[tuple(drawn.columns[name] for name in names)] = True
+    assert result.families["Ill"].unsupported == (can_occur & ~seen).sum()
 
 
 def test_predictions_obey_where_the_rule_is_known() -> None:

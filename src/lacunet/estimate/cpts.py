@@ -108,8 +108,8 @@ def family_report(
         What the method itself has to say.
     """
     support = (used or counts).row_counts()
-    decided = network.decided(family.variable)
-    without = (support == 0) & ~decided
+    needed = network.needs_data(family.variable)
+    without = (support == 0) & needed
     rows_shown = round(counts.showing(counts.scope).tally.rows.sum())
     own = [family.note] if family.note else []
     own += warnings
@@ -117,7 +117,7 @@ def family_report(
         part = f"{fallback_mass:.1%} of the rows' weight"
         words = f"{part}: no rows in their groups; {fallback} was used"
         own.append(Warned(words, FELL_BACK, part, fallback_mass))
-    own += _about_support(family, np.where(decided, np.inf, support), network, prior)
+    own += _about_support(family, np.where(needed, support, np.inf), network, prior)
     return FamilyReport(
         variable=family.variable,
         parents=family.parents,

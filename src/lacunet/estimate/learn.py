@@ -252,11 +252,11 @@ def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:
 def _support(network: Network, learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:
     """The rows behind each CPT row.
 
-    A variable that no row shows is hidden, not unsupported; what a rule decides needs no rows.
+    A variable that no row shows is hidden, not unsupported; what a rule decides or excludes needs none.
     """
     hidden = set(statistics.never_shown)
     return {
-        name: np.where(network.decided(name), np.inf, report.support)
+        name: np.where(network.needs_data(name), report.support, np.inf)
         for name, report in learned.families.items()
         if hidden.isdisjoint((name, *report.parents))
     }

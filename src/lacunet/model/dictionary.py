@@ -121,6 +121,24 @@ class NotAsked:
                 is_skipped = np.expand_dims(is_skipped, axis)
         return np.asarray(is_skipped[..., None] == (np.array(states) == self.state))
 
+    def can_occur(self, names: Sequence[str], own: str, states: Sequence[str]) -> NDArray[np.bool_]:
+        """Which states of some variables do not contradict the rule of ``own``, one of them.
+
+        Whatever else the rule looks at may have any state. The axis of a variable that it does
+        not look at has length one.
+        """
+        elsewhere = tuple(axis for axis, name in enumerate(self.scope) if name not in names)
+        scope = [name for name in self.scope if name in names]
+        can_hold, can_fail = self.truth.any(axis=elsewhere), (~self.truth).any(axis=elsewhere)
+        is_skip = np.array(states) == self.state
+        allowed = np.where(is_skip, can_hold[..., None], can_fail[..., None])
+        axes = [[*scope, own].index(name) for name in names if name in (*scope, own)]
+        allowed = allowed.transpose(axes)
+        for axis, name in enumerate(names):
+            if name not in (*scope, own):
+                allowed = np.expand_dims(allowed, axis)
+        return allowed
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NotAsked) and (self.when, self.state) == (other.when, other.state)
 

@@ -406,6 +406,30 @@ class Network:
             return np.zeros(self.shape(self.parents(variable)), dtype=bool)
         return np.asarray(possible.sum(axis=-1) == 1)
 
+    def needs_data(self, variable: str) -> Mask:
+        """Which rows of a CPT data have to tell: those that no rule decides, and that can occur.
+
+        Parents that contradict a rule of one of them never occur together.
+
+        Examples
+        --------
+        >>> survey = Network(
+        ...     {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]},
+        ...     {"Now": ["Smoked"], "Ill": ["Smoked", "Now"]},
+        ...     not_asked={"Now": "Smoked=no"},
+        ... )
+        >>> survey.needs_data("Ill").tolist()
+        [[False, False, True], [True, True, False]]
+        """
+        parents = self.parents(variable)
+        found = ~self.decided(variable)
+        for parent in parents:
+            rule = self.not_asked_of.get(parent)
+            if rule is not None:
+                can_occur = rule.can_occur(parents, parent, self.states_of[parent])
+                found &= np.broadcast_to(can_occur, found.shape)
+        return found
+
     def with_support(self, support: Mapping[str, ArrayLike] | None) -> Network:
         """The same network, which knows which rows of its CPTs data support.
 
