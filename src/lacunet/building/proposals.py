@@ -28,7 +28,7 @@ WORDS = re.compile(
 FEWEST_VALUES = 3  # of a column of numbers, beside which one may be far off
 FEWEST_WORDS = 2  # states that are no numbers, beside which a number is odd
 FEWEST_ROWS = 20  # that have a state under which another column is always empty
-MOST_ROWS = 10_000  # that are looked at for this
+MOST_ROWS = 2**16  # that are looked at for this
 MOST_ELSEWHERE = 0.5  # of the cells elsewhere may be empty
 LEAST_EXPLAINED = 0.5  # of the empty cells have that state
 

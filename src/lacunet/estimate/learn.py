@@ -252,7 +252,8 @@ def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:
 def _support(network: Network, learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:
     """The rows behind each CPT row.
 
-    A variable that no row shows is hidden, not unsupported; what a rule decides or excludes needs none.
+    A variable that no row shows is hidden, not unsupported; what rules decide or exclude needs no
+    rows.
     """
     hidden = set(statistics.never_shown)
     return {

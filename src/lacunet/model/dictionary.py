@@ -129,9 +129,10 @@ class NotAsked:
         """
         elsewhere = tuple(axis for axis, name in enumerate(self.scope) if name not in names)
         scope = [name for name in self.scope if name in names]
-        can_hold, can_fail = self.truth.any(axis=elsewhere), (~self.truth).any(axis=elsewhere)
-        is_skip = np.array(states) == self.state
-        allowed = np.where(is_skip, can_hold[..., None], can_fail[..., None])
+        can_hold, can_fail = (
+            np.asarray(own.any(axis=elsewhere))[..., None] for own in (self.truth, ~self.truth)
+        )
+        allowed = np.where(np.array(states) == self.state, can_hold, can_fail)
         axes = [[*scope, own].index(name) for name in names if name in (*scope, own)]
         allowed = allowed.transpose(axes)
         for axis, name in enumerate(names):
