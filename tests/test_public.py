@@ -62,13 +62,34 @@ def test_importing_loads_no_heavy_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_learning_from_a_file_loads_only_what_it_needs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["auto", "em", "factored-mar"])
+def test_learning_from_a_file_loads_only_what_it_needs(tmp_path: Path, method: str) -> None:
     (tmp_path / "rows.csv").write_text("A,B\n" + "0,\n,1\n1,1\n" * 100)
     code = (
         "import lacunet as lc, sys; "
-        "network = lc.Network({'A': ['0', '1'], 'B': ['0', '1']}); "
-        f"lc.learn(network, {str(tmp_path / 'rows.csv')!r}, 'factored-mar'); "
+        "network = lc.Network({'A': ['0', '1'], 'B': ['0', '1']}, {'B': ['A']}); "
+        f"lc.learn(network, {str(tmp_path / 'rows.csv')!r}, {method!r}); "
         "print(sorted({'pandas', 'polars', 'duckdb', 'matplotlib', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_few_rows_are_learned_without_what_only_others_need(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("A,B\n0,1\n1,\n0,0\n1,1\n")
+    others = [
+        "pyarrow.compute",
+        "multiprocessing",
+        "concurrent.futures",
+        "lacunet.missingness.verdict",
+        "lacunet.statistics.spark",
+        "lacunet.inference.expectation.plan",
+    ]
+    code = (
+        "import lacunet as lc, sys; "
+        "network = lc.Network({'A': ['0', '1'], 'B': ['0', '1']}, {'B': ['A']}); "
+        f"lc.learn(network, {str(tmp_path / 'rows.csv')!r}); "
+        f"print(sorted({{*{others!r}}} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln
 
 import lacunet as lc
 from enumeration import enumerated
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.method import MethodError
-from lacunet.estimate.prior import LearnedPrior, for_closed_form, learn_prior
+from lacunet.estimate.prior import LearnedPrior, for_closed_form, learn_prior, log_gamma
 from lacunet.estimate.registry import METHODS
 from lacunet.report.learned.text import result_as_data, result_as_text
 from lacunet.statistics.observations import Held
@@ -255,3 +256,11 @@ def test_sensitivity_learns_the_prior_once() -> None:
     plain = lc.learn(NETWORK, table, "em", "learn", tolerance=1e-6, max_iterations=5_000).network
     answer = lc.query(plain, "Test", {"Age": "old"})
     np.testing.assert_allclose(found.answers, [answer[1]], atol=1e-3)
+
+
+def test_the_logarithm_of_gamma_is_that_of_scipy() -> None:
+    values = np.concatenate([[0.0], np.geomspace(1e-300, 1e12, 5000), np.linspace(0.01, 20, 2000)])
+    exact = gammaln(values)
+    assert log_gamma(values)[0] == exact[0] == np.inf
+    error = np.abs(log_gamma(values[1:]) - exact[1:])
+    assert (error <= 2e-14 + 1e-15 * np.abs(exact[1:])).all()

@@ -6,6 +6,7 @@ import re
 import string
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -62,13 +63,14 @@ CARRIED = {
     lacunet_json: networks(HOSTILE, HOSTILE),
 }
 CARRIES_STRUCTURE = [bif, xmlbif, net, lacunet_json]
-SUFFIX_OF = {form: suffix for suffix, form in reversed(FORMATS.items())}
+MODULE_OF = {suffix: import_module(f"lacunet.formats.{name}") for suffix, name in FORMATS.items()}
+SUFFIX_OF = {form: suffix for suffix, form in reversed(MODULE_OF.items())}
 NEEDS_NUMBERS = [form for form in CARRIED if form not in CARRIES_STRUCTURE]
 each_format = pytest.mark.parametrize("form", list(CARRIED), ids=SUFFIX_OF.get)
 
 
 def test_no_format_escapes_the_laws() -> None:
-    assert set(CARRIED) == set(FORMATS.values())
+    assert set(CARRIED) == set(MODULE_OF.values())
 
 
 def example(form: ModuleType) -> Network:

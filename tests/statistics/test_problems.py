@@ -79,16 +79,23 @@ def assert_same(one: Listed, two: Listed) -> None:
 
 @pytest.mark.parametrize("many_rows", [1, 4, 1000])
 @pytest.mark.parametrize("direct_key", [0, 62])
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("largest_mask", [0, 52])
+@settings(max_examples=25, deadline=None)
 @given(st.data(), st.booleans(), st.booleans())
 def test_compiling_finds_what_looking_at_every_row_finds(
-    many_rows: int, direct_key: int, data: st.DataObject, weighted: bool, prune: bool
+    many_rows: int,
+    direct_key: int,
+    largest_mask: int,
+    data: st.DataObject,
+    weighted: bool,
+    prune: bool,
 ) -> None:
     network = data.draw(networks(max_variables=6))
     table = data.draw(tables(network, weighted=weighted))
     with pytest.MonkeyPatch.context() as patch:  # every way of counting, on small data
         patch.setattr(problems, "MANY_ROWS", many_rows)
         patch.setattr(problems, "LONGEST_DIRECT_KEY", direct_key)
+        patch.setattr(problems, "LARGEST_MASK", largest_mask)
         found = compile_problems(network, table, prune=prune)
     expected, fixed = row_by_row(network, table, prune)
     assert_same(listed(found), expected)

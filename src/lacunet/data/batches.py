@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -112,24 +112,40 @@ class Door:
         WeightError
             A weight is not a finite number from zero upwards.
         """
-        reading, pending = self.reading, deque[Future[EncodedBatch]]()
+        reading, rows = self.reading, 0
         begun: list[tuple[int, Part]] = []
-        rows = 0
-        with ThreadPoolExecutor(1, "lacunet-encode") as pool:
+
+        def places() -> Iterator[_Place]:
+            nonlocal rows
             for place in _places(reading, progress):
                 rows = place.row + place.piece.rows
                 if not place.row_in_part:
                     begun.append((place.row, place.part))
-                pending.append(pool.submit(self._encoded, place))
-                if len(pending) > PIECES_AHEAD:
-                    yield self._met(pending.popleft().result())
-            while pending:
-                yield self._met(pending.popleft().result())
+                yield place
+
+        yield from map(self._met, self._encoded_ahead(places()))
         for option, length in reading.data.lengths().items():
             if length != rows:
                 raise WeightError.length(f"{option}=", length, rows)
         if reading.data.unknown == "error":
             self._refuse_odd(begun)
+
+    def _encoded_ahead(self, places: Iterator[_Place]) -> Iterator[EncodedBatch]:
+        """The pieces as codes: in a thread, while the next is read, unless there is but one."""
+        first = list(islice(places, 2))
+        if len(first) < 2:
+            yield from map(self._encoded, first)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1, "lacunet-encode") as pool:
+            pending = deque[Any]()
+            for place in chain(first, places):
+                pending.append(pool.submit(self._encoded, place))
+                if len(pending) > PIECES_AHEAD:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
 
     def _refuse_odd(self, begun: Sequence[tuple[int, Part]]) -> None:
         """Refuse values that are not states, and cells that contradict a rule."""

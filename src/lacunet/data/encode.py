@@ -25,6 +25,8 @@ from lacunet.model.spelling import spelled
 
 # More distinct texts than this are matched again in each piece instead of being kept.
 KEPT_TEXTS = 4096
+# Fewer rows than this are matched one by one: Arrow would take longer to begin.
+FEW_ROWS = 32
 OTHER_VALUES = "(other values)"
 NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without importing it
 
@@ -64,18 +66,19 @@ class ColumnEncoder:
         self.stripped: Counter[object] = Counter()
         self.first_refused: int | None = None
         self._rows = 0
-        texts = [*matcher.states, *dict.fromkeys(matcher.tokens)]
-        self._texts = text_array(texts)
-        self._matches = [matcher.match(text) for text in texts]
+        self._texts: Any = None
+        self._matches: list[Match] = []
 
     def encode(self, column: Column) -> Codes:
         """The codes of the next rows."""
         if isinstance(column, list):
             distinct = self._matched(*_distinct_objects(column))
-        elif _is_text(column):
-            distinct = self._distinct_texts(column)
-        else:
+        elif not _is_text(column):
             distinct = self._matched(*_distinct_values(column))
+        elif len(column) < FEW_ROWS:
+            distinct = self._matched(*_distinct_objects(column.to_pylist()))
+        else:
+            distinct = self._distinct_texts(column)
         self._remember(distinct)
         self._rows += len(distinct.indices)
         return distinct.codes(len(self.matcher.states), self.matcher.sets)
@@ -88,6 +91,9 @@ class ColumnEncoder:
         import pyarrow as pa
         from pyarrow import compute
 
+        if self._texts is None:
+            known = [*self.matcher.states, *dict.fromkeys(self.matcher.tokens)]
+            self._texts, self._matches = text_array(known), list(map(self.matcher.match, known))
         texts, matches = self._texts, self._matches
         if pa.types.is_large_string(cells.type):
             texts = texts.cast(pa.large_string())  # else Arrow would narrow the cells

@@ -121,11 +121,12 @@ def _validate(column: Any) -> None:
     Arrow trusts the bytes of a file: such a one would be read as anything, or crash the process.
     """
     import pyarrow as pa
-    from pyarrow import compute
 
     if not pa.types.is_dictionary(column.type):
         column.validate(full=True)
         return
+    from pyarrow import compute
+
     column.validate()
     column.dictionary.validate(full=True)
     ends = compute.min_max(column.indices).as_py()  # faster than a full validation

@@ -245,15 +245,6 @@ def needs_rows(method: str) -> bool:
     )
 
 
-def method_counted_for(data: Any) -> str | None:
-    """The method that statistics were counted for, None if data are no statistics."""
-    data = data.source if isinstance(data, Data) else data
-    if isinstance(data, Statistics):
-        return data.method or None
-    methods = {Header.read(path).method for path in saved_paths(data)}
-    return methods.pop() or None if len(methods) == 1 else None
-
-
 def _of_families(
     network: Network, source: Observations, method: str, progress: Progress
 ) -> Statistics:

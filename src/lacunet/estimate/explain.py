@@ -17,7 +17,6 @@ from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Factor
-from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
@@ -33,6 +32,7 @@ from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Observations, observations
+from lacunet.statistics.saved.header import method_counted_for
 from lacunet.wording import counted, first_of
 
 MOST_NAMES = 12

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +24,6 @@ from lacunet.deadline import NEVER
 from lacunet.estimate.cpts import posterior_mode
 from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mcar
-from lacunet.estimate.em.uncertain import em_curvature, em_uncertainty
 from lacunet.estimate.method import (
     CLUSTERS,
     COUNTS,
@@ -36,17 +37,20 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import concentration_of, pseudo_counts
-from lacunet.inference.expectation.forecast import Forecast
-from lacunet.inference.joint import NOTHING
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import silent
 from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.gather import Statistics
-from lacunet.uncertainty.delta import AnsweredQuery, Covariance, query_spread, scope_of
 from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread
-from lacunet.uncertainty.jackknife import Replicates
-from lacunet.uncertainty.rate_matrix import Direction
 from lacunet.uncertainty.spread import Spread
+
+if TYPE_CHECKING:
+    from lacunet.inference.expectation.forecast import Forecast
+    from lacunet.uncertainty.delta import Covariance
+    from lacunet.uncertainty.jackknife import Replicates
+    from lacunet.uncertainty.rate_matrix import Direction
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
@@ -93,6 +97,8 @@ class Uncertainty:
         do: Mapping[str, object] = NOTHING,
     ) -> Spread:
         """How sure the answer to a query is."""
+        from lacunet.uncertainty.delta import AnsweredQuery, query_spread, scope_of
+
         asked = AnsweredQuery.of(self.network, scope_of(target), evidence, do)
         rates_of = {name: spread.rates for name, spread in self.spread_of.items()}
         return query_spread(asked, self.covariance, rates_of, self.total)
@@ -120,6 +126,8 @@ def recipe_after(plan: Plan, recipe: str, learned: Learned, setting: Setting) ->
 
 def _has_converged(learned: Learned, setting: Setting) -> bool:
     """Whether one more EM step moves no parameter by much."""
+    from lacunet.estimate.em.uncertain import em_curvature
+
     assert learned.engine is not None
     assert learned.network is not None
     layout = learned.engine.problems.layout
@@ -219,6 +227,8 @@ def _by_influence(
     plan: Plan, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Uncertainty:
     """Entries from sums over groups, answers from replicates of what the folds move."""
+    from lacunet.uncertainty.jackknife import Replicates
+
     network, whole = plan.network.with_tables(learned.tables), statistics.sample(0)
     folds = statistics.folds
     assert folds is not None
@@ -302,6 +312,8 @@ def _refitted(
     total: float,
 ) -> Replicates:
     """The network learned from each sample of the rows."""
+    from lacunet.uncertainty.jackknife import Replicates
+
     quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
     networks = []
     for at, sample in enumerate(samples):
@@ -318,6 +330,8 @@ def _refitted(
 def _by_rate_matrix(
     _: Plan, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Uncertainty:
+    from lacunet.estimate.em.uncertain import em_uncertainty
+
     assert learned.engine is not None
     assert learned.network is not None
     layout = learned.engine.problems.layout

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import Deadline
-from lacunet.estimate.count import method_counted_for
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.intervals import Uncertainty, recipe_after, recipe_of, uncertainty_of
 from lacunet.estimate.method import (
@@ -44,7 +43,10 @@ from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import Observations, observations
-from lacunet.uncertainty.rate_matrix import Direction
+from lacunet.statistics.saved.header import method_counted_for
+
+if TYPE_CHECKING:
+    from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
 BIASED = (

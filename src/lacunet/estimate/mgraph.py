@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
@@ -27,15 +27,14 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import merged
-from lacunet.estimate.recovery import prior_alone, recovery_stage
-from lacunet.missingness.augmented import without_hidden_causes
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.recover.answers import recover_families
-from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Needs, Statistics
 from lacunet.statistics.look import Look
+
+if TYPE_CHECKING:
+    from lacunet.missingness.verdict import Verdict
 
 STAND_INS: dict[str, type[Method]] = {
     kind.name: kind for kind in (Auto, *FORMS, OneStep, EM, LoopyEM)
@@ -86,6 +85,9 @@ class MGraph:
 
     def plan(self, network: Network, look: Look) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
+        from lacunet.estimate.recovery import recovery_stage
+        from lacunet.missingness.recover.answers import recover_families
+
         graph = self.graph
         graph.check_network(network)
         notes: tuple[str, ...] = ()
@@ -118,6 +120,8 @@ class MGraph:
         """The method for what is not recoverable."""
         if self.otherwise != EM.name:
             return STAND_INS[self.otherwise]()
+        from lacunet.missingness.augmented import without_hidden_causes
+
         try:
             without_hidden_causes(self.graph)
         except LacunetError:
@@ -126,6 +130,8 @@ class MGraph:
 
     def _last(self, network: Network, families: Mapping[str, FamilyPlan], lost: list[str]) -> Stage:
         """What no other stage has estimated holds the prior alone."""
+        from lacunet.estimate.recovery import prior_alone
+
         own = {name: families[name] for name in lost if self.otherwise == "prior"}
         solve = partial(prior_alone, network, families)
         return Stage("prior", own, Needs(network.families), solve)

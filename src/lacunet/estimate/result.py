@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodError, Warned
 from lacunet.estimate.prior import LearnedPrior, Prior
-from lacunet.estimate.saved import as_json, from_json
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.statistics.counts import Counts
-from lacunet.uncertainty.bounds import WorstCase, bounds
 from lacunet.wording import counted
 
 if TYPE_CHECKING:
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.pages.notebook import Page
     from lacunet.report.learned.tables import EstimateTable
+    from lacunet.uncertainty.bounds import WorstCase
 
 KIND_OF: Mapping[str, Any] = {
     "families": Mapping,
@@ -122,6 +121,8 @@ class Result:
         The rows are a sample: `interval` of what is returned allows for that, as if they were
         independent. Those of a survey's clusters are from `lacunet.worst_case`.
         """
+        from lacunet.uncertainty.bounds import bounds
+
         return bounds(self.families[self.network.known(variable)].counts)
 
     def require_intervals(self) -> Uncertainty:
@@ -218,6 +219,8 @@ class Result:
         The counts of the families are numbers of rows: where few rows must not be told of, write
         the network alone (`lacunet.write_network`).
         """
+        from lacunet.estimate.saved import as_json
+
         if self.uncertainty is None and not os.fspath(path).lower().endswith(KEEP_ALL):
             write_network(self.network, path)
             return
@@ -265,6 +268,8 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 def read_learned(path: str | os.PathLike[str]) -> Result | Network:
     """The result that a file keeps, or the network where it keeps no more."""
+    from lacunet.estimate.saved import from_json
+
     name = os.fspath(path)
     if not name.lower().endswith(KEEP_ALL) or not os.path.exists(name):
         return read_network(path)

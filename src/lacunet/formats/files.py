@@ -7,13 +7,13 @@ import os
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType, ModuleType
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from lacunet.errors import warn
-from lacunet.formats import bif, dsc, lacunet_json, net, uai, xdsl, xmlbif
 from lacunet.formats.catalogue import example, names, suggestion
 from lacunet.formats.draft import refuse_size
 from lacunet.formats.errors import FormatError
@@ -22,23 +22,23 @@ from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing
 from lacunet.wording import listed
 
-# Each module has parse(source) -> Network and render(network) -> str.
-FORMATS: Mapping[str, ModuleType] = MappingProxyType(
+# The module of each, with parse(source) -> Network and render(network) -> str.
+FORMATS: Mapping[str, str] = MappingProxyType(
     {
-        ".bif": bif,
-        ".xmlbif": xmlbif,
-        ".bifxml": xmlbif,  # the same format under the name that pyAgrum gives it
-        ".xml": xmlbif,
-        ".net": net,
-        ".dsc": dsc,
-        ".xdsl": xdsl,
-        ".uai": uai,
-        ".json": lacunet_json,
+        ".bif": "bif",
+        ".xmlbif": "xmlbif",
+        ".bifxml": "xmlbif",  # the same format under the name that pyAgrum gives it
+        ".xml": "xmlbif",
+        ".net": "net",
+        ".dsc": "dsc",
+        ".xdsl": "xdsl",
+        ".uai": "uai",
+        ".json": "lacunet_json",
     }
 )
 
-_CARRIES_SUPPORT = (bif, xdsl, lacunet_json)
-_CARRIES_DICTIONARY = _CARRIES_MECHANISMS = (lacunet_json,)
+_CARRIES_SUPPORT = ("bif", "xdsl", "lacunet_json")
+_CARRIES_DICTIONARY = _CARRIES_MECHANISMS = ("lacunet_json",)
 
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -108,14 +108,14 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
 def read_with_text(path: str | os.PathLike[str], *, limit: int = LIMIT) -> tuple[Network, str]:
     """The network in a file, and the text of the file."""
     name = os.fspath(path)
-    format_, text = _format_of(name), _text_of(name, _content(name), limit)
-    return format_.parse(Source.of(name, text, limit)), text
+    module, text = _module_of(name), _text_of(name, _content(name), limit)
+    return module.parse(Source.of(name, text, limit)), text
 
 
 def parsed(name: str, content: bytes, limit: int = LIMIT) -> Network:
     """The network that the content of a file of this name describes."""
     text = _text_of(name, content, limit)
-    network: Network = _format_of(name).parse(Source.of(name, text, limit))
+    network: Network = _module_of(name).parse(Source.of(name, text, limit))
     return network
 
 
@@ -128,7 +128,7 @@ def _text_of(name: str, content: bytes, limit: int) -> str:
 
 def rendered(network: Network, name: str) -> bytes:
     """The content of a file of this name that describes the network."""
-    return _packed(_format_of(name).render(network), name)
+    return _packed(_module_of(name).render(network), name)
 
 
 def _packed(text: str, name: str) -> bytes:
@@ -166,12 +166,12 @@ def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
 def write_with_learned(network: Network, learned: str, path: str | os.PathLike[str]) -> None:
     """Write a network with what a result knows beyond it, which only ``.json`` carries."""
     name = os.fspath(path)
-    module = _format_of(name)
-    if module is lacunet_json:
-        _write(_packed(lacunet_json.render(network, learned), name), name)
+    kind = _format_of(name)
+    if kind == "lacunet_json":
+        _write(_packed(_module_of(name).render(network, learned), name), name)
         return
     _write(rendered(network, name), name)
-    _say_lost(name, [*_lost(network, module), "how sure the CPTs are"])
+    _say_lost(name, [*_lost(network, kind), "how sure the CPTs are"])
 
 
 def _write(content: bytes, name: str) -> None:
@@ -189,20 +189,20 @@ def _say_lost(name: str, lost: Sequence[str]) -> None:
         warn(f"{name}: the format does not carry {' and '.join(lost)}; .json does.")
 
 
-def _lost(network: Network, module: ModuleType) -> list[str]:
+def _lost(network: Network, kind: str) -> list[str]:
     """What a network knows that a format does not carry."""
     lost = []
     masks = (network.support or {}).values()
-    if module not in _CARRIES_SUPPORT and not all(mask.all() for mask in masks):
+    if kind not in _CARRIES_SUPPORT and not all(mask.all() for mask in masks):
         lost.append("which CPT rows no data support")
-    if module not in _CARRIES_DICTIONARY and network.cuts_of:
+    if kind not in _CARRIES_DICTIONARY and network.cuts_of:
         are = "is" if len(network.cuts_of) == 1 else "are"
         lost.append(f"where {listed(network.cuts_of)} {are} cut into intervals")
-    if module not in _CARRIES_DICTIONARY and network.codes_of:
+    if kind not in _CARRIES_DICTIONARY and network.codes_of:
         lost.append(f"what the codes of {listed(network.codes_of)} mean")
-    if module not in _CARRIES_DICTIONARY and network.not_asked_of:
+    if kind not in _CARRIES_DICTIONARY and network.not_asked_of:
         lost.append(f"when {listed(network.not_asked_of)} are not asked")
-    if module not in _CARRIES_MECHANISMS and network.mechanisms is not None:
+    if kind not in _CARRIES_MECHANISMS and network.mechanisms is not None:
         lost.append("how values went missing")
     return lost
 
@@ -214,7 +214,7 @@ def check_target(network: Network, path: str | os.PathLike[str]) -> None:
     """
     name = os.fspath(path)
     uniform = {v: [1 / network.cardinality(v)] * network.cardinality(v) for v in network.variables}
-    _format_of(name).render(Network(network.states_of, {}, uniform))
+    _module_of(name).render(Network(network.states_of, {}, uniform))
     folder = os.path.dirname(os.path.realpath(name))
     if os.path.isdir(name):
         raise FormatError.folder(name)
@@ -222,7 +222,12 @@ def check_target(network: Network, path: str | os.PathLike[str]) -> None:
         raise FormatError.unwritable(name, f"cannot write into the folder {folder}")
 
 
-def _format_of(name: str) -> ModuleType:
+def _module_of(name: str) -> Any:
+    """The module of a file's format, which is loaded where a file has that format."""
+    return import_module(f"lacunet.formats.{_format_of(name)}")
+
+
+def _format_of(name: str) -> str:
     suffix = Path(name.lower().removesuffix(".gz")).suffix
     if suffix in FORMATS:
         return FORMATS[suffix]

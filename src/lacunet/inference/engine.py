@@ -1,21 +1,25 @@
-"""One face for the expectation, exact or loopy, over the same compiled problems."""
+"""One face for the expectation, exact or loopy, over the same compiled problems.
+
+What does the work is imported where it begins: who needs no expectation does not wait for it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
-from lacunet.inference.expectation.expect import Expectation, expect, log_likelihoods
-from lacunet.inference.expectation.plan import EvaluationPlan, plan_of
-from lacunet.inference.expectation.structure import touching
-from lacunet.inference.loopy import LoopyPlan, loopy_expect, loopy_plan_of
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.ragged import Integers
+
+if TYPE_CHECKING:
+    from lacunet.inference.expectation.expect import Expectation
+    from lacunet.inference.expectation.plan import EvaluationPlan
+    from lacunet.inference.loopy import LoopyPlan
 
 Inference = Literal["exact", "bp"]
 
@@ -57,6 +61,9 @@ class Engine:
         messages
             Those of an expectation at other cells, for loopy propagation to begin with.
         """
+        from lacunet.inference.expectation.expect import expect
+        from lacunet.inference.loopy import loopy_expect
+
         parts = np.ones(self.problems.parts) if parts is None else parts
         exact = expect(self.plan, cells, parts, deadline)
         return exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
@@ -68,6 +75,9 @@ class Engine:
         messages: tuple[FloatArray, ...] = (),
     ) -> FloatArray:
         """The observed-data log-likelihood of each part, approximate where the expectation is."""
+        from lacunet.inference.expectation.expect import log_likelihoods
+        from lacunet.inference.loopy import loopy_expect
+
         exact = log_likelihoods(self.plan, cells, deadline)
         none = np.zeros(self.problems.parts)
         return exact + loopy_expect(self.loopy, cells, none, deadline, messages).log_likelihoods
@@ -81,6 +91,9 @@ def engine_of(
     deadline: Deadline = NEVER,
 ) -> Engine:
     """Lay out the problems: all for loopy propagation, or those beyond the budget only."""
+    from lacunet.inference.expectation.plan import EvaluationPlan, plan_of
+    from lacunet.inference.loopy import loopy_plan_of
+
     if inference == "bp":
         plan = EvaluationPlan(problems, (), np.arange(len(problems)))
     else:
@@ -91,6 +104,8 @@ def engine_of(
 
 def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
     """The families that touch the components of the chosen problems."""
+    from lacunet.inference.expectation.structure import touching
+
     layout, components = problems.factors.layout, np.unique(problems.component[chosen])
     members, boundaries = problems.members.take(components), problems.boundaries.take(components)
     _, family = touching(layout, members, boundaries)

@@ -15,17 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.missingness.recover.answers import recover, recover_families
-from lacunet.missingness.recover.full_law import recover_full_law
 from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
 from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
-from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
 from lacunet.model.nodes import SELECTION, Mechanism, Node
 from lacunet.output import replacing
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from lacunet.missingness.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -179,6 +178,8 @@ class MissingnessGraph(Drawing):
         ``population`` names variables whose law among all is known from elsewhere: `estimate`
         takes it. ``effort`` is how long to search, relative to the usual.
         """
+        from lacunet.missingness.recover.answers import recover
+
         return recover(self, target, given, do, population=population, effort=effort)
 
     def recover_full_law(self) -> Verdict:
@@ -187,10 +188,14 @@ class MissingnessGraph(Drawing):
         Completing rows needs it: how values that are missing go with what else is missing. The
         estimate has the axes variables..., then mechanisms (0: missing, 1: shown).
         """
+        from lacunet.missingness.recover.full_law import recover_full_law
+
         return recover_full_law(self)
 
     def recover_families(self, effort: float = 1.0) -> dict[str, Verdict]:
         """The verdict on the CPT of every variable, P(X | parents)."""
+        from lacunet.missingness.recover.answers import recover_families
+
         return recover_families(self, effort)
 
 

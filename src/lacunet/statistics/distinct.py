@@ -104,14 +104,51 @@ def numbered(keys: NDArray[Any]) -> tuple[NDArray[Any], Index, Index]:
     >>> numbered(np.array([7, 2, 7]))
     (array([2, 7]), array([1, 0]), array([1, 0, 1]))
     """
-    order = np.argsort(keys)
-    ordered = keys[order]
+    order, ordered = _in_order(keys)
     is_new = _begins(ordered)
     starts = np.flatnonzero(is_new)
     place = np.empty(len(keys), dtype=np.intp)
     place[order] = np.cumsum(is_new) - 1
-    first = np.minimum.reduceat(order, starts) if len(starts) else order
-    return ordered[starts], first, place
+    return ordered[starts], order[starts], place
+
+
+def _in_order(keys: NDArray[Any]) -> tuple[Index, NDArray[Any]]:
+    """The places of the keys in their order, equal ones in that of their places; and the keys.
+
+    Wide keys are sorted with their places in the bits that hardly tell keys apart, in half the time
+    that `numpy.argsort` takes. Should they be needed, it is asked after all.
+    """
+    if keys.dtype == np.uint64:
+        low = np.uint64((1 << len(keys).bit_length()) - 1)
+        packed = (keys & ~low) | np.arange(len(keys), dtype=np.uint64)
+        packed.sort()
+        order = (packed & low).astype(np.intp)
+        ordered = keys[order]
+        if (ordered[1:] >= ordered[:-1]).all():
+            return order, ordered
+    order = np.argsort(keys, kind="stable")
+    return order, keys[order]
+
+
+def stable_order(keys: Keys, bound: int) -> Index:
+    """The places of keys from 0 to below ``bound`` in their order, equal ones in that of places.
+
+    What `numpy.argsort` with ``kind="stable"`` gives, in half the time: small keys by NumPy's radix
+    sort, others together with their places, if both fit into one integer.
+
+    Examples
+    --------
+    >>> stable_order(np.array([7, 2, 7]), 8).tolist()
+    [1, 0, 2]
+    """
+    bits = len(keys).bit_length()
+    if bound <= 1 << 16:
+        return np.argsort(keys.astype(np.uint16), kind="stable")
+    if bound > 1 << (63 - bits):
+        return np.argsort(keys, kind="stable")
+    packed = (keys << bits) | np.arange(len(keys))
+    packed.sort()
+    return packed & ((1 << bits) - 1)
 
 
 def _begins(ordered: NDArray[Any]) -> NDArray[np.bool_]:

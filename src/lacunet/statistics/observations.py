@@ -14,7 +14,7 @@ from functools import cache
 from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 
@@ -46,10 +46,10 @@ from lacunet.statistics.saved.header import (
     header_of,
     saved_paths,
 )
-from lacunet.statistics.saved.read import SavedRows, entries_in, read_statistics
-from lacunet.statistics.spark import on_spark
-from lacunet.statistics.streamed import Streamed
 from lacunet.statistics.units import Units
+
+if TYPE_CHECKING:  # what rows in memory do without
+    from lacunet.statistics.streamed import Streamed
 
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
 
@@ -158,6 +158,8 @@ def observations(
         yield Held(table, promised)
         return
     if is_spark(source):
+        from lacunet.statistics.spark import on_spark
+
         yield on_spark(source, plan_reading(data, network), progress)
         return
     remove_leftovers(scratch)
@@ -185,6 +187,8 @@ def _opened(
         rows: int,
         read_report: ReadReport | None = None,
     ) -> Streamed:
+        from lacunet.statistics.streamed import Streamed
+
         return Streamed(
             reading.network,
             own,
@@ -222,6 +226,9 @@ def _of_saved(
     jobs: int,
 ) -> Held | Streamed | Counted:
     """What files of statistics hold."""
+    from lacunet.statistics.saved.read import SavedRows, entries_in, read_statistics
+    from lacunet.statistics.streamed import Streamed
+
     headers = [Header.read(path) for path in paths]
     for path, header in zip(paths, headers, strict=True):
         check_same(network, header.network, f"the statistics in {str(path)!r}")

@@ -18,15 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.influence import Influence
-from lacunet.uncertainty.delta import AnsweredQuery, centred, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
+
+if TYPE_CHECKING:
+    from lacunet.uncertainty.delta import AnsweredQuery
 
 
 def counted_spread(counts: Counts, table: FloatArray) -> Spread:
@@ -89,6 +91,8 @@ class Uncorrelated:
 
     def variances(self, asked: AnsweredQuery) -> FloatArray:
         """The variance of each cell of an answer."""
+        from lacunet.uncertainty.delta import centred, pseudo_variances, without_prior
+
         names = dict.fromkeys(name for one in asked.gradients for name in one)
         squares_of = {name: self.counts_of[name].squares() for name in names}
         rows_of = {name: self.counts_of[name].dense().sum(axis=-1, keepdims=True) for name in names}

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.connected import connected_components
 from lacunet.statistics.problems.layout import Layout
 from lacunet.uncertainty.delta import AnsweredQuery, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
@@ -192,9 +193,6 @@ def information(curvature: Curvature, parts: Integers, progress: Progress = sile
 
 def parts_of(problems: Problems, free: Free, layout: Layout) -> Integers:
     """The part of each free parameter: families that share a problem are of one part."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     families_of = layout.families_of()
     number = len(layout.cardinalities)
     pairs = []
@@ -203,8 +201,7 @@ def parts_of(problems: Problems, free: Free, layout: Layout) -> Integers:
         touched = np.unique(families_of.take(members).items)
         pairs.append(np.stack([np.full(len(touched), touched[0]), touched]))
     joined = np.concatenate(pairs, axis=1) if pairs else np.empty((2, 0), np.int64)
-    ones = np.ones(joined.shape[1])
-    _, label = connected_components(coo_array((ones, joined), shape=(number, number)))
+    _, label = connected_components(number, *joined)
     meets = np.isin(np.arange(number), joined)
     _, label[meets] = np.unique(label[meets], return_inverse=True)
     label = np.where(meets, label, -1)

@@ -43,9 +43,7 @@ from lacunet.estimate.method import (
     option,
 )
 from lacunet.estimate.prior import FROM_SHOWN, concentration_of, merged, prior_of_counts
-from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.separation.separator import separator as smallest_separator
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.distinct import LARGEST_KEY
@@ -362,6 +360,8 @@ class Informed(Deletion):
         if look.partially is None and self.missingness is not None:
             look = replace(look, partially=self.missingness.partially_observed)
         elif look.partially is not None and self.separator == LEARN:
+            from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
+
             known = observed_mechanisms(network, look.sampled(MOST_ROWS))
             return replace(self, separator=(), missingness=known).plan(network, look)
         return super().plan(network, look)
@@ -372,7 +372,9 @@ class Informed(Deletion):
         if observed == NOT_KNOWN:
             return ("Y_o", *(("W",) if separator == LEARN else separator))
         if self.missingness is not None:
-            separator = smallest_separator(self.missingness, left, observed)
+            from lacunet.missingness.separation.separator import separator as smallest
+
+            separator = smallest(self.missingness, left, observed)
         return tuple(name for name in observed if name in left or name in separator)
 
     def check(self, network: Network, partially: Scope) -> None:

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from lacunet.estimate.deletion.forms import check_graph
 from lacunet.estimate.em.fit import Options, Stop, Visit
-from lacunet.estimate.em.on_graph import graph_plan
 from lacunet.estimate.em.stage import Climber, climb_stage, start_stage
 from lacunet.estimate.em.start import starting_form
 from lacunet.estimate.method import (
@@ -146,6 +145,8 @@ class EM:
     def plan(self, network: Network, look: Look) -> Plan:
         """The closed form that EM starts from, if it does, then the climb; on the graph if any."""
         if self.missingness is not None:
+            from lacunet.estimate.em.on_graph import graph_plan
+
             return graph_plan(self.name, self.climber(None), self.missingness, network, look)
         closed = start_stage(starting_form(self.start).stage(network, look))
         climber, partially = self.climber(closed), look.hidden(network)

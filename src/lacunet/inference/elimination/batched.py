@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.elimination.order import best_order, cells_of, cliques_of, numbered
 from lacunet.model.network import FloatArray
+from lacunet.statistics.distinct import stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
 
 Bits = NDArray[np.uint64]
@@ -71,7 +72,7 @@ def eliminate(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) -
         found.append((vertices[at], vertices[other]))
     items = np.concatenate([other for _, other in found]) if found else np.zeros(0, np.int64)
     at = np.concatenate([at for at, _ in found]) if found else items
-    return Elimination(rounds, Ragged.of_lengths(lengths, items[np.argsort(at, kind="stable")]))
+    return Elimination(rounds, Ragged.of_lengths(lengths, items[stable_order(at, len(log_sizes))]))
 
 
 def improved(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) -> Elimination:
@@ -221,7 +222,7 @@ class _Graph:
         changed[beyond] = True
         changed[going] = False
         width = self.bits.shape[1]
-        order = np.argsort(near, kind="stable")
+        order = stable_order(near, len(self.first))
         row, near = row[order], near[order]
         if len(near):
             begins = np.flatnonzero(np.concatenate([[True], near[1:] != near[:-1]]))

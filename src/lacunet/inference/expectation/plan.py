@@ -19,6 +19,7 @@ from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, shard_of
 from lacunet.inference.expectation.structure import Structure, structure_of
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
+from lacunet.statistics.distinct import stable_order
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.ragged import Integers
 
@@ -81,7 +82,7 @@ def runs_of(problems: Problems) -> Iterator[ComponentRun]:
     order = np.argsort(lengths, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    by_rank = np.argsort(rank[problems.component], kind="stable")
+    by_rank = stable_order(rank[problems.component], len(order))
     ranks = rank[problems.component[by_rank]]
     run = np.cumsum(lengths[order]) // STEPS_OF_A_RUN
     for components in np.split(np.arange(len(order)), np.flatnonzero(np.diff(run)) + 1):

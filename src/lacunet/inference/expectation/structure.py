@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.elimination.batched import improved
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import ascending
+from lacunet.statistics.distinct import ascending, stable_order
 from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers, Ragged, concatenated, distinct_rows
 
@@ -97,8 +97,9 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
 
 def _in_order_of_axes(layout: Layout, members: Ragged) -> Ragged:
     sizes = layout.cardinalities[members.items]
-    order = np.lexsort((members.items, sizes, members.owners))
-    return Ragged(members.starts, members.items[order])
+    variables = len(layout.cardinalities)
+    keys = (members.owners * (1 + int(sizes.max(initial=0))) + sizes) * variables + members.items
+    return Ragged(members.starts, np.sort(keys) % variables)
 
 
 def _shapes(scope: Ragged, size: Integers, inputs: Ragged) -> Integers:
@@ -143,8 +144,10 @@ def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: 
     senders = np.flatnonzero(reader >= 0)
     step = np.concatenate([slice_reader, reader[senders]])
     source = np.concatenate([~np.arange(len(slice_reader)), senders])
-    rank = np.concatenate([slices.family, len(reader) + variable[senders]])
-    order = np.lexsort((rank, step))
+    families = 1 + int(slices.family.max(initial=0))
+    rank = np.concatenate([slices.family, families + variable[senders]])
+    ranks = families + 1 + int(variable.max(initial=0))
+    order = stable_order(step * ranks + rank, len(reader) * ranks)
     return Ragged.of_lengths(np.bincount(step, minlength=len(reader)), source[order])
 
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, count
 from math import inf, prod
 from typing import Any
 
@@ -38,9 +38,10 @@ from numpy.typing import NDArray
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network
-from lacunet.statistics.distinct import LARGEST_KEY, distinct, pack, unpack
+from lacunet.statistics.distinct import LARGEST_KEY, distinct, numbered, pack, stable_order, unpack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
+from lacunet.statistics.problems.connected import connected_components
 from lacunet.statistics.problems.evidence import (
     Evidence,
     Factors,
@@ -54,6 +55,7 @@ from lacunet.statistics.problems.ragged import (
     Ragged,
     concatenated,
     distinct_rows,
+    hash64,
     joined,
 )
 
@@ -72,9 +74,9 @@ class Problems:
     ``component[i]``, the boundary in ``states[i]`` and the weights ``weights[i]``. ``totals`` is
     the weight of all rows. The data may be in several *parts* (such as one to learn from and
     one put aside): ``fixed``, ``weights`` and ``totals`` have a column for each. Where rows are
-    divided into folds, the folds are the parts, few of which a problem has: ``weights`` is sparse
-    until samples are taken. The order of components and problems depends on the data's content,
-    not on the order of the rows.
+    divided into folds, the folds are the parts, few of which a problem has: if they are many,
+    ``weights`` is sparse until samples are taken. The order of components and problems depends
+    on the data's content, not on the order of the rows.
 
     ``factors`` is what is known of hidden cells; a boundary may hold the number of a factor's
     vector, whose place is behind those of the variables.
@@ -168,6 +170,7 @@ def compile_problems(
 
 
 LEAST_ROWS = 256
+FEW_FOLDS = 4  # whose weights take no more room dense than sparse
 PACE_KNOWN = 0.1  # share of the rows after which the pace tells how long all will take
 
 
@@ -199,11 +202,11 @@ class Weighing:
         return sums.astype(np.float64, copy=False).reshape(cells, self.folds)
 
     def grouped(self, group: Integers, groups: int) -> Any:
-        """The same where most groups have few of the folds: sparse if there are any."""
+        """The same where most groups have few of the folds: sparse if there are many."""
+        if self.fold is None or self.folds <= FEW_FOLDS:
+            return self.tabled(group, groups)
         from scipy.sparse import coo_array
 
-        if self.fold is None:
-            return self.tabled(group, groups)
         weights = np.ones(len(group)) if self.weights is None else self.weights
         return coo_array((weights, (group, self.fold)), shape=(groups, self.folds)).tocsr()
 
@@ -342,8 +345,7 @@ def patterns_of(table: EncodedTable) -> DistinctPatterns:
         bits, group = _hashed_patterns(table)
     missing = np.zeros((len(bits), len(place_of)), dtype=bool)
     missing[:, [place_of[name] for name in partial]] = bits
-    small = group.astype(np.uint16) if len(bits) < 2**16 else group
-    order = np.argsort(small, kind="stable")
+    order = stable_order(group, len(bits))
     return DistinctPatterns(
         missing, Ragged.of_lengths(np.bincount(group, minlength=len(bits)), order)
     )
@@ -387,19 +389,67 @@ def components_of(
     missing = np.asfortranarray(patterns.missing & ~barren)
     pattern, variable = np.nonzero(missing)
     label, labels = _labels(missing, barren, layout)
-    order = np.argsort(label, kind="stable")  # by component; its variables ascending
-    members = Ragged.of_lengths(np.bincount(label, minlength=labels), variable[order])
-    pattern = pattern[order[members.starts[:-1]]]
+    pattern_of = np.empty(labels, dtype=np.int64)
+    pattern_of[label] = pattern
+    chosen = same = np.arange(labels)  # occurrences of which the others are copies, and of which
+    if len(layout.axes) <= LARGEST_MASK:
+        members_of = np.bincount(label, np.exp2(variable), minlength=labels).astype(np.int64)
+        hidden = _masks(barren)[pattern_of]
+        chosen, same = _distinct_pairs(members_of, _children(members_of, layout) & ~hidden)
+        place = np.full(labels, -1)
+        place[chosen] = np.arange(len(chosen))
+        label = place[label]
+        variable, label = variable[label >= 0], label[label >= 0]
+    order = stable_order(label, len(chosen))  # by component; its variables ascending
+    members = Ragged.of_lengths(np.bincount(label, minlength=len(chosen)), variable[order])
     children = layout.children.take(members.items)  # whose families touch the component
     owner = members.owners[children.owners]
-    enters = np.logical_not(barren[pattern[owner], children.items])
+    enters = np.logical_not(barren[pattern_of[chosen[owner]], children.items])
     touching = Ragged.of_lengths(
-        np.bincount(owner[enters], minlength=labels), children.items[enters]
+        np.bincount(owner[enters], minlength=len(chosen)), children.items[enters]
     )
     first, group = distinct_rows(concatenated(members, touching), members.lengths)
     members = members.take(first)
     families = concatenated(members, touching.take(first))
-    return PatternComponents(members, _boundaries(members, families, layout), group, pattern)
+    return PatternComponents(
+        members, _boundaries(members, families, layout), group[same], pattern_of
+    )
+
+
+LARGEST_MASK = 52  # variables whose set is an integer that a float holds exactly
+PIECE = 13  # bits of a mask that are looked up at once: the table stays in the processor's cache
+
+
+def _masks(holds: NDArray[np.bool_]) -> Integers:
+    """Each row as an integer, one bit for each column."""
+    masks = np.zeros(len(holds), dtype=np.int64)
+    for bit in range(holds.shape[1]):
+        masks |= holds[:, bit].astype(np.int64) << bit
+    return masks
+
+
+def _children(sets: Integers, layout: Layout) -> Integers:
+    """The children of each set of variables, as masks."""
+    children = layout.children
+    own = np.bincount(children.owners, np.exp2(children.items), minlength=len(children))
+    masks = own.astype(np.int64)
+    found = np.zeros(len(sets), dtype=np.int64)
+    for start in range(0, len(masks), PIECE):
+        table = np.zeros(1, dtype=np.int64)
+        for mask in masks[start : start + PIECE]:
+            table = np.concatenate([table, table | mask])
+        found |= table[(sets >> start) & (len(table) - 1)]
+    return found
+
+
+def _distinct_pairs(one: Integers, two: Integers) -> tuple[Integers, Integers]:
+    """Where each distinct pair of integers occurs first, and for each pair which it is."""
+    for salt in count():
+        _, first, group = numbered(hash64(hash64(one, salt) ^ two.astype(np.uint64), salt))
+        others = first[group]
+        if np.array_equal(one, one[others]) and np.array_equal(two, two[others]):
+            return first, group
+    raise AssertionError  # count() does not end
 
 
 def _barren(
@@ -429,9 +479,6 @@ def _labels(
     missing: NDArray[np.bool_], barren: NDArray[np.bool_], layout: Layout
 ) -> tuple[Integers, int]:
     """The component of each (pattern, missing variable), and how many there are."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     nodes = int(np.count_nonzero(missing))
     node = np.zeros(missing.shape, dtype=np.int32 if nodes < 2**31 else np.int64)
     node[missing] = np.arange(nodes)
@@ -443,10 +490,8 @@ def _labels(
             both = np.flatnonzero(missing[:, left] & missing[:, right] & ~barren[:, child])
             one.append(node[both, left])
             two.append(node[both, right])
-    ends = (np.concatenate(one), np.concatenate(two))
-    graph = coo_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(nodes, nodes))
-    labels, label = connected_components(graph, directed=False)
-    return label.astype(np.int64), int(labels)
+    labels, label = connected_components(nodes, np.concatenate(one), np.concatenate(two))
+    return label, labels
 
 
 def _boundaries(members: Ragged, families: Ragged, layout: Layout) -> Ragged:
@@ -486,7 +531,7 @@ def boundary_values(
     parts = []
     if not has_many.all():
         parts.append(_of_rare(table, weighing, patterns, components, ~has_many))
-    occurrences = np.argsort(components.component, kind="stable")
+    occurrences = stable_order(components.component, len(components.members))
     of_component = Ragged.of_lengths(
         np.bincount(components.component, minlength=len(has_many)),
         components.pattern[occurrences],

@@ -13,7 +13,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.statistics.distinct import ascending, numbered
+from lacunet.statistics.distinct import ascending, numbered, stable_order
 
 Integers = NDArray[np.int64]
 DENSE = 32  # cells of a matrix for each item: filling them takes less time than sorting it
@@ -95,7 +95,7 @@ class Ragged:
             place[self.owners, self.items] = np.arange(len(self.items))
             return place[rows, items].astype(np.int64)
         keys = self.owners * width + self.items
-        order = np.argsort(keys, kind="stable")
+        order = stable_order(keys, len(self) * width)
         wanted = rows * width + items
         at = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
         return np.where(keys[at] == wanted, at, -1)

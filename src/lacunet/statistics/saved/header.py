@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.data.errors import listed
+from lacunet.data.given import Data
 from lacunet.data.table import SetsOf
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
@@ -282,3 +283,12 @@ def believed(path: str | PathLike[str]) -> Iterator[None]:
         ) from None
     except ValueError as error:
         raise StatisticsError(f"{str(path)!r} cannot be believed: {error}.", REMAKE) from None
+
+
+def method_counted_for(data: Any) -> str | None:
+    """The method that statistics were counted for, None if data are no statistics."""
+    data = data.source if isinstance(data, Data) else data
+    if isinstance(data, Statistics):
+        return data.method or None
+    methods = {Header.read(path).method for path in saved_paths(data)}
+    return methods.pop() or None if len(methods) == 1 else None
