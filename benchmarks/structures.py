@@ -2,10 +2,13 @@
 
     python benchmarks/structures.py quality --networks child,alarm --kinds mar,mnar --seeds 0,1
     python benchmarks/structures.py time --versions ../another/checkout/src
+    python benchmarks/structures.py grid --networks child,alarm --output grid.jsonl
 
 Quality: 60% of the variables are incomplete, each hidden with probability .6 or .1 by the state
 of one other variable: a complete one (MAR), another incomplete one (MNAR), or none of them (MCAR,
-at .35). Time: random networks, 10^4 rows, 10% of all cells missing. Every version gets the same
+at .35). Grid: the same at several numbers of rows and shares of all cells, beside other programs,
+whose structures are scored by the exact judge too; what the output file holds is not run again.
+Time: random networks, 10^4 rows, 10% of all cells missing. Every version gets the same
 tables, one after the other in one run: its seconds of processor time can be compared.
 """
 
@@ -18,7 +21,9 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -27,11 +32,15 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import catalogue, example
+from lacunet.memory import memory_budget
 from lacunet.model.network import Network
 from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import sample
-from lacunet.structure.cpdag import compare_structures, to_cpdag
+from lacunet.structure.cpdag import compare_structures, extension, to_cpdag
+from lacunet.structure.judge import Judge
 from lacunet.structure.learn import learn_structure
+from lacunet.structure.mechanisms import mechanisms_of
+from lacunet.structure.parents import MOST_CELLS
 from lacunet.wording import text_table
 
 SHARE = 0.6  # of the variables
@@ -48,7 +57,16 @@ def main(arguments: list[str]) -> None:
     quality.add_argument("--kinds", default="mar,mnar")
     quality.add_argument("--rows", type=int, default=5_000)
     quality.add_argument("--seeds", default="0,1")
-    quality.add_argument("--peers", default="", help="of pyagrum-filled, pyagrum-cases")
+    quality.add_argument("--peers", default="", help=", ".join(PEERS))
+    grid = kinds.add_parser("grid")
+    grid.add_argument("--networks", default="asia,sachs,child,alarm,insurance")
+    grid.add_argument("--folder", type=Path, help="where networks that are not bundled are")
+    grid.add_argument("--kinds", default="mcar,mar,mnar")
+    grid.add_argument("--rows", default="1000,5000,20000")
+    grid.add_argument("--shares", default="0.1,0.3", help="of all cells")
+    grid.add_argument("--seeds", default="0")
+    grid.add_argument("--peers", default="pyagrum-filled,pyagrum-cases", help=", ".join(PEERS))
+    grid.add_argument("--output", type=Path, required=True)
     time = kinds.add_parser("time")
     time.add_argument("--variables", default="20,50,100")
     time.add_argument("--rows", type=int, default=10_000)
@@ -57,7 +75,7 @@ def main(arguments: list[str]) -> None:
         one.add_argument("--output", type=Path, help="a file for one line of JSON for each run")
     kinds.add_parser("worker")
     asked = parser.parse_args(arguments)
-    {"quality": _quality, "time": _time, "worker": _work}[asked.what](asked)
+    {"quality": _quality, "grid": _grid, "time": _time, "worker": _work}[asked.what](asked)
 
 
 def _quality(asked: argparse.Namespace) -> None:
@@ -95,6 +113,89 @@ def _quality(asked: argparse.Namespace) -> None:
     )
 
 
+def _grid(asked: argparse.Namespace) -> None:
+    """Run what is not in the output yet, then summarise all that is in it."""
+    lines = asked.output.read_text().splitlines() if asked.output.exists() else []
+    keys = ("network", "kind", "rows", "share", "seed", "who")
+    done = {tuple(run[key] for key in keys) for run in map(json.loads, lines)}
+    for seed, rows, share, kind, name in product(
+        map(int, asked.seeds.split(",")),
+        map(int, asked.rows.split(",")),
+        map(float, asked.shares.split(",")),
+        asked.kinds.split(","),
+        asked.networks.split(","),
+    ):
+        cell = (name, kind, rows, share, seed)
+        who = ["complete rows", "this", *filter(None, asked.peers.split(","))]
+        if left := [one for one in who if (*cell, one) not in done]:
+            truth = _network(name, asked.folder)
+            whole, table = incomplete(truth, kind, rows, seed, share)
+            for one in left:
+                run = _run_of(one, truth, whole, table)
+                _note(asked.output, **dict(zip(keys, (*cell, one), strict=True)), **run)
+    runs = [json.loads(line) for line in asked.output.read_text().splitlines()]
+    _summarise(runs)
+
+
+def _run_of(who: str, truth: Network, whole: EncodedTable, table: EncodedTable) -> dict[str, Any]:
+    """F1, seconds and the exact score on the incomplete rows of what a program finds."""
+    if who in PEERS:
+        run = _found_by(who, table)
+    else:
+        run = _learned(truth, whole if who == "complete rows" else table, "")
+    arcs = run["arcs"]
+    f1 = compare_structures(truth, _class(truth, arcs)).f1
+    return {"f1": f1, "seconds": run["seconds"], "exact": _exact(truth, table, arcs)}
+
+
+def _exact(truth: Network, table: EncodedTable, arcs: Arcs) -> float | None:
+    """What the judge says of a structure, None where it has too many cells."""
+    place = {name: at for at, name in enumerate(truth.variables)}
+    dag = tuple(frozenset(place[x] for x, z in arcs if z == y) for y in truth.variables)
+    sizes = [prod(truth.cardinality(truth.variables[x]) for x in own) for own in dag]
+    if max(sizes) > MOST_CELLS:
+        return None
+    columns = Network(truth.states_of)
+    graph = mechanisms_of(columns, table, "learn").to_judge
+    return Judge.of(columns, table, memory_budget(None), graph=graph).fit(dag).score
+
+
+def _summarise(runs: Sequence[dict[str, Any]]) -> None:
+    cells = defaultdict(dict)
+    for run in runs:
+        at = (run["network"], run["kind"], run["rows"], run["share"], run["seed"])
+        cells[at][run["who"]] = run
+    found = defaultdict(list)
+    for (_, kind, rows, share, _), cell in cells.items():
+        for who, run in cell.items():
+            if "this" in cell:
+                found[kind, rows, share, who].append((run, cell["this"]))
+    print(
+        text_table(
+            ["", "rows", "share", "", "n", "F1", "standard error", "ours more", "error", "above"],
+            [
+                [
+                    kind,
+                    f"{rows:,}",
+                    f"{share:.0%}",
+                    who,
+                    str(len(pairs)),
+                    *_summary([run["f1"] for run, _ in pairs]),
+                    *_summary([ours["f1"] - run["f1"] for run, ours in pairs]),
+                    str(sum(_is_above(run, ours) for run, ours in pairs)),
+                ]
+                for (kind, rows, share, who), pairs in sorted(found.items())
+            ],
+            left=1,
+        )
+    )
+
+
+def _is_above(run: dict[str, Any], ours: dict[str, Any]) -> bool:
+    """Whether the exact score of another structure is above ours, the tolerance of EM aside."""
+    return run["exact"] is not None and run["exact"] > ours["exact"] + 0.5
+
+
 def _time(asked: argparse.Namespace) -> None:
     versions = {"this": "", **{Path(one).parent.name: one for one in asked.versions}}
     for number in map(int, asked.variables.split(",")):
@@ -119,9 +220,11 @@ def _time(asked: argparse.Namespace) -> None:
 
 
 def incomplete(
-    truth: Network, kind: str, rows: int, seed: int
+    truth: Network, kind: str, rows: int, seed: int, share: float | None = None
 ) -> tuple[EncodedTable, EncodedTable]:
-    """Complete rows, and the same with values hidden."""
+    """Complete rows, and the same with values hidden: a share of all cells, or at fixed rates."""
+    mean = sum(RATES) / 2 if share is None else share / SHARE
+    rates = [mean * 2 * rate / sum(RATES) for rate in RATES]
     rng = np.random.default_rng([seed, *map(ord, kind)])
     whole = sample(truth, rows, rng)
     names = [truth.variables[at] for at in rng.permutation(len(truth.variables))]
@@ -129,11 +232,11 @@ def incomplete(
     hidden, shown = names[:several], names[several:]
     columns = dict(whole.columns)
     for at, name in enumerate(hidden):
-        rate = np.full(rows, sum(RATES) / 2)
+        rate = np.full(rows, mean)
         if kind != "mcar":
             other = rng.choice(shown) if kind == "mar" else hidden[at - 1]
             states = truth.cardinality(other)
-            rate = np.where(rng.permutation(states) < states / 2, *RATES)[whole.columns[other]]
+            rate = np.where(rng.permutation(states) < states / 2, *rates)[whole.columns[other]]
         size = whole.cardinality_of[name]
         columns[name] = np.where(rng.random(rows) < rate, size, columns[name])
     return whole, EncodedTable.of(whole.cardinality_of, columns)
@@ -185,28 +288,68 @@ def _work(_: argparse.Namespace) -> None:
 
 
 def _found_by(peer: str, table: EncodedTable) -> dict[str, Any]:
-    """What pyAgrum finds in rows that are filled in, or in those without a gap."""
+    """What another program finds: in rows that are filled in, those without a gap, or all."""
     import pandas as pd
-    import pyagrum as gum
 
+    rows = peer.rsplit("-", 1)[1]
     frame = pd.DataFrame({name: column.astype(int) for name, column in table.columns.items()})
     for name, size in table.cardinality_of.items():
         shown = frame[name] != size
-        if peer == "pyagrum-filled":
+        if rows == "filled":
             frame[name] = frame[name].where(shown, frame[name][shown].mode()[0])
-    if peer == "pyagrum-cases":
+    if rows == "cases":
         shown = np.logical_and.reduce([frame[n] != s for n, s in table.cardinality_of.items()])
         frame = frame[shown]
     frame = frame[[name for name in frame if frame[name].nunique() > 1]]
     if len(frame) < 2:
         return {"arcs": [], "score": None, "seconds": 0.0}
     began = process_time()
+    arcs = PEERS[peer](frame)
+    return {"arcs": arcs, "score": None, "seconds": process_time() - began}
+
+
+def _by_pyagrum(frame: Any) -> Arcs:
+    import pyagrum as gum
+
     learner: Any = gum.BNLearner(frame.astype(str))
     learner.useScoreBIC()
     learner.setMaxIndegree(4)
     learner.useLocalSearchWithTabuList()
-    arcs = [(learner.nameFromId(x), learner.nameFromId(y)) for x, y in learner.learnDAG().arcs()]
-    return {"arcs": arcs, "score": None, "seconds": process_time() - began}
+    return [(learner.nameFromId(x), learner.nameFromId(y)) for x, y in learner.learnDAG().arcs()]
+
+
+def _by_pgmpy(frame: Any) -> Arcs:
+    from pgmpy.estimators import HillClimbSearch
+
+    search = HillClimbSearch(frame.astype("category"))
+    found = search.estimate(scoring_method="bic-d", max_indegree=4, show_progress=False)
+    return list(found.edges())
+
+
+def _by_causal_learn(frame: Any) -> Arcs:
+    from causallearn.search.ScoreBased.GES import ges
+
+    graph = ges(frame.to_numpy(), score_func="local_score_BDeu")["G"].graph
+    return _extended(list(frame), graph)
+
+
+def _extended(names: Sequence[str], graph: Any) -> Arcs:
+    """A DAG of the class that causal-learn gives: [j, i] = 1 and [i, j] = -1 is i -> j."""
+    nodes = range(len(names))
+    into = [{i for i in nodes if graph[j, i] == 1 and graph[i, j] == -1} for j in nodes]
+    edges = [{i for i in nodes if graph[j, i] == -1 and graph[i, j] == -1} for j in nodes]
+    found = extension(into, edges)
+    if found is None:
+        raise SystemExit("causal-learn gave what is not a class of DAGs")
+    return [(names[x], names[y]) for y in nodes for x in found[y]]
+
+
+PEERS: dict[str, Callable[[Any], Arcs]] = {
+    "pyagrum-filled": _by_pyagrum,
+    "pyagrum-cases": _by_pyagrum,
+    "pgmpy-filled": _by_pgmpy,
+    "causal-learn-filled": _by_causal_learn,
+}
 
 
 def _class(truth: Network, arcs: Arcs) -> Any:
