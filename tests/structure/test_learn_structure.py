@@ -620,3 +620,26 @@ def test_what_the_columns_seem_to_say_is_a_warning() -> None:
     rows = {"Ill": [0, 1, 1, 0, 9] * 12, "Old": ["no", "yes"] * 30}
     with pytest.warns(lc.LacunetWarning, match=r"codes=\{'Ill': \{9: None\}\}"):
         lc.learn_structure(rows, strengths=0)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_the_order_of_the_columns_changes_nothing(missing: float) -> None:
+    rng = np.random.default_rng(8)
+    whole = lc.sample(ASIA, 600, rng)
+    columns = {
+        name: np.where(rng.random(600) < missing, whole.cardinality_of[name], own)
+        for name, own in whole.columns.items()
+    }
+    found = []
+    for names in (ASIA.variables, tuple(rng.permutation(ASIA.variables).tolist())):
+        table = EncodedTable.of(whole.cardinality_of, {name: columns[name] for name in names})
+        states = {name: ASIA.states(name) for name in names}
+        found.append(lc.learn_structure(table, states, missingness=None, strengths=5))
+        assert found[-1].network.variables == found[-1].cpdag.variables == names
+    one, two = found
+    assert one.score == two.score
+    assert one.strengths == two.strengths
+    assert lc.compare_structures(one.cpdag, two.cpdag).shd == 0
+    for name in ASIA.variables:
+        assert one.network.parents(name) == two.network.parents(name)
+        np.testing.assert_allclose(one.network.cpt(name).table, two.network.cpt(name).table)

@@ -46,6 +46,12 @@ class Cpdag:
         """The number of adjacent pairs."""
         return len(self.compelled) + len(self.reversible)
 
+    def in_order(self, variables: Scope) -> Cpdag:
+        """The same class, with the variables in another order."""
+        place = {name: at for at, name in enumerate(variables)}
+        edges = ((x, y) if place[x] < place[y] else (y, x) for x, y in self.reversible)
+        return Cpdag(variables, self.compelled, frozenset(edges))
+
     def __str__(self) -> str:
         place = {name: at for at, name in enumerate(self.variables)}
         lines = [(place[b], place[a], f"{quoted(a)} -> {quoted(b)}") for a, b in self.compelled]

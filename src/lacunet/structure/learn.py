@@ -238,12 +238,15 @@ def learn_structure(
     columns, table = read_columns(said, states, bins, progress)
     for note in columns.notes:
         warn(note, DataWarning)
-    network, table = columns.network, in_order_of_content(table.scaled())
+    given, scaled = columns.network.variables, in_order_of_content(table.scaled())
+    mechanisms = mechanisms_of(columns.network, scaled, missingness, deadline)
+    names = sorted(given)  # the search is the same in any order of the columns
+    network = _in_order(columns.network, names)
+    table = in_order_of_content(_columns_in_order(scaled, names))
     pairs = pair_tables(CodedRows.of(table))
     constraints = constraints_of(
         network.variables, required, forbidden, tiers, max_parents, network.edges_of_rules
     )
-    mechanisms = mechanisms_of(network, table, missingness, deadline)
     job = Job(
         table,
         network,
@@ -258,18 +261,40 @@ def learn_structure(
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, method)
     structure = network_of(job.columns, search.dag)
+    cpdag = cpdag_of(network.variables, list(map(set, search.dag)), constraints.contradicted)
     return LearnedStructure(
-        network=_with_cpts(job, search, structure, prior),
-        cpdag=cpdag_of(network.variables, list(map(set, search.dag)), constraints.contradicted),
+        network=_in_order(_with_cpts(job, search, structure, prior), given),
+        cpdag=cpdag.in_order(given),
         score=_score(search),
         trace=tuple(search.trace),
         strengths=_strengths(job, search, strengths),
-        missingness=mechanisms.over(structure),
+        missingness=mechanisms.over(_in_order(structure, given)),
         ended=search.ended,
         rows=table.rows,
         seconds=monotonic() - began,
         notes=(*columns.notes, *remarks(table, pairs), *mechanisms.notes),
         why=_why(job, search, mechanisms),
+    )
+
+
+def _in_order(network: Network, names: Sequence[str]) -> Network:
+    """The network with its variables in another order."""
+    return Network(
+        {name: network.states(name) for name in names},
+        network.parents_of,
+        {name: network.cpt(name).table for name in names} if network.has_cpts else None,
+        cuts=network.cuts_of,
+        codes=network.codes_of,
+        not_asked=network.not_asked_of,
+    )
+
+
+def _columns_in_order(table: EncodedTable, names: Sequence[str]) -> EncodedTable:
+    return replace(
+        table,
+        cardinality_of={name: table.cardinality_of[name] for name in names},
+        columns={name: table.columns[name] for name in names},
+        missing_of={name: table.missing_of[name] for name in names},
     )
 
 
