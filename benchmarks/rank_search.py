@@ -6,14 +6,14 @@ enumeration) looks for a model near by that gives the same data and moves the an
 finds one where the states do not identify the query, and none where they do; anything else is a
 contradiction.
 
-    python benchmarks/rank_search.py STATES FILE [seconds]
+    python benchmarks/rank_search.py STATES QUERIES FILE [seconds]
 
 goes through all graphs without hidden causes, up to the names of the variables: first those with
 one or two partially observed variables and no edges among mechanisms, then those with three, then
-edges among mechanisms. In the first two groups every query with one target is asked (the other two
-variables are ignored, seen or set), in the third one at random. One line per graph is added to
-FILE, and a run that was stopped goes on where it was; what is done at any time is a random sample,
-by a fixed seed, of the group that is being worked on.
+edges among mechanisms. Each is asked so many queries with one target, drawn at random (27 are all:
+the other two variables are ignored, seen or set). One line per graph is added to FILE, and a run
+that was stopped goes on where it was; what is done at any time is a random sample, by a fixed seed,
+of the group that is being worked on.
 """
 
 from __future__ import annotations
@@ -294,8 +294,8 @@ def _searched(logits: np.ndarray, of: np.ndarray, gaps: Gaps) -> np.ndarray:
     return np.sqrt(cost)
 
 
-def queries_of(drawn: Drawn, rng: np.random.Generator) -> list[Asked]:
-    """Every query with one target; of a graph with edges among mechanisms, one of them."""
+def queries_of(number: int, rng: np.random.Generator) -> list[Asked]:
+    """Some of the queries with one target, at random."""
     found = []
     for target in range(3):
         rest = [k for k in range(3) if k != target]
@@ -303,14 +303,16 @@ def queries_of(drawn: Drawn, rng: np.random.Generator) -> list[Asked]:
             given = tuple(k for k, role in zip(rest, roles, strict=True) if role == 1)
             do = tuple(k for k, role in zip(rest, roles, strict=True) if role == 2)
             found.append((target, given, do))
-    return [found[int(rng.integers(len(found)))]] if drawn.among else found
+    return [found[k] for k in rng.permutation(len(found))[:number]]
 
 
-def compared(number: int, drawn: Drawn, states: int) -> Iterator[tuple[str, str, bool | None, str]]:
+def compared(
+    number: int, drawn: Drawn, states: int, asked: int
+) -> Iterator[tuple[str, str, bool | None, str]]:
     """Query by query: status, rank answer, and whether the search moved it."""
     rng = np.random.default_rng([states, number])
     graph = drawn.graph(states)
-    queries = queries_of(drawn, rng)
+    queries = queries_of(asked, rng)
     verdicts = [
         graph.recover(*([NAMES[k] for k in part] for part in ((target,), given, do)))
         for target, given, do in queries
@@ -327,7 +329,7 @@ def compared(number: int, drawn: Drawn, states: int) -> Iterator[tuple[str, str,
         yield verdict.query, verdict.status, verdict.generic, word
 
 
-def main(states: int, file: Path, seconds: float) -> None:
+def main(states: int, asked: int, file: Path, seconds: float) -> None:
     """Go on with the file; print what is done of each group, and every contradiction."""
     end = time.monotonic() + seconds
     graphs = all_graphs()
@@ -336,7 +338,7 @@ def main(states: int, file: Path, seconds: float) -> None:
         for number in range(done, len(graphs)):
             if time.monotonic() > end:
                 break
-            lines = list(compared(number, graphs[number], states))
+            lines = list(compared(number, graphs[number], states, asked))
             out.write(json.dumps([number, graphs[number].group, lines]) + "\n")
             out.flush()
     report(file, graphs)
@@ -362,4 +364,5 @@ def report(file: Path, graphs: list[Drawn]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]) if len(sys.argv) > 3 else 1e9)
+    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 1e9
+    main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), seconds)

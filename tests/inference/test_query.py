@@ -14,6 +14,7 @@ from examples import RAIN
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.inference.joint import family_marginals, planned
 from lacunet.inference.query import marginals, query
+from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Network, NetworkError
 from strategies import networks
 
@@ -255,3 +256,21 @@ def test_a_plan_does_not_depend_on_the_questions_before() -> None:
     joint_module._structure.cache_clear()
     query(network, "3.3", {"5.5": "1"})
     assert planned(network, scopes).tree == first
+
+
+def test_an_intervention_is_refused_where_hidden_common_causes_matter() -> None:
+    names = ("Z", "X", "Y", "W")
+    parents = {"X": ["Z"], "Y": ["X"], "W": ["Y"]}
+    rng = np.random.default_rng(0)
+    tables = {n: rng.dirichlet([1, 1], [2] * len(parents.get(n, []))) for n in names}
+    network = Network({name: ["0", "1"] for name in names}, parents, tables)
+    known = network.with_mechanisms(Mechanisms("X <-> W", {}))
+    with pytest.raises(QueryError, match="'X' and 'W' share a hidden common cause"):
+        query(known, "W", do={"X": "1"})
+    with pytest.raises(QueryError, match="hidden common cause"):
+        marginals(known, do={"X": "1"})
+    # W comes after all that is asked about, and nobody sets it.
+    np.testing.assert_array_equal(
+        query(known, "Y", do={"X": "1"}), query(network, "Y", do={"X": "1"})
+    )
+    np.testing.assert_array_equal(query(known, "W", {"X": "1"}), query(network, "W", {"X": "1"}))

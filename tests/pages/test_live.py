@@ -12,6 +12,7 @@ from browsing import Opened, needs_browser
 from standins import SOURCE
 
 import lacunet as lc
+from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
 from lacunet.report.learned.page import page as learned_page
@@ -392,6 +393,20 @@ def test_a_state_is_set_by_a_click_with_shift_by_keys_and_by_a_control(
         opened.page.click("#clear")
         assert opened.numbers() == before
         assert opened.page.locator(".edge.cut").count() == 0
+        assert opened.faults == []
+
+
+def test_nothing_is_set_where_variables_share_a_hidden_common_cause(
+    browser: Any, tmp_path: Path
+) -> None:
+    network = lc.example("asia").with_mechanisms(Mechanisms("smoke <-> dysp", {}))
+    path = tmp_path / "hidden.html"
+    write_page(path, page(network))
+    with Opened(browser, path) as opened:
+        opened.bar("bronc", "yes").click(modifiers=["Shift"])
+        seen = lc.query(network, "smoke", {"bronc": "yes"})[0]
+        assert opened.numbers()["smoke"]["yes"] == pytest.approx(seen, abs=1e-12)
+        assert opened.page.locator("option[value=do]").is_disabled()
         assert opened.faults == []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -13,6 +13,7 @@ from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, title
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, codes_seen, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
+from lacunet.missingness.graph import graph_of
 from lacunet.model.network import Network, Scope
 
 Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
@@ -35,7 +36,8 @@ def query(
 
     With ``do`` it is :math:`\Pr(Y \mid \mathrm{do}(x), e)`: edges into X are cut, X is x, and the
     evidence is what is seen afterwards (truncated factorisation; the network must have no hidden
-    common causes). A target that is also evidence has probability one at the state seen.
+    common causes, and one that was learned with a missingness graph that has them is refused where
+    they matter). A target that is also evidence has probability one at the state seen.
 
     Parameters
     ----------
@@ -63,6 +65,8 @@ def query(
     ------
     ImpossibleEvidenceError
         The evidence has probability zero.
+    QueryError
+        What is asked cannot be, such as ``do`` where hidden common causes matter.
     UnsupportedError
         The answer rests on CPT rows without data, and ``unsupported`` is "refuse".
     OverBudgetError
@@ -87,6 +91,7 @@ def query(
     check_choice(unsupported)
     scope = (target,) if isinstance(target, str) else tuple(target)
     asked, given = after_doing(network, evidence, do)
+    check_confounding(network, (*scope, *given), do)
     question = posed(asked, [scope], given, memory)
     (table,) = question.answers
     share = unsupported_share(question)
@@ -155,6 +160,7 @@ def marginals(
     """
     network = as_network(network)
     asked, given = after_doing(network, evidence, do)
+    check_confounding(network, (*(variables or network.variables), *given), do)
     scopes = [(name,) for name in (network.variables if variables is None else variables)]
     question = posed(asked, scopes, given, memory)
     return {
@@ -189,6 +195,37 @@ def after_doing(
     if unset := [name for name in do if name not in fixed]:
         raise QueryError(f"do={{{unset[0]!r}: {do[unset[0]]!r}}} names no state.", "name one.")
     return network.intervened(fixed), {**evidence, **do}
+
+
+def check_confounding(network: Network, asked: Iterable[str], do: Mapping[str, object]) -> None:
+    """Refuse an intervention where the network's own graph has a hidden common cause that matters.
+
+    It does where both ends of it are asked about or set, or lie before what is asked about.
+
+    Parameters
+    ----------
+    asked
+        The variables that the answer is about, and those that are given.
+    """
+    if not do or network.mechanisms is None:
+        return
+    graph = graph_of(network.mechanisms.graph, network)
+    pairs = [(a, b) for a, b in graph.hidden if isinstance(a, str) and isinstance(b, str)]
+    matters = {*asked, *do}
+    waiting = [*matters]
+    while waiting:
+        name = waiting.pop()
+        fresh = {*network.parents(name)} - matters if name not in do else set()
+        matters |= fresh
+        waiting += fresh
+    for one, two in pairs:
+        if {one, two} <= matters:
+            raise QueryError(
+                f"{one!r} and {two!r} share a hidden common cause ({one} <-> {two}), and the CPTs "
+                "of a network do not tell what an intervention does then.",
+                "graph.recover(..., do=[...]) decides whether the data do, and lacunet.effect("
+                "graph, ..., data=rows) estimates it; lacunet effect --missingness GRAPH.",
+            )
 
 
 def check_choice(unsupported: str) -> None:

@@ -24,7 +24,7 @@ from lacunet.inference.elimination.order import (
     numbered,
     one_per_edge,
 )
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.pages.kit import section
@@ -117,6 +117,7 @@ def carried(
             "most_cells": MOST_CELLS,
             "few_cells": FEW_CELLS,
             "file": file,
+            "can_set": not _is_confounded(network, graph),
             "intervals": None
             if behind.marginals is None
             else [np.round(behind.marginals[v], 6).tolist() for v in network.variables],
@@ -282,6 +283,20 @@ def mechanism_data(graph: MissingnessGraph | None, place: Mapping[str, int]) -> 
     }
 
 
+CONFOUNDED = (
+    "Variables cannot be set from outside, do(), in this page: some share a hidden common cause, "
+    "and CPTs do not tell what an intervention does then. lacunet effect with the graph does."
+)
+
+
+def _is_confounded(network: Network, graph: MissingnessGraph | None) -> bool:
+    """Whether two variables share a hidden common cause, in this graph or the network's own."""
+    if graph is None and network.mechanisms is not None:
+        graph = graph_of(network.mechanisms.graph, network)
+    pairs = () if graph is None else graph.hidden
+    return any(isinstance(one, str) and isinstance(two, str) for one, two in pairs)
+
+
 def _reading(data: Mapping[str, Any]) -> list[str]:
     """What the marks of the drawing mean, and which keys do what."""
     live = data["live"]
@@ -290,7 +305,9 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
         found += [
             "Click a state, or press Enter on it, to say that it was seen; again to take it back. "
             "The address of the page carries what was seen, so a question can be sent.",
-            "Shift-click a state (Shift and Enter), or let a click mean do(), to set it from "
+            CONFOUNDED
+            if not live["can_set"]
+            else "Shift-click a state (Shift and Enter), or let a click mean do(), to set it from "
             "outside in place of having seen it: the edges into the variable are cut and faint. "
             "Edges are then taken as causes, without hidden common causes.",
             '<span class="swatch prior"></span> the belief without evidence; bold: more probable '
@@ -340,9 +357,10 @@ def network_section(
         '<button type="button" id="clear" disabled>clear</button></div>'
         '<p class="soft" id="moved" role="status"></p></div>'
     )
+    disabled = "" if not live or live["can_set"] else " disabled"
     click_means = (
         '<label>a click means <select id="click-means"><option value="see">seen</option>'
-        '<option value="do">set: do()</option></select></label>'
+        f'<option value="do"{disabled}>set: do()</option></select></label>'
     )
     return section(
         "network",

@@ -30,13 +30,15 @@ page.network = (() => {
     const parts = ["fill", "bare", "whisker", "prior"].map(kind => make("i", { class: kind }));
     return make("span", { class: "track", "aria-hidden": "true" }, ...parts);
   }
+  // Not where variables share a hidden common cause.
+  const canSet = live?.can_set;
   function stateRow(i, k) {
     const v = vars[i], label = make("span", { class: "label" }, name(v.states[k]));
     const bars = make("span", { class: "tracks" }, bar(), ...(data.other ? [bar()] : []));
     const row = make("button", { type: "button", class: "state", tabindex: -1, "aria-pressed": "false",
       "data-variable": v.name, "data-state": v.states[k] }, label, bars, make("span", { class: "number" }));
     row.addEventListener("mousedown", event => { if (event.shiftKey) event.preventDefault(); });  // selects no text
-    row.addEventListener("click", event => toggle(i, k, event.shiftKey || byId("click-means").value === "do"));
+    row.addEventListener("click", event => toggle(i, k, canSet && (event.shiftKey || byId("click-means").value === "do")));
     return row;
   }
   const cards = vars.map((v, i) => {
@@ -297,11 +299,11 @@ page.network = (() => {
       const [left, ...right] = part.split("="), [i, isSet] = meant(left);
       if (!right.length) { chosen = i ?? chosen; continue; }
       const k = i === undefined ? undefined : stateOf[i].get(decoded(right.join("=")));
-      if (k === undefined) unknown.push(decoded(part)); else [seen[i], cut[i]] = [k, isSet];
+      if (k === undefined || isSet && !canSet) unknown.push(decoded(part)); else [seen[i], cut[i]] = [k, isSet];
     }
     Object.assign(state, { seen, cut });
     byId("unknown").hidden = !unknown.length;
-    byId("unknown").textContent = `The address asks for ${unknown.join(", ")}, which this network does not have.`;
+    byId("unknown").textContent = `The address asks for ${unknown.join(", ")}, which this network does not have${canSet ? "" : " or cannot tell"}.`;
     return chosen;
   }
 
