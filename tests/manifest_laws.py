@@ -99,6 +99,10 @@ def random_model(
         node: random_cpt(rng, [states(graph, other) for other in [*above, node]])
         for node, above in parents.items()
     } | dict(known or {})
+    for later, earlier in graph.monotone:
+        own = Mechanism(later)
+        axis = parents[own].index(Mechanism(earlier))
+        np.moveaxis(tables[own], axis, 0)[0] = [1.0, 0.0]  # missing for sure
     return Model(graph, parents, tables)
 
 

@@ -40,7 +40,8 @@ EXAMPLE = """example:
 
 A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
 "X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random;
-"Age -> R[*]" says that Age decides whether a row was recorded at all.
+"Age -> R[*]" says that Age decides whether a row was recorded at all, and "R[B] <= R[A]" that B
+is shown only where A is.
 A network that was learned with a graph (.json) knows it: then no GRAPH is needed.
 A query is "X,Y|Z" or "P(X,Y|Z=z)"; "Y | do(X), Z" asks for the effect of an intervention.
 With --data, what is recoverable is estimated; for a query that is not, the lowest and highest

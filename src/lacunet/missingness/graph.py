@@ -18,7 +18,7 @@ from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
 from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
 from lacunet.model.network import Network
-from lacunet.model.nodes import SELECTION, Mechanism, Node
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named
 from lacunet.output import replacing
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class MissingnessGraph(Drawing):
         The variables that no data ever show.
     selection
         The causes of ``R[*]``, whether a row was recorded at all; None if every row was.
+    monotone
+        Pairs of variables of which the first is shown only where the second is, as visits of
+        those who stay in a study: ``R[Second] <= R[First]`` in the text.
 
     Raises
     ------
@@ -74,6 +77,7 @@ class MissingnessGraph(Drawing):
         """Read a graph from its text: ``"Age -> R[Income]; R[A] -> R[B]; X <-> R[Y]"``."""
         causes: dict[str, list[Node]] = {}
         hidden: list[Pair] = []
+        monotone: list[tuple[str, str]] = []
         for statement in parse_statements(text, source):
             for node in (*statement.left, *statement.right):
                 if isinstance(node, Mechanism):
@@ -81,7 +85,9 @@ class MissingnessGraph(Drawing):
                 if statement.arrow == "->" and node == SELECTION and node in statement.left:
                     check_edge(network, node, statement.right[0])
             for cause, effect in ((a, b) for a in statement.left for b in statement.right):
-                if statement.arrow == "<->":
+                if statement.arrow == "<=":
+                    monotone.append(_never_more(cause, effect))
+                elif statement.arrow == "<->":
                     hidden.append((cause, effect))
                 elif isinstance(effect, Mechanism):
                     causes[effect.variable].append(cause)
@@ -93,7 +99,7 @@ class MissingnessGraph(Drawing):
                 "name at least one mechanism: R[X] if X is missing completely at random.",
             )
         selection = causes.pop(SELECTION.variable, None)
-        return cls(network, causes, hidden, selection=selection)
+        return cls(network, causes, hidden, selection=selection, monotone=monotone)
 
     @classmethod
     def read(cls, path: str | Path, network: Network) -> Self:
@@ -128,6 +134,10 @@ class MissingnessGraph(Drawing):
             own = (self.selection, "->", (SELECTION,)) if self.selection else ((SELECTION,), "", ())
             statements.append(Statement(*own))
         statements += [Statement((one,), "<->", (two,)) for one, two in self.hidden]
+        statements += [
+            Statement((Mechanism(later),), "<=", (Mechanism(earlier),))
+            for later, earlier in self.monotone
+        ]
         return write_statements(statements)
 
     def to_networkx(self) -> nx.DiGraph[object]:
@@ -162,7 +172,9 @@ class MissingnessGraph(Drawing):
     def hiding(self, latent: Collection[str]) -> Self:
         """The same graph where some more variables are latent: no data ever show them."""
         hidden = {*self.latent, *latent}
-        return type(self)(self.network, self.causes, self.hidden, hidden, self.selection)
+        return type(self)(
+            self.network, self.causes, self.hidden, hidden, self.selection, self.monotone
+        )
 
     def recover(
         self,
@@ -197,6 +209,19 @@ class MissingnessGraph(Drawing):
         from lacunet.missingness.recover.answers import recover_families
 
         return recover_families(self, effort)
+
+
+def _never_more(later: Node, earlier: Node) -> tuple[str, str]:
+    """The variables of two mechanisms, R[later] <= R[earlier]."""
+    if not (isinstance(later, Mechanism) and isinstance(earlier, Mechanism)) or SELECTION in (
+        later,
+        earlier,
+    ):
+        raise MissingnessGraphError(
+            f"{named(later)} <= {named(earlier)}: only mechanisms of variables are compared.",
+            "R[B] <= R[A] says that B is shown only where A is.",
+        )
+    return later.variable, earlier.variable
 
 
 def _from_networkx(

@@ -7,6 +7,7 @@ r"""The text format of missingness graphs.
     Health <-> R[Job]                         # a hidden common cause
     R[Sex], R[Age]                            # missing completely at random
     Age -> R[Sex] -> R[Job]                   # a chain; → and ↔ are read too
+    R[Second] <= R[First]                     # monotone: Second is shown only where First is
 
 Inside quotes a backslash stands before a quote or a backslash, and ``\n``, ``\r`` and
 ``\t`` are the line end, the carriage return and the tab.
@@ -24,13 +25,14 @@ from lacunet.model.nodes import BARE_NAME, Mechanism, Node, Token, Written, name
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*)"
     r"|(?P<end>[\n;])"
-    r"|(?P<arrow><->|->|[→⟶↔⟷])"
+    r"|(?P<arrow><->|->|<=|[→⟶↔⟷≤])"
     r"|(?P<comma>,)"
     r"|(?P<open>R\[)|(?P<close>\])"
     r'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*")'
     rf"|(?P<bare>{BARE_NAME.pattern})"
 )
 ARROWS = {"->": "->", "→": "->", "⟶": "->", "<->": "<->", "↔": "<->", "⟷": "<->"}
+ARROWS |= {"<=": "<=", "≤": "<="}
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -92,7 +94,7 @@ def _statements(tokens: list[Token], written: Written, lone_variables: bool) -> 
         yield from (Statement((node,), "", ()) for node in left)
     while tokens[at].kind != "end":
         if tokens[at].kind != "arrow":
-            raise written.wrong("an arrow -> or <-> was expected", tokens[at].at)
+            raise written.wrong("an arrow -> or <->, or <= was expected", tokens[at].at)
         arrow = ARROWS[tokens[at].text]
         right, at = _nodes(tokens, at + 1, written)
         yield Statement(left, arrow, right)

@@ -97,7 +97,11 @@ class MissingByGraph:
             The graph speaks of variables that the network does not have.
         """
         graph = MissingnessGraph(
-            network, self.graph.causes, self.graph.hidden, selection=self.graph.selection
+            network,
+            self.graph.causes,
+            self.graph.hidden,
+            selection=self.graph.selection,
+            monotone=self.graph.monotone,
         )
         causes = tuple(_cause_cpts(graph, rng))
         mechanisms = {
@@ -159,9 +163,20 @@ def _mechanism_cpt(
     own = graph.selection if variable == SELECTION.variable else graph.causes[variable]
     parents = (*(own or ()), *hidden)
     shape = tuple(graph.network.cardinality(p) if isinstance(p, str) else 2 for p in parents)
-    if variable not in options.tables:
-        return MechanismCpt(variable, parents, rng.beta(*options.beta, shape))
-    table = _checked_table(f"R[{variable}]", parents, shape, options.tables[variable])
+    is_given = variable in options.tables
+    if is_given:
+        table = _checked_table(f"R[{variable}]", parents, shape, options.tables[variable])
+    else:
+        table = rng.beta(*options.beta, shape)
+    for earlier in (second for first, second in graph.monotone if first == variable):
+        without = np.moveaxis(table, parents.index(Mechanism(earlier)), 0)[0]
+        if is_given and not (without == 1).all():
+            raise SimulationError(
+                f"R[{variable}] <= R[{earlier}] says that {variable!r} is missing wherever "
+                f"{earlier!r} is, but the table of R[{variable}] does not.",
+                "give the probability 1 (of being missing) there.",
+            )
+        without[...] = 1.0
     return MechanismCpt(variable, parents, table)
 
 

@@ -201,7 +201,14 @@ def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Draw
                 continue
             causes = {**graph.causes, mechanism.variable: (*own, cause)}
             try:
-                wide = Drawing(graph.network, causes, graph.hidden, graph.latent, graph.selection)
+                wide = Drawing(
+                    graph.network,
+                    causes,
+                    graph.hidden,
+                    graph.latent,
+                    graph.selection,
+                    graph.monotone,
+                )
             except MissingnessGraphError:  # a cycle of mechanisms
                 continue
             yield cause, mechanism, wide

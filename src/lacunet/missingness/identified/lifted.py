@@ -92,6 +92,11 @@ class Lifted:
     blocks: tuple[Block, ...]
     is_outer: bool
 
+    @cached_property
+    def zeros(self) -> Integers:
+        """The weights that are zero, since a mechanism is never 1 without another."""
+        return np.concatenate([_zeros(self.grid, block) for block in self.blocks])
+
     @property
     def variables(self) -> Scope:
         """The variables that the models are about."""
@@ -204,7 +209,7 @@ def lifted(graph: MixedGraph, submodel_sizes: dict[str, int]) -> Lifted:
     TooLargeEstimandError
         There are too many.
     """
-    plain = MixedGraph.of(graph.order, graph.parents, (), graph.partial)
+    plain = MixedGraph.of(graph.order, graph.parents, (), graph.partial, monotone=graph.monotone)
     submodel = Submodel(plain, submodel_sizes)
     if prod(map(submodel.states, submodel.nodes)) > MOST_CONFIGURATIONS:
         raise _too_large("configurations")
@@ -224,6 +229,16 @@ def _too_large(what: str) -> TooLargeEstimandError:
         f"the identified set has too many {what} to be followed.",
         "leave out variables that the query does not need, or merge states.",
     )
+
+
+def _zeros(grid: Grid, block: Block) -> Integers:
+    found = np.zeros(block.size, dtype=bool)
+    for node, rows in ((n, grid.held[n]) for n in block.nodes if n in grid.held):
+        if block.responses is None:
+            found |= np.kron(rows, [False, True])
+        else:
+            found |= (block.responses[node][:, rows] == 1).any(axis=1)
+    return found
 
 
 def _block(grid: Grid, nodes: tuple[Node, ...]) -> Block:

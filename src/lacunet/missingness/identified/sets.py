@@ -186,7 +186,7 @@ def _same_law(model: Lifted, counts: FloatArray) -> tuple[FloatArray, FloatArray
 
 def _random(model: Lifted, seed: int) -> FloatArray:
     weights = np.random.default_rng(seed).uniform(0.2, 1.0, model.size)
-    return _normalised(model, weights)
+    return _normalised(model, np.where(model.zeros, 0.0, weights))
 
 
 def fitted(model: Lifted, counts: FloatArray, start: FloatArray, steps: int) -> FloatArray:

@@ -7,7 +7,7 @@ be observed and differ in the query. A search that fails leaves the query undeci
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from math import inf
 
@@ -23,6 +23,7 @@ from lacunet.missingness.recover.chain import (
     with_choices,
 )
 from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT, too_large_term
+from lacunet.missingness.recover.monotone import find_monotone_term, in_words
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import Submodel
@@ -124,10 +125,17 @@ def _decide(
     refutation = Refutation(graph.mixed, asked, known)
     for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
         mixed.meter.allow(QUERY_WORK * effort * searching)
-        found = find_term(mixed, query, known)
+        more: Callable[[], tuple[Term, ...]] | None = None
+        if mixed.monotone:
+            found = find_monotone_term(mixed, query, asked, known)
+        else:
+            found = find_term(mixed, query, known)
         if (term := found.term) is not None:
-            more = partial(_terms, graph, term, known, effort)
             why = _why_recoverable(term)
+            if mixed.monotone:
+                why += f", as far as {in_words(mixed)} lets them be"
+            else:
+                more = partial(_terms, graph, term, known, effort)
             laws = tuple(graph.mixed.named(names) for names in known)
             return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
         witness = refutation.witness(refuting * refuted)
@@ -135,7 +143,7 @@ def _decide(
             why = _two_models(graph.mixed, witness)
             return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)
     mixed.meter.allow(inf)
-    large = None if asked.do else too_large_term(mixed, query.target, query.given)
+    large = None if asked.do or mixed.monotone else too_large_term(mixed, query.target, query.given)
     if large is not None:
         why = f"{_why_recoverable(large)}; {_size_words(large)}"
         return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False)

@@ -47,6 +47,9 @@ def recover_full_law(graph: Drawing) -> Verdict:
     selected = mixed.open_path(asked.target, mixed.selection, ()) if mixed.selection else None
     if selected:
         return _of_selected(graph, asked, selected)
+    if mixed.monotone:
+        why = "with mechanisms that are never 1 without another, the law of all is not decided"
+        return Verdict(graph, asked, UNDECIDED, why)
     path = _shortest([p for m in mixed.mechanisms if (p := _colluding_path(mixed, m))])
     if path:
         why = (

@@ -81,7 +81,10 @@ class DenseModel:
         joint = self.joint(do)
 
         def weights_of(node: AnyNode) -> FloatArray:
-            return np.zeros_like(joint) if node in do else joint / self.entries(node)
+            entries = self.entries(node)
+            if node in do:
+                return np.zeros_like(joint)
+            return np.divide(joint, entries, out=np.zeros_like(joint), where=entries > 0)
 
         return gradients(self.grid, groups, count, weights_of)
 
@@ -93,6 +96,8 @@ class DenseModel:
             size = rows * (states - 1)
             change = step[start : start + size].reshape(rows, states - 1)
             start += size
+            if node in self.grid.held:
+                change = np.where(self.grid.held[node][:, None], 0.0, change)
             if change.any():
                 table = table + np.hstack([change, -change.sum(axis=1, keepdims=True)])  # noqa: PLW2901
             tables[node] = table
@@ -109,13 +114,21 @@ class DenseModel:
 
     def is_positive(self) -> bool:
         """Whether no entry is near zero."""
-        return all((table > LEAST / 2).all() for table in self.tables.values())
+        least = LEAST / 2
+        held = self.grid.held
+        return all(
+            (table[~held[node]] > least).all() if node in held else (table > least).all()
+            for node, table in self.tables.items()
+        )
 
 
 def random_model(submodel: Submodel, seed: int) -> DenseModel:
     """CPTs drawn at random."""
     grid, rng = grid_of(submodel), np.random.default_rng(seed)
-    return DenseModel(grid, {n: _random_rows(rng, grid.sizes[n]) for n in submodel.nodes})
+    tables = {n: _random_rows(rng, grid.sizes[n]) for n in submodel.nodes}
+    for node, rows in grid.held.items():
+        tables[node][rows] = [1.0, 0.0]
+    return DenseModel(grid, tables)
 
 
 def _random_rows(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:

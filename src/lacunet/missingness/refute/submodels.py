@@ -145,7 +145,9 @@ def parts(graph: MixedGraph, kept: Names, left_out: int) -> tuple[MixedGraph, ..
     whole = _part(graph, kept)
     if left_out:
         return tuple(filter(_is_connected, _thinned(whole, left_out)))
-    plain = MixedGraph.of(whole.order, whole.parents, (), whole.partial, whole.meter)
+    plain = MixedGraph.of(
+        whole.order, whole.parents, (), whole.partial, whole.meter, whole.monotone
+    )
     return (plain, whole) if whole.hidden and _is_connected(plain) else (whole,)
 
 
@@ -182,7 +184,12 @@ def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:
 
 
 def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
-    edges = [("->", p, n) for n in graph.order for p in graph.sorted(graph.parents[n])]
+    edges = [
+        ("->", p, n)
+        for n in graph.order
+        for p in graph.sorted(graph.parents[n])
+        if (n, p) not in graph.monotone
+    ]
     edges += [("<->", one, two) for one, two in graph.hidden]
     for gone in combinations(edges, count):
         drop = set(gone)
@@ -191,7 +198,9 @@ def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
             for node in graph.order
         }
         hidden = [pair for pair in graph.hidden if ("<->", *pair) not in drop]
-        yield MixedGraph.of(graph.order, parents, hidden, graph.partial, graph.meter)
+        yield MixedGraph.of(
+            graph.order, parents, hidden, graph.partial, graph.meter, graph.monotone
+        )
 
 
 def _cardinalities(graph: MixedGraph, states: tuple[int, ...]) -> Iterator[dict[str, int]]:

@@ -42,7 +42,8 @@ class Grid:
     ``rows[v]`` and ``value_of[v]`` give the row and the column of the CPT of v that a
     configuration takes; ``manifest`` numbers what can be observed of it, in as many ``cells``; the
     number after the last is that of rows which were not recorded. ``seen`` has one column for each
-    cell: the codes of the variables that may be observed, missing as a state.
+    cell: the codes of the variables that may be observed, missing as a state. ``held`` are the rows
+    of the CPT of a mechanism in which it is 0 for sure: another one, that it never exceeds, is 0.
     """
 
     submodel: Submodel
@@ -52,6 +53,7 @@ class Grid:
     manifest: Integers
     cells: int
     seen: Mapping[str, Integers]
+    held: Mapping[AnyNode, NDArray[np.bool_]]
 
     def groups(self, names: Sequence[str]) -> tuple[Integers, int]:
         """The cell of a table over ``names`` for each configuration, and the number of cells."""
@@ -86,7 +88,11 @@ def grid_of(submodel: Submodel) -> Grid:
         above = [(values[p], submodel.states(p)) for p in submodel.parents(node)]
         rows[node], count = packed(above, length)
         sizes[node] = (count, submodel.states(node))
-    return Grid(submodel, values, rows, sizes, *_manifest(submodel, values, length))
+    held: dict[AnyNode, NDArray[np.bool_]] = {}
+    for later, earlier in submodel.graph.monotone:
+        held.setdefault(later, np.zeros(sizes[later][0], dtype=bool))
+        held[later][rows[later][values[earlier] == 0]] = True
+    return Grid(submodel, values, rows, sizes, *_manifest(submodel, values, length), held)
 
 
 def _manifest(
@@ -154,6 +160,8 @@ def _random_point(grid: Grid, rng: np.random.Generator) -> _Point:
     for node in grid.submodel.nodes:
         table = rng.integers(1, PRIME, grid.sizes[node])
         table[:, -1] = (1 - table[:, :-1].sum(axis=1)) % PRIME
+        if node in grid.held:
+            table[grid.held[node]] = [1, 0]
         entries = table[grid.rows[node], grid.value_of[node]]
         joint = joint * entries % PRIME
         inverse_at[node] = _inverse(table)[grid.rows[node], grid.value_of[node]]
@@ -205,7 +213,10 @@ def gradients(
         place = groups * (rows * states) + cell
         flat = added_up(place, weights.astype(np.float64), count * rows * states)
         block = flat.astype(weights.dtype).reshape(count, rows, states)
-        blocks.append((block[..., :-1] - block[..., -1:]).reshape(count, rows * (states - 1)))
+        free = block[..., :-1] - block[..., -1:]
+        if node in grid.held:
+            free[:, grid.held[node]] = 0  # not a parameter
+        blocks.append(free.reshape(count, rows * (states - 1)))
     return np.concatenate(blocks, axis=1)
 
 

@@ -38,7 +38,8 @@ class Drawing:
 
     ``latent`` are the variables that no data ever show; ``mixed`` is the graph of all the
     others, in which a latent variable has become a hidden cause. ``selection`` are the causes of
-    R[*], whether a row was recorded at all; None if every row was.
+    R[*], whether a row was recorded at all; None if every row was. ``monotone`` are pairs of
+    variables of which the first is shown only where the second is: R[first] <= R[second].
     """
 
     network: Network
@@ -46,6 +47,7 @@ class Drawing:
     hidden: tuple[Pair, ...]
     latent: Scope
     selection: tuple[Node, ...] | None
+    monotone: tuple[tuple[str, str], ...]
     mixed: MixedGraph = field(repr=False)
 
     def __init__(
@@ -55,15 +57,21 @@ class Drawing:
         hidden: Iterable[Pair] = (),
         latent: Collection[str] = (),
         selection: Iterable[Node] | None = None,
+        monotone: Iterable[tuple[str, str]] = (),
     ) -> None:
         pairs = _checked_hidden(network, hidden)
-        own = _checked_causes(network, causes, pairs)
+        never_more = tuple(sorted({*monotone}))
+        above: dict[str, list[Node]] = {name: [*nodes] for name, nodes in causes.items()}
+        for later, earlier in never_more:
+            above.setdefault(later, []).append(Mechanism(earlier))
+        own = _checked_causes(network, above, pairs)
         chosen = _checked_selection(network, selection, pairs, own)
         parents: dict[Node, Iterable[Node]] = {n: network.parents_of[n] for n in network.variables}
         parents |= {Mechanism(variable): nodes for variable, nodes in own.items()}
         parents |= {} if chosen is None else {SELECTION: chosen}
         unseen = {checked_node(network, name) for name in latent}
-        mixed = MixedGraph.of(parents, parents, pairs)
+        ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
+        mixed = MixedGraph.of(parents, parents, pairs, monotone=ordered)
         gone = [node for node in mixed.order if {node, getattr(node, "variable", node)} & unseen]
         for node in gone:
             mixed = projected(mixed, node)
@@ -73,6 +81,7 @@ class Drawing:
             ("hidden", pairs),
             ("latent", tuple(name for name in network.variables if name in unseen)),
             ("selection", chosen),
+            ("monotone", never_more),
             ("mixed", replace(mixed, partial=mixed.partial - unseen)),
         ):
             object.__setattr__(self, name, value)
@@ -137,11 +146,11 @@ class Drawing:
 
     def __reduce__(self) -> tuple[type[Drawing], tuple[object, ...]]:
         own = (self.network, dict(self.causes), self.hidden, self.latent, self.selection)
-        return type(self), own
+        return type(self), (*own, self.monotone)
 
     def _key(self) -> tuple[object, ...]:
         causes = tuple(self.causes.items())
-        return self.network, causes, self.hidden, self.latent, self.selection
+        return self.network, causes, self.hidden, self.latent, self.selection, self.monotone
 
 
 def checked_node(network: Network, node: object) -> Node:

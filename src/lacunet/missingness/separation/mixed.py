@@ -55,7 +55,8 @@ class MixedGraph:
 
     ``partial`` are the partially observed variables; a graph made from another one may have
     lost the mechanism of some of them, which then cannot be selected on any more. ``meter``
-    counts the work done on the graph and on those made from it.
+    counts the work done on the graph and on those made from it. ``monotone`` are pairs of
+    mechanisms of which the first is 1 only where the second is.
     """
 
     order: tuple[Node, ...]
@@ -65,6 +66,7 @@ class MixedGraph:
     rank: Mapping[Node, int]
     partial: frozenset[str]
     meter: Meter
+    monotone: frozenset[tuple[Mechanism, Mechanism]] = frozenset()
 
     @classmethod
     def of(
@@ -74,6 +76,7 @@ class MixedGraph:
         hidden: Iterable[tuple[Node, Node]] = (),
         partial: frozenset[str] | None = None,
         meter: Meter | None = None,
+        monotone: Iterable[tuple[Mechanism, Mechanism]] = (),
     ) -> MixedGraph:
         """Build the graph from the parents of each node and the pairs with hidden causes."""
         nodes, meter = tuple(order), meter or Meter()
@@ -100,6 +103,7 @@ class MixedGraph:
             rank,
             partial,
             meter,
+            frozenset(pair for pair in monotone if pair[1] in parents.get(pair[0], ())),
         )
 
     @cached_property
@@ -199,6 +203,7 @@ class MixedGraph:
             [(a, b) for a, b in self.hidden if a not in drop and b not in drop],
             self.partial,
             self.meter,
+            self.monotone,
         )
 
     def bits(self, nodes: Iterable[Node]) -> int:
@@ -393,7 +398,8 @@ def projected(graph: MixedGraph, node: Node) -> MixedGraph:
     pairs = [pair for pair in graph.hidden if node not in pair]
     pairs += [(a, b) for a in children for b in children if a != b]
     pairs += [(a, b) for a in graph.siblings[node] for b in children if a != b]
-    return MixedGraph.of(parents, parents, pairs, graph.partial, graph.meter)
+    monotone = [pair for pair in graph.monotone if node not in pair]
+    return MixedGraph.of(parents, parents, pairs, graph.partial, graph.meter, monotone)
 
 
 def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:

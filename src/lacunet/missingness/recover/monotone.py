@@ -1,0 +1,102 @@
+"""Estimands where a mechanism is never 1 without another: R[B] <= R[A].
+
+Such graphs are graphs with the edge R[A] -> R[B], in which some probabilities are zero. Estimands
+that are found for the edge alone may divide by these; others, which serve, may be found only where
+A is left out of the graph. So candidates from both are held against models: an estimand is a
+rational function of what can be observed, and one that gives the query of models drawn at random,
+with the zeros in them, gives that of almost all models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lacunet.data.table import EncodedTable
+from lacunet.estimands.samples import Run, Unfounded
+from lacunet.estimands.terms import Term
+from lacunet.missingness.recover.chain import FoundTerm, Known, find_term, other_terms
+from lacunet.missingness.recover.queries import Query
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.models import random_model
+from lacunet.missingness.refute.submodels import Submodel
+from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, projected
+from lacunet.model.table import Table
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.rows import distinct_rows
+
+MODELS = 2
+EXACT = 1e-8
+MOST_CONFIGURATIONS = 2e5
+
+
+def find_monotone_term(graph: MixedGraph, query: Query, asked: Asked, known: Known) -> FoundTerm:
+    """An estimand that holds although some probabilities are zero; ``graph`` has its meter."""
+    first = find_term(graph, query, known)
+    try:
+        for term in _candidates(graph, query, known, first):
+            if holds(graph, asked, known, term):
+                return FoundTerm(term, first.steps, first.is_cut_short)
+    except OutOfWork:
+        return FoundTerm(None, first.steps, is_cut_short=True)
+    return FoundTerm(None, first.steps, first.is_cut_short)
+
+
+def _candidates(graph: MixedGraph, query: Query, known: Known, first: FoundTerm) -> Iterator[Term]:
+    if first.term is not None:
+        yield first.term
+        yield from other_terms(graph, first.term, known)
+    asked = query.target | query.given | query.do
+    left = graph
+    for _, earlier in sorted(graph.monotone, key=str):
+        if earlier.variable not in asked and earlier in left.parents:
+            left = projected(left, earlier)
+            if earlier.variable in left.parents:
+                left = projected(left, earlier.variable)
+    if left is not graph:
+        found = find_term(left, query, known)
+        if found.term is not None:
+            yield found.term
+
+
+def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
+    """Whether an estimand gives the query of random models, from what can be observed of them."""
+    states = 3
+    if _configurations(graph, states) > MOST_CONFIGURATIONS:
+        states = 2
+    if _configurations(graph, states) > MOST_CONFIGURATIONS:
+        return False
+    sizes = dict.fromkeys(graph.variables, states)
+    submodel = Submodel(graph, sizes)
+    for seed in range(MODELS):
+        model = random_model(submodel, seed)
+        grid = model.grid
+        law = model.manifest()[: grid.cells]
+        columns = {name: codes.astype(np.uint8) for name, codes in grid.seen.items()}
+        rows = distinct_rows(EncodedTable.of(sizes, columns, law), tuple(columns))
+        laws = {}
+        for names in map(graph.named, known):
+            groups, cells = grid.groups(names)
+            shares = added_up(groups, model.joint(), cells)
+            laws[names] = Table(names, shares.reshape([states] * len(names)))
+        try:
+            with np.errstate(all="ignore"):
+                found = term.compute(Run(rows, laws)).table.aligned(asked.names)
+        except Unfounded:
+            return False
+        gap = np.abs(np.ravel(found) - model.query(asked))
+        if not (gap < EXACT).all():
+            return False
+    return True
+
+
+def _configurations(graph: MixedGraph, states: int) -> float:
+    others = len(graph.order) - len(graph.variables) + len(graph.hidden)
+    return float(states) ** len(graph.variables) * 2.0**others
+
+
+def in_words(graph: MixedGraph) -> str:
+    """What the mechanisms are known to keep."""
+    pairs = sorted((str(later), str(earlier)) for later, earlier in graph.monotone)
+    return ", ".join(f"{later} <= {earlier}" for later, earlier in pairs)
