@@ -95,7 +95,7 @@ def test_mechanisms_may_be_given_as_texts_from_python() -> None:
         ("Age R[Job]", r"line 1, column 5: an arrow"),
         ('Age -> R["Job', r"line 1, column 10: this quote is not closed"),
         ("Age -> R[Job", r"line 1, column 13: a \] was expected"),
-        ("Age -> R[Job] R[Income]", r"line 1, column 15: an arrow -> or <-> was expected"),
+        ("Age -> R[Job] R[Income]", r"line 1, column 15: an arrow -> or <->, or <= was expected"),
         ("Age ← R[Job]", r"line 1, column 5: edges are written from cause to effect"),
         ("Age, R[Job]", r"line 1, column 11: an arrow is missing"),
         ("R_Income", r"line 1, column 8: an arrow is missing"),

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from lacunet.errors import LacunetError
+from lacunet.estimate.em.method import EM
+from lacunet.estimate.learn import learn
 from lacunet.missingness.augmented import augmented
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
@@ -157,10 +159,38 @@ def test_the_full_law_of_selected_rows_is_not_that_of_all() -> None:
     assert by_chance.recover_full_law().status == "recoverable"
 
 
-def test_em_refuses_selection() -> None:
-    rows = random_model(BY_AGE, np.random.default_rng(0)).manifest()
-    with pytest.raises(LacunetError, match=r"R\[\*\]"):
-        augmented(BY_AGE, rows)
+def test_em_gives_what_a_selection_leaves_from_the_law_of_the_recorded_rows() -> None:
+    # A and B are independent, and not among the rows recorded: EM without R[*] is biased.
+    network = Network({name: ["0", "1"] for name in "ABC"}, {"C": ["A", "B"]})
+    graph = MissingnessGraph.parse("A, B -> R[*]; C -> R[A]", network)
+    by_both = np.array([[[0.1, 0.9], [0.9, 0.1]], [[0.9, 0.1], [0.1, 0.9]]])
+    model = random_model(graph, np.random.default_rng(0), {SELECTION: by_both})
+    law, truth = model.manifest(), model.truth(["C"], ["A", "B"])
+    to_the_end = {"tolerance": 1e-11, "max_iterations": 20_000, "restarts": 1}
+    found = learn(network, law, EM(missingness=graph, **to_the_end), prior=1)
+    np.testing.assert_allclose(found.network.cpt("C").table, truth, rtol=0, atol=1e-7)
+    plain = learn(network, law, EM(**to_the_end), prior=1)
+    assert np.abs(plain.network.cpt("C").table - truth).max() > 0.05
+    assert found.families["C"].warnings == ()
+    for name in "AB":
+        assert found.families[name].warnings[0].startswith("not recoverable")
+
+
+def test_the_likelihood_of_em_is_that_given_that_rows_were_recorded() -> None:
+    network = Network({name: ["0", "1"] for name in "AB"}, {"B": ["A"]})
+    graph = MissingnessGraph.parse("A, B -> R[*]", network)
+    law = random_model(graph, np.random.default_rng(1)).manifest()
+    found = learn(network, law, EM(missingness=graph), prior=1).ended
+    shares = law.weights / law.total
+    size = law.total**2 / float((law.weights**2).sum())  # weights count as so many rows
+    entropy = float(size * (shares * np.log(shares)).sum())  # any law fits: all is open
+    assert found.log_likelihood == pytest.approx(entropy, rel=1e-6)
+
+
+def test_em_refuses_a_hidden_cause_of_selection() -> None:
+    hidden = MissingnessGraph.parse("Age <-> R[*]; R[Ill]", NETWORK)
+    with pytest.raises(LacunetError, match="hidden cause that decides which rows"):
+        augmented(hidden, ("Ill",))
 
 
 def test_the_identified_set_under_selection_holds_the_truth() -> None:

@@ -83,6 +83,48 @@ class Engine:
         return exact + loopy_expect(self.loopy, cells, none, deadline, messages).log_likelihoods
 
 
+@dataclass(frozen=True)
+class SelectedEngine(Engine):
+    r"""An engine for rows that are a selection: their likelihood given that they were recorded.
+
+    .. math:: \sum_i \log P(row_i, R_* = 1) - n \log P(R_* = 1)
+
+    The rows that were not recorded are expected to be :math:`n P(R_* = 0) / P(R_* = 1)` more, with
+    the law that the network has given :math:`R_* = 0`. ``unrecorded`` has one such row.
+    """
+
+    unrecorded: Engine
+    rows: float
+
+    def expect(
+        self,
+        cells: FloatArray,
+        parts: FloatArray | None = None,
+        deadline: Deadline = NEVER,
+        messages: tuple[FloatArray, ...] = (),
+    ) -> Expectation:
+        """The expectation over the rows recorded and those that were not."""
+        found = super().expect(cells, parts, deadline, messages)
+        lost = self.unrecorded.expect(cells, None, deadline)
+        share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
+        return Expectation(
+            found.counts + self.rows * share / (1 - share) * lost.counts,
+            found.log_likelihoods - self.rows * np.log1p(-share),
+            found.messages,
+        )
+
+    def log_likelihoods(
+        self,
+        cells: FloatArray,
+        deadline: Deadline = NEVER,
+        messages: tuple[FloatArray, ...] = (),
+    ) -> FloatArray:
+        """The log-likelihood of the rows given that they were recorded."""
+        found = super().log_likelihoods(cells, deadline, messages)
+        (lost,) = self.unrecorded.log_likelihoods(cells, deadline)
+        return np.asarray(found - self.rows * np.log1p(-np.exp(lost)))
+
+
 def engine_of(
     problems: Problems,
     memory: float,

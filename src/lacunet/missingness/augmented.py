@@ -19,11 +19,13 @@ joined by bidirected edges, in topological order, every mechanism gets as parent
 before it and their parents (J. Tian and J. Pearl, 2002: any law with hidden causes factorises
 so). Nothing is assumed about the hidden cause; independences it implies may be lost, never
 gained, so what is identified here is identified in the graph.
+
+*Selection.* R[*] becomes a node too, which is 1 in every row that there is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
@@ -33,7 +35,7 @@ from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,14 @@ class Augmented:
     ``name_of`` gives the node of each mechanism that was added, by its variable; the states of
     the node are "missing" and "shown". ``ignorable`` are the variables whose mechanisms were
     left out. ``graph`` is the graph without bidirected edges that the network stands for.
+    ``selection`` is the node of R[*], if the graph has it.
     """
 
     network: Network
     graph: MissingnessGraph
     name_of: Mapping[str, str]
     ignorable: Scope
+    selection: str = ""
 
 
 def augmented(
@@ -68,7 +72,8 @@ def augmented(
     Raises
     ------
     LacunetError
-        Two variables share a hidden cause: then the network does not hold among them.
+        Two variables share a hidden cause: then the network does not hold among them; or R[*] has
+        one.
 
     Examples
     --------
@@ -78,10 +83,10 @@ def augmented(
     >>> made.network.parents("R[X]"), made.ignorable
     (('Y',), ('Y',))
     """
-    if graph.selection is not None:
+    if any(SELECTION in pair for pair in graph.hidden):
         raise LacunetError(
-            "EM needs the law of all rows, and R[*] says that only some were recorded.",
-            "method='mgraph' recovers what a selection leaves; or give sampling weights instead.",
+            "EM has no model of a hidden cause that decides which rows were recorded.",
+            "method='mgraph' recovers what such a selection leaves; or give sampling weights.",
         )
     directed = without_hidden_causes(graph)
     kept = directed.partially_observed
@@ -90,21 +95,31 @@ def augmented(
     network = directed.network
     name_of: dict[str, str] = {}
     for variable in kept:
-        name = str(Mechanism(variable))
-        while name in network.states_of:
-            name += "'"
-        name_of[variable] = name
-    states = dict(network.states_of) | dict.fromkeys(name_of.values(), (MISSING, SHOWN))
-    parents = dict(network.parents_of) | {
-        name_of[variable]: tuple(
-            name_of[node.variable] if isinstance(node, Mechanism) else node
-            for node in directed.causes[variable]
-        )
-        for variable in kept
-    }
+        name_of[variable] = _free_name(network, Mechanism(variable))
+
+    def nodes(causes: Iterable[Node]) -> Scope:
+        return tuple(name_of[n.variable] if isinstance(n, Mechanism) else n for n in causes)
+
+    parents = dict(network.parents_of)
+    parents |= {name_of[variable]: nodes(directed.causes[variable]) for variable in kept}
+    selection = ""
+    if graph.selection is not None:
+        selection = _free_name(network, SELECTION)
+        parents[selection] = nodes(graph.selection)
+    added = (*name_of.values(), *([selection] if selection else []))
+    states = dict(network.states_of) | dict.fromkeys(added, (MISSING, SHOWN))
     left_out = tuple(name for name in directed.partially_observed if name not in name_of)
     rules = dict(network.not_asked_of)
-    return Augmented(Network(states, parents, not_asked=rules), directed, name_of, left_out)
+    whole = Network(states, parents, not_asked=rules)
+    return Augmented(whole, directed, name_of, left_out, selection)
+
+
+def _free_name(network: Network, mechanism: Mechanism) -> str:
+    """A name for the node of a mechanism that no variable has."""
+    name = str(mechanism)
+    while name in network.states_of:
+        name += "'"
+    return name
 
 
 def _not_ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
@@ -114,6 +129,7 @@ def _not_ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
         for variable, causes in graph.causes.items()
         if any(isinstance(node, str) and node in partially for node in causes)
     }
+    found |= {node.variable for node in graph.selection or () if isinstance(node, Mechanism)}
     waiting = list(found)
     while waiting:
         causes = graph.causes[waiting.pop()]
@@ -153,7 +169,7 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
         for variable in (name for name in order if Mechanism(name) in district):
             causes[variable] |= before
             before |= {Mechanism(variable), *graph.causes[variable]}
-    return MissingnessGraph(graph.network, causes)
+    return MissingnessGraph(graph.network, causes, selection=graph.selection)
 
 
 def _mechanisms_in_order(graph: MissingnessGraph) -> list[str]:
@@ -172,4 +188,7 @@ def mechanism_start(made: Augmented, shown_of: Mapping[str, float]) -> dict[str,
         shown = shown_of[variable]
         shape = made.network.shape(made.network.parents(name))
         start[name] = np.broadcast_to([1 - shown, shown], (*shape, 2)).copy()
+    if made.selection:
+        shape = made.network.shape(made.network.parents(made.selection))
+        start[made.selection] = np.full((*shape, 2), 0.5)
     return start

@@ -136,11 +136,13 @@ class Grouping:
 @dataclass(frozen=True)
 class Compiling:
     """The network that rows are compiled for; ``mechanism_of`` are its nodes that say of a
-    variable whether a row shows it, by name.
+    variable whether a row shows it, by name; ``recorded`` is the one that is 1 in every row, if
+    any is.
     """
 
     network: Network
     mechanism_of: Mapping[str, str] = field(default_factory=dict)
+    recorded: str = ""
 
 
 @dataclass(frozen=True)
@@ -366,7 +368,7 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         how.deadline.check()
         problems = compile_problems(
             needs.problems.network,
-            with_mechanisms(sets, needs.problems.mechanism_of),
+            with_mechanisms(sets, needs.problems.mechanism_of, needs.problems.recorded),
             memory=how.memory,
             deadline=how.deadline,
         )
@@ -377,14 +379,21 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         return replace(found, stopped_by="interrupted")
 
 
-def with_mechanisms(table: EncodedTable, variable_of: Mapping[str, str]) -> EncodedTable:
-    """The rows with a column for each mechanism: 1 where a row shows its variable."""
-    if not variable_of:
+def with_mechanisms(
+    table: EncodedTable, variable_of: Mapping[str, str], recorded: str = ""
+) -> EncodedTable:
+    """The rows with a column for each mechanism: 1 where a row shows its variable.
+
+    In that of ``recorded``, if it is named, every row has a 1.
+    """
+    if not variable_of and not recorded:
         return table
     columns = {
         name: (table.columns[variable] < table.cardinality_of[variable]).astype(np.uint8)
         for name, variable in variable_of.items()
     }
+    if recorded:
+        columns[recorded] = np.ones(table.rows, dtype=np.uint8)
     return replace(
         table,
         cardinality_of={**table.cardinality_of, **dict.fromkeys(columns, 2)},

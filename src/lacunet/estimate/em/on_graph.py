@@ -10,6 +10,9 @@ Where it does not, EM prints numbers all the same. So the verdict on the graph i
 EM: a CPT that is not recoverable says so, and whether the states at hand identify it. Where they do
 not, the warning has the lowest and highest value of the entry that the data leave most open, over
 all models that fit best (`lacunet.missingness.identified.sets`), and its interval.
+
+Where rows are a selection, R[*], the likelihood is that given that they were recorded
+(`lacunet.inference.engine.SelectedEngine`). What the selection leaves open stays where EM starts.
 """
 
 from __future__ import annotations
@@ -115,7 +118,7 @@ def graph_plan(
         families,
         Needs(
             network.families,
-            problems=Compiling(made.network, mechanism_of),
+            problems=Compiling(made.network, mechanism_of, made.selection),
             rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
         ),
         partial(_solved, climber, made, doubts, partially, families),
@@ -134,7 +137,7 @@ def graph_plan(
         partially,
         (*starts, climb),
         FactoredMAR().bytes_per_cell,
-        RATE_MATRIX if climber.options.stop == "converge" else JACKKNIFE,
+        RATE_MATRIX if climber.options.stop == "converge" and not made.selection else JACKKNIFE,
         JACKKNIFE,
         intention=ON_GRAPH,
         category=graph.why(),
@@ -159,7 +162,7 @@ def _solved(
     layout = layout_of(made.network.with_tables(None))
     shown_of = {v: 1 - n / statistics.rows for v, n in statistics.missing_of.items()}
     start = {**learned.tables, **mechanism_start(made, shown_of)}
-    climbed = climb_from(climber, layout, statistics, start, setting)
+    climbed = climb_from(climber, layout, statistics, start, setting, recorded=made.selection)
     tables = layout.tables(climbed.fit.climb.cells)
     reports = em_reports(
         network,
@@ -193,7 +196,7 @@ def _doubts(
     graph: MissingnessGraph, made: Augmented, verdicts: Mapping[str, Verdict]
 ) -> dict[str, Doubt]:
     """The CPTs that are not known to be recoverable; under MAR all of them are."""
-    if graph.category() != "MNAR":
+    if graph.category() != "MNAR" and graph.selection is None:
         return {}
     found = {name: _doubt(own) for name, own in verdicts.items() if own.status != RECOVERABLE}
     if graph.hidden:  # what the directed edges may have lost

@@ -24,9 +24,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
+from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import shows_any
@@ -62,10 +64,10 @@ from lacunet.estimate.prior import (
     prior_of_counts,
     pseudo_counts,
 )
-from lacunet.inference.engine import Engine, Inference, engine_of
+from lacunet.inference.engine import Engine, Inference, SelectedEngine, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
-from lacunet.statistics.problems.compile import Problems
+from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.wording import counted, first_of
 
@@ -194,6 +196,7 @@ def climb_from(
     tables: Mapping[str, FloatArray],
     setting: Setting,
     learned_prior: LearnedPrior | None = None,
+    recorded: str = "",
 ) -> Climbed:
     """Run EM on what was compiled.
 
@@ -203,6 +206,8 @@ def climb_from(
         Those of the stages before, to start from if the climber starts from a closed form.
     learned_prior
         What the closed form has learned of the prior from the same rows.
+    recorded
+        The node that says whether a row was recorded, if rows are a selection.
     """
     climber = _replicated(climber, statistics, setting)
     seeds, notes = _seeds(climber, layout, statistics, tables, setting)
@@ -220,6 +225,9 @@ def climb_from(
             seeds = replace(seeds, learning=_learning(climber, layout, statistics, seeds, setting))
         problems = _in_parts(statistics, climber.options.stop == "heldout")
         engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
+        if recorded:
+            rows = float(statistics.sample(0).total)
+            engine = _with_unrecorded(engine, recorded, rows, setting, climber)
         if setting.prior == LEARN and isinstance(prior, LearnedPrior):
             prior, seeds = prior_of_first_fit(
                 engine, seeds, prior, climber.options, deadline, progress
@@ -239,6 +247,21 @@ def climb_from(
     except KeyboardInterrupt:
         found = Fit(Climb.at_start(seeds.whole, "interrupted"))
     return Climbed(found, engine, prior, notes)
+
+
+def _with_unrecorded(
+    engine: Engine, recorded: str, rows: float, setting: Setting, climber: Climber
+) -> Engine:
+    """The engine that also expects the rows that were not recorded."""
+    network = engine.problems.layout.network
+    sizes = {name: network.cardinality(name) for name in network.variables}
+    columns: dict[str, Any] = {
+        name: np.array([size], dtype=code_type(size)) for name, size in sizes.items()
+    }
+    columns[recorded] = np.zeros(1, dtype=np.uint8)
+    problems = compile_problems(network, EncodedTable.of(sizes, columns))
+    lost = engine_of(problems, setting.memory, climber.inference, deadline=setting.deadline)
+    return SelectedEngine(engine.plan, engine.loopy, engine.loopy_families, lost, rows)
 
 
 def flat_concentration(prior: Prior, layout: Layout) -> Concentration:
