@@ -13,6 +13,8 @@ the column also has empty cells: then it says something else.
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -256,7 +258,8 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
         yield (
             f"column {name!r}: some states differ only in upper and lower case "
             f"({', '.join(f'{other!r} and {most!r}' for other, most in unlike.items())}). "
-            f"If they are the same, say codes={{{name!r}: {unlike!r}}}."
+            f"If they are the same, say codes={{{name!r}: {unlike!r}}} "
+            f"(--codes {shlex.quote(json.dumps({name: unlike}, ensure_ascii=False))})."
         )
     if len(merged := set(seen.cells) - set(states)):
         yield f"column {name!r}: {sorted(merged)} mean the same as other states and are not listed."
