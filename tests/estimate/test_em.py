@@ -383,6 +383,10 @@ def test_otherwise_it_ends_where_em_does(monkeypatch: pytest.MonkeyPatch) -> Non
         ([-90.0, -60.0, -50.0, -49.0, -54.1], 4),
         ([-90.0, -60.0, -50.0, -49.0, -40.0], None),
         ([-90.0, -50.0, -np.inf], 1),
+        ([-90.0, -50.0, -50.0 + 1e-12, -60.0], 1),  # as likely but for rounding: the first
+        ([-90.0, -50.0 + 1e-12, -50.0, -60.0], 1),
+        ([-90.0, -50.0, -49.9, -60.0], 2),
+        ([-90.0, -50.0, np.nan], None),
         ([-np.inf, -np.inf], None),
         ([-7.0], None),  # converged at once
     ],

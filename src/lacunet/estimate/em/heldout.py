@@ -16,6 +16,7 @@ from math import inf
 
 STOPS = (0, 1, 2, 4, 8, 16)  # steps after which EM may end, besides convergence
 CLEARLY = 5.0  # nats
+AS_LIKELY = 1e-6  # nats: rounding tells such stops apart, which must decide nothing
 
 
 def fewer_steps(curve: Sequence[float]) -> int | None:
@@ -25,7 +26,7 @@ def fewer_steps(curve: Sequence[float]) -> int | None:
     ----------
     curve
         The log-likelihood of what is put aside at each stop, and at last at convergence, which
-        may come before all stops are made.
+        may come before all stops are made. Of stops that are as likely, the first is taken.
 
     Examples
     --------
@@ -33,5 +34,7 @@ def fewer_steps(curve: Sequence[float]) -> int | None:
     >>> fewer_steps([-700.0, -641.0, -640.0, -646.0])
     2
     """
-    best, steps = max(zip(curve[:-1], STOPS, strict=False), default=(-inf, 0))
-    return steps if best > curve[-1] + CLEARLY else None
+    best = max(curve[:-1], default=-inf)
+    if not best > curve[-1] + CLEARLY:
+        return None
+    return next(n for n, own in zip(STOPS, curve, strict=False) if own >= best - AS_LIKELY)
