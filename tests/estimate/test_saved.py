@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -13,8 +16,9 @@ import pytest
 
 import lacunet as lc
 from examples import RAIN
+from lacunet.cli import main
 from lacunet.estimate.registry import METHODS
-from lacunet.estimate.saved import _digest
+from lacunet.estimate.saved import KINDS, _digest
 from lacunet.formats.errors import FormatError
 from lacunet.model.network import Network
 from lacunet.statistics.problems.layout import Layout
@@ -61,6 +65,23 @@ def assert_same(one: Any, two: Any) -> None:
                 assert_same(getattr(one, own.name), getattr(two, own.name))
     else:
         assert one == two or np.isnan([one, two]).all()
+
+
+WRITTEN = Path(__file__).parents[1] / "cases" / "results"  # by an earlier revision
+
+
+def test_files_of_earlier_revisions_are_read() -> None:
+    told = json.loads((WRITTEN / "intervals.json").read_text())
+    kinds: set[str] = set()
+    for name, of_variable in told.items():
+        path = WRITTEN / f"{name}.json.gz"
+        result = lc.read_result(path)
+        with gzip.open(path, "rt") as file:
+            kinds.update(re.findall(r'"is": "(\w+)"', file.read()))
+        for variable, expected in of_variable.items():
+            ends = [[float.fromhex(end) for end in both] for both in expected]
+            np.testing.assert_allclose(result.interval(variable).reshape(-1, 2), ends, rtol=1e-9)
+    assert kinds >= KINDS.keys()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -124,6 +145,9 @@ def test_a_file_that_was_changed_is_refused_and_its_network_is_read(tmp_path: Pa
     with pytest.raises(FormatError, match="changed after it was written"):
         lc.read_result(path)
     assert lc.read_network(path).cpt(RAIN.variables[0]).table.tolist() == [0.5, 0.5]
+    with warnings.catch_warnings(record=True):  # what the error offers
+        assert main(["convert", str(path), str(tmp_path / "network.json")]) == 0
+    assert lc.read_network(tmp_path / "network.json") == lc.read_network(path)
 
 
 def test_a_network_is_not_a_result(tmp_path: Path) -> None:

@@ -22,9 +22,14 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Read the one, write the other."""
     from lacunet.estimate.result import Result, read_learned
-    from lacunet.formats.files import write_network
+    from lacunet.formats.errors import FormatError
+    from lacunet.formats.files import read_network, write_network
 
-    found = read_learned(options.source)
+    try:
+        found = read_learned(options.source)
+    except FormatError as error:
+        found = read_network(options.source)
+        note(f"the network alone is kept: {error.message}")
     if isinstance(found, Result):
         found.write(options.target)
         found = found.network
