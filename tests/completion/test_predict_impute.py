@@ -404,8 +404,9 @@ def test_what_cannot_be_done_is_said() -> None:
         lc.predict(RAIN, frame, "Snow")
     with pytest.raises(DataError, match="Sprinkler"):
         lc.predict(RAIN, frame[["Wet"]], "Rain")
-    with pytest.raises(lc.LacunetError, match="draws=0"):
-        lc.impute(RAIN, frame, draws=0)
+    for draws in (0, 2.5, "many", True):
+        with pytest.raises(lc.LacunetError, match=f"draws={draws!r} is not a number"):
+            lc.impute(RAIN, frame, draws=draws)
     with pytest.raises(lc.LacunetError, match="give='odds' is not known"):
         lc.predict(RAIN, frame, "Rain", give="odds")  # type: ignore[arg-type]
     with pytest.raises(lc.LacunetError, match="there are no targets"):

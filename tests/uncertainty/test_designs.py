@@ -133,6 +133,19 @@ def test_tilts_of_a_survey_have_its_intervals(method: str) -> None:
     np.testing.assert_allclose(said.intervals, tilts(lc.Data(rows, **SURVEYED)).intervals)
 
 
+def test_one_cluster_alone_says_nothing_of_how_clusters_vary() -> None:
+    rows = survey_rows().assign(cluster="all")
+    for asked in (
+        lambda: learned(rows, cluster="cluster"),
+        lambda: lc.worst_case(NETWORK, rows, "Ill", cluster="cluster"),
+        lambda: lc.sensitivity(NETWORK, rows, "Ill", "1", {}, "Ill", cluster="cluster"),
+        lambda: lc.diagnose(NETWORK, rows, cluster="cluster"),
+    ):
+        with pytest.raises(lc.LacunetError, match="all rows are of one cluster, 'all'"):
+            asked()
+    lc.learn(NETWORK, rows, cluster="cluster")  # estimates need no clusters
+
+
 def test_counts_are_rows_in_worst_cases_and_tilts() -> None:
     rows = pd.DataFrame({"Smokes": [0, 0, 1, 1], "Ill": [0, 1, 1, None], "n": [20, 30, 15, 9]})
     long = rows.loc[rows.index.repeat(rows["n"])].drop(columns="n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -117,8 +118,9 @@ def impute(
 
 def refuse_no_draws(draws: int | None) -> None:
     """Refuse a number of draws that is none."""
-    if draws is not None and draws < 1:
-        raise LacunetError(f"draws={draws} is not a number of draws.", "give 1 or more, or None.")
+    is_whole = isinstance(draws, Integral) and not isinstance(draws, bool)
+    if draws is not None and not (is_whole and draws >= 1):
+        raise LacunetError(f"draws={draws!r} is not a number of draws.", "give 1 or more, or None.")
 
 
 def completed_tables(

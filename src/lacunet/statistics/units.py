@@ -23,6 +23,7 @@ import numpy as np
 from lacunet.data.table import Design, Labels
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import Index
+from lacunet.statistics.errors import StatisticsError
 from lacunet.wording import counted, listed
 
 MOST_CLUSTERS = 400  # that are left out one by one; of more, groups within strata are
@@ -113,8 +114,20 @@ class Units:
         return float(max(np.linalg.matrix_rank(self.products, hermitian=True) - 1, 1))
 
     def left_out(self) -> LeftOut:
-        """What is left out in turn: clusters, or groups of them where they are many."""
+        """What is left out in turn: clusters, or groups of them where they are many.
+
+        Raises
+        ------
+        StatisticsError
+            There is one cluster in all: without it no row is left.
+        """
         strata = sorted(self.clusters_of)
+        if self.clusters == len(strata) == 1:
+            (only,) = self.clusters_of[strata[0]]
+            raise StatisticsError(
+                f"all rows are of one cluster, {only!r}: how clusters vary cannot be told.",
+                "intervals need two clusters at least; leave cluster= out if rows are independent.",
+            )
         if not self.clusters:
             each = max(2, -(-GROUPS_OF_ROWS // len(strata)))
             rows_of = {(name, NO_LABEL): at for at, name in enumerate(strata)}
