@@ -13,9 +13,10 @@ from serving import answer, finish, keep, served
 
 import lacunet as lc
 from lacunet.studio.runs import BusyError
-from lacunet.studio.server import MOST_BYTES, Server
+from lacunet.studio.server import MOST_BYTES, MOST_UPLOADED, Server
 from lacunet.studio.sketch import sketch_of
 
+TABLES = "lacunet-studio/tables"
 ROWS = "A,B\nno,yes\nyes,no\nyes,\n,yes\n" * 20
 
 
@@ -40,6 +41,7 @@ POSTS = [
     "/cancel",
     "/adopt",
     "/answers",
+    "/upload",
 ]
 
 
@@ -340,3 +342,43 @@ def test_arrows_are_proposed_from_the_data_and_mechanisms_stay(folder: Path) -> 
         sketch = sketch_of(found["graph"])
         assert {frozenset(edge) for edge in sketch.edges} == {frozenset(("A", "B; x"))}
         assert sketch.mechanisms_text == "R[A]"
+
+
+def test_a_table_that_the_browser_brings_is_kept_below_the_folder(folder: Path) -> None:
+    def brought(name: str, content: str) -> tuple[int, Any]:
+        return answer(server, "/upload", data=content.encode(), headers={"X-Studio-Name": name})
+
+    with served(folder) as server:
+        for _ in range(2):  # the same table again is the same
+            assert brought("my%20rows.csv", ROWS) == (200, {"data": f"{TABLES}/my rows.csv"})
+        assert brought("my%20rows.csv", "A\nno\n") == (200, {"data": f"{TABLES}/my rows-2.csv"})
+        assert (folder / TABLES / "my rows.csv").read_text() == ROWS
+        listed = {f"{TABLES}/my rows.csv", f"{TABLES}/my rows-2.csv", "rows.csv"}
+        assert listed <= set(answer(server, "/state")[1]["files"])
+        assert answer(server, "/look", {"project": {"data": f"{TABLES}/my rows.csv"}})[0] == 200
+        for name in ("../rows.csv", "..%2Frows.csv", "%2Ftmp%2Frows.csv", "..%5Crows.csv", ".csv"):
+            assert brought(name, ROWS)[0] == 400
+        for name in ("", "rows.exe", "project.json", "a%00.csv"):
+            assert brought(name, ROWS)[0] == 400
+        assert len([*(folder / TABLES).iterdir()]) == 2
+        assert answer(server, "/upload", data=b"A\n", token="")[0] == 403
+
+
+def test_a_table_that_is_too_large_is_not_read(folder: Path) -> None:
+    with served(folder) as server:
+        headers = {"X-Studio-Name": "rows.csv", "Content-Length": str(MOST_UPLOADED + 1)}
+        assert answer(server, "/upload", data=b"A\n", headers=headers)[0] == 413
+        assert not (folder / TABLES).exists()
+
+
+def test_the_plan_is_that_of_explain(folder: Path) -> None:
+    with served(folder) as server:
+        keep(
+            server, data="rows.csv", graph="A -> B; A -> R[B]; R[A]", method="mgraph", prior="learn"
+        )
+        assert finish(server, "explain")["status"] == "done"
+        _, text = answer(server, "/run/1/output.txt")
+        network = lc.read_network(folder / "lacunet-studio" / "runs" / "1" / "network.json")
+        rows = str(folder / "rows.csv")
+        expected = lc.explain(network, rows, "mgraph", "learn", missingness="A -> R[B]; R[A]")
+        assert text.strip() == str(expected)

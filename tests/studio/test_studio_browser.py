@@ -340,3 +340,32 @@ def test_the_prior_is_the_methods_own_until_one_is_chosen(browser: Any, tmp_path
         page.reload()
         page.wait_for_selector("html[data-ready=yes]")
         assert page.input_value("#prior") == "1.5"
+
+
+def test_a_file_is_dropped_its_plan_read_and_a_change_takes_the_plan_off(
+    browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "studio").mkdir()
+    rows = tmp_path / "rows.csv"
+    rows.write_text("A,B\nno,yes\nyes,no\nyes,\n,yes\n" * 20)
+    with served(tmp_path / "studio") as server, opened(browser, server) as page:
+        assert page.is_visible("#no-tables")
+        page.set_input_files("#upload", rows)
+        page.wait_for_selector("#table-facts .tiles")
+        assert page.input_value("#file") == "lacunet-studio/tables/rows.csv"
+        dropped = page.evaluate_handle(
+            "() => { const all = new DataTransfer(); "
+            "all.items.add(new File(['C\\nno\\nyes\\n'], 'other.csv')); return all }"
+        )
+        page.dispatch_event("#table", "drop", {"dataTransfer": dropped})
+        page.wait_for_selector("#file option:checked[value$='other.csv']", state="attached")
+        page.select_option("#file", "lacunet-studio/tables/rows.csv")
+        page.goto(server.address + "#graph")
+        page.fill("#text", "A -> B")
+        page.wait_for_selector("[data-node='B']")
+        page.goto(server.address + "#learn")
+        page.click("#explain")
+        page.wait_for_selector("#plan", timeout=60_000)
+        assert "P(B | A)" in page.inner_text("#plan")
+        page.select_option("#prior-kind", "learn")
+        assert not page.query_selector("#plan")

@@ -69,6 +69,7 @@ def network_words(project: Project, folder: str) -> Words:
 def learn_words(project: Project, folder: str) -> Words:
     """The command that learns the CPTs and draws their page."""
     words = ["learn", f"{folder}/network.json", project.data, *learning_words(project)]
+    words += ["--intervals", str(project.level)] if project.level else []
     return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
 
 
@@ -80,8 +81,12 @@ def learning_words(project: Project) -> Words:
     if graph := missingness_of(project):
         words += ["--missingness", graph]
     words += ["--prior", str(project.prior)] if project.prior != "" else []
-    words += ["--seed", str(project.seed)]
-    return [*words, "--intervals", str(project.level)] if project.level else words
+    return [*words, "--seed", str(project.seed)]
+
+
+def explain_words(project: Project, folder: str) -> Words:
+    """The command that says how the CPTs would be learned, and from which rows."""
+    return ["explain", f"{folder}/network.json", project.data, *learning_words(project)]
 
 
 def query_words(project: Project, folder: str) -> Words:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lacunet.data.files import FORMATS
 from lacunet.errors import LacunetError
 
 PROJECT = "lacunet-studio"  # the folder of the project, below the studio's
+UPLOADS = "tables"  # below the project's: tables that the browser brought
 MOST_FILES, MOST_FOLDERS = 500, 2_000  # that are listed, that are looked into
 DEEPEST = 4  # folders below
 
@@ -49,7 +53,9 @@ class Folder:
         found: list[str] = []
         for number, (place, folders, files) in enumerate(os.walk(self.root)):
             depth = len(Path(place).relative_to(self.root).parts)
-            own = [name for name in folders if not name.startswith((".", "_")) and name != PROJECT]
+            own = [name for name in folders if not name.startswith((".", "_"))]
+            if Path(place) == self.root / PROJECT:
+                own = [name for name in own if name == UPLOADS]
             folders[:] = sorted(own) if depth < DEEPEST else []
             for name in sorted(files):
                 if name.lower().endswith(tuple(FORMATS)) and not name.startswith("."):
@@ -57,6 +63,34 @@ class Folder:
             if len(found) >= MOST_FILES or number >= MOST_FOLDERS:
                 break
         return found[:MOST_FILES]
+
+    def add_table(self, name: str, content: Iterable[bytes]) -> str:
+        """Keep a table that the browser brought; the name to read it by.
+
+        A table of the same name is never overwritten: another content gets a number.
+
+        Raises
+        ------
+        OutsideError
+            The name is not one of a data file, or leads elsewhere.
+        """
+        if Path(name).name != name or set(name) & {"\0", "\\"} or name.startswith("."):
+            raise OutsideError(f"{name!r} is not the name of a file.")
+        suffix = next((end for end in FORMATS if name.lower().endswith(end)), None)
+        if suffix is None:
+            raise OutsideError(f"{name} is not a data file.", f"these end in {', '.join(FORMATS)}.")
+        kept = self.project / UPLOADS
+        kept.mkdir(exist_ok=True)
+        with TemporaryDirectory(dir=kept, prefix=".") as draft:
+            brought = Path(draft) / "table"
+            with brought.open("wb") as file:
+                file.writelines(content)
+            path, number = kept / name, 1
+            while path.exists() and not filecmp.cmp(path, brought, shallow=False):
+                number += 1
+                path = kept / f"{name[: -len(suffix)]}-{number}{name[-len(suffix) :]}"
+            brought.replace(path)
+        return path.relative_to(self.root).as_posix()
 
     @property
     def project(self) -> Path:

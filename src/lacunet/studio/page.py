@@ -15,9 +15,12 @@ STEPS = {
 
 TABLE = """
 <p class="soft">Tables below <bdi id="folder"></bdi>: .csv, .tsv, .parquet, .arrow, .feather.</p>
-<div class="bar"><label>table <select id="file"></select></label></div>
-<p class="warning" id="no-tables" hidden>There is no table in this folder. Start the studio in the
-folder of the data; or <a href="#graph">draw a graph</a> and see what could be recovered.</p>
+<div class="bar"><label>table <select id="file"></select></label>
+<label id="drop">or drop a file here, or choose one <input id="upload" type="file"
+accept=".csv,.tsv,.gz,.parquet,.arrow,.feather"></label></div>
+<p class="warning" id="no-tables" hidden>There is no table in this folder. Drop one here, or start
+the studio in the folder of the data; or <a href="#graph">draw a graph</a> and see what could be
+recovered.</p>
 <details><summary>How text files are written</summary><div class="bar">
 <label>between cells <select id="delimiter"><option value="">as the name says</option>
 <option value=",">comma</option><option value=";">semicolon</option><option value="\\t">tab</option>
@@ -77,8 +80,9 @@ LEARN = """
 <input id="level" type="number" min="0.5" max="0.999" step="0.01" size="5"></label>
 <label>random seed <input id="seed" type="number" min="0" step="1" size="5"></label></div>
 <p class="soft" id="method-words"></p>
-<div class="bar"><button type="button" id="learn-now" class="go">Learn</button></div>
-<div id="job" role="status"></div>
+<div class="bar"><button type="button" id="explain">Show the plan</button>
+<button type="button" id="learn-now" class="go">Learn</button></div>
+<div id="job" role="status"></div><div id="planned"></div>
 <h3 id="runs-title" hidden>Results</h3><div id="runs"></div>
 <div class="bar" id="beside-bar" hidden>
 <button type="button" id="beside">Set two side by side</button></div>

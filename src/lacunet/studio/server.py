@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
@@ -36,6 +36,7 @@ from lacunet.plots import network_figure
 from lacunet.studio.columns import ReadColumns, columns_as_data, cut_labels, read_columns
 from lacunet.studio.commands import (
     diagnose_words,
+    explain_words,
     learn_words,
     method_name,
     missingness_of,
@@ -55,6 +56,7 @@ from lacunet.wording import finite
 
 HOST = "127.0.0.1"
 MOST_BYTES = 2**20  # of a request
+MOST_UPLOADED, PIECE = 2**28, 2**20  # bytes of a table that the browser brings, at a time
 MOST_ANSWERS = 12  # to one question
 USUAL_LEVEL = 0.95  # of intervals, where none is said
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
@@ -168,7 +170,7 @@ class Studio:
     def _commands(self, kind: str, project: Project, folder: str) -> list[list[str]]:
         if kind == "structure":
             return [structure_words(project, folder, list(self._table(project).seen))]
-        ends = {"learn": learn_words, "diagnose": diagnose_words}
+        ends = {"learn": learn_words, "diagnose": diagnose_words, "explain": explain_words}
         if kind not in ends:
             raise RefusedError(HTTPStatus.BAD_REQUEST, f"there is no run of the kind {kind!r}.")
         return [network_words(project, folder), ends[kind](project, folder)]
@@ -344,6 +346,8 @@ class Handler(BaseHTTPRequestHandler):
             "/adopt": studio.adopt,
             "/answers": studio.answers,
         }
+        if path == "/upload":
+            return JSON, _json({"data": studio.folder.add_table(*self._uploaded())})
         asked = self._body()
         if path not in answers:
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
@@ -354,12 +358,34 @@ class Handler(BaseHTTPRequestHandler):
                 raise
             raise RefusedError(HTTPStatus.BAD_REQUEST, "the request lacks something.") from None
 
-    def _body(self) -> dict[str, Any]:
+    def _length(self, most: int, problem: str) -> int:
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
-            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too large.")
+        if not length.isdecimal() or int(length) > most:
+            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, problem)
+        return int(length)
+
+    def _uploaded(self) -> tuple[str, Iterator[bytes]]:
+        """The name and the content of a table; a connection that breaks off leaves nothing."""
+        left = self._length(
+            MOST_UPLOADED,
+            f"the table has more than {MOST_UPLOADED >> 20} MB: put it into the studio's folder.",
+        )
+        self.close_connection = True  # what a refusal leaves unread is not a request
+
+        def pieces(left: int) -> Iterator[bytes]:
+            while left:
+                piece = self.rfile.read(min(left, PIECE))
+                if not piece:
+                    raise ConnectionResetError
+                left -= len(piece)
+                yield piece
+
+        return unquote(self.headers.get("X-Studio-Name", "")), pieces(left)
+
+    def _body(self) -> dict[str, Any]:
+        length = self._length(MOST_BYTES, "the request is too large.")
         try:
-            asked = json.loads(self.rfile.read(int(length)) or b"{}")
+            asked = json.loads(self.rfile.read(length) or b"{}")
         except ValueError:
             asked = None
         if not isinstance(asked, dict):

@@ -12,9 +12,9 @@
   const option = (value, text = value) => make("option", { value }, text);
 
   // ---- asking the server
-  async function ask(path, body, more = {}) {
-    const answer = await fetch(path, { method: body === undefined ? "GET" : "POST", body: body === undefined ? undefined : JSON.stringify(body),
-      headers: { "X-Studio-Token": token, ...(body === undefined ? {} : { "Content-Type": "application/json" }) }, ...more });
+  async function ask(path, body, more = {}, headers = body === undefined ? {} : { "Content-Type": "application/json" }) {
+    const answer = await fetch(path, { method: body === undefined ? "GET" : "POST", body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
+      headers: { "X-Studio-Token": token, ...headers }, ...more });
     const found = await answer.json();
     if (!answer.ok) throw Object.assign(new Error(found.hint ? `${found.error}\n${found.hint}` : found.error), { status: answer.status });
     return found;
@@ -27,6 +27,7 @@
   let saving = Promise.resolve(), kept = "", waiting = 0;
   function change(said, more = {}) {
     project = { ...project, ...said };
+    if (Object.keys(said).some(key => key !== "run" && key !== "asked")) clear(byId("planned"));
     clearTimeout(waiting);
     waiting = setTimeout(() => keep().catch(trouble), 150);
     describe();
@@ -83,6 +84,23 @@
   }
 
   // ---- 1 table
+  function listFiles() {
+    clear(byId("file"), option("", files.length ? "choose a table" : "no table here"), ...files.map(file => option(file)));
+    byId("no-tables").hidden = files.length > 0;
+    byId("file").value = project.data;
+  }
+  async function upload(file) {
+    if (!file) return;
+    clear(byId("table-facts"), make("p", { class: "soft" }, `bringing ${file.name} ...`));
+    try {
+      const { data: brought } = await ask("/upload", file, {}, { "X-Studio-Name": encodeURIComponent(file.name) });
+      ({ files } = await ask("/state"));
+      table = null;
+      change({ data: brought }, { reads: true });
+      listFiles();
+    } catch (error) { await look(); trouble(error); }
+    byId("upload").value = "";
+  }
   async function look() {
     const asked = JSON.stringify([project.data, project.delimiter, project.encoding, project.decimal, project.missing]);
     if (!project.data) { table = null; clear(byId("table-facts")); drawColumns(); return; }
@@ -375,7 +393,7 @@
   }
 
   // ---- 4 learn
-  const KINDS = { learn: "learning", diagnose: "testing what is missing", structure: "searching for arrows", beside: "setting side by side" };
+  const KINDS = { learn: "learning", diagnose: "testing what is missing", structure: "searching for arrows", beside: "setting side by side", explain: "planning" };
   async function start(kind, more = {}) {
     try {
       await keep();
@@ -404,19 +422,25 @@
       const arrows = sketch.edges.filter(edge => !edge[0].startsWith("R[") && !edge[2].startsWith("R[") && edge[1] === "->").length;
       clear(byId("proposed"), make("p", {}, arrows ? `The data speak for ${arrows} arrow${arrows > 1 ? "s" : ""} (${job.seconds} s). Their direction is often a guess: turn those that you know better.` : `The data speak for no arrows (${job.seconds} s).`));
     }
+    if (job.status === "done" && job.kind === "explain") await drawPlan();
     drawRuns();
     describe();
+  }
+  // The plan of the project as it is: a change takes it off.
+  async function drawPlan() {
+    const answer = await fetch(runFile(job.number, "output.txt"));
+    clear(byId("planned"), make("pre", { id: "plan", tabindex: 0, "aria-label": "the plan" }, await answer.text()));
   }
   function drawJob() {
     const isRunning = job?.status === "running", { stage = "", done = 0, total = null, note = "" } = job?.progress ?? {};
     byId("running").hidden = !isRunning;
     byId("running-words").textContent = isRunning ? `${KINDS[job.kind]}: ${stage}${note ? `, ${note}` : ""} (${job.seconds} s)` : "";
     if (total) Object.assign(byId("running-bar"), { value: done, max: total }); else byId("running-bar").removeAttribute("value");
-    for (const id of ["learn-now", "diagnose", "structure", "beside"]) byId(id).disabled = isRunning;
+    for (const id of ["learn-now", "explain", "diagnose", "structure", "beside"]) byId(id).disabled = isRunning;
     document.documentElement.dataset.job = job?.status ?? "none";
     const place = { diagnose: "diagnosed", structure: "proposed" }[job?.kind] ?? "job";
     for (const id of ["job", "diagnosed", "proposed"]) clear(byId(id));
-    const next = place === "job" ? [make("button", { type: "button", class: "go", on: { click: () => { location.hash = "ask"; } } }, "Next: ask")] : [];
+    const next = place === "job" && job?.kind !== "explain" ? [make("button", { type: "button", class: "go", on: { click: () => { location.hash = "ask"; } } }, "Next: ask")] : [];
     if (job?.status === "failed") byId(place).append(make("pre", { class: "warning" }, job.message));
     if (job?.status === "cancelled") byId(place).append(make("p", {}, `Cancelled after ${job.seconds} s; nothing was changed.`));
     if (job?.status === "done") byId(place).append(make("p", {}, `Done in ${job.seconds} s. `, ...next));
@@ -505,6 +529,14 @@
     addEventListener("hashchange", go);
     document.querySelectorAll("[data-go]").forEach(button => button.addEventListener("click", () => { location.hash = button.dataset.go; }));
     byId("file").addEventListener("change", event => { table = null; change({ data: event.target.value }, { reads: true }); });
+    byId("upload").addEventListener("change", event => upload(event.target.files[0]));
+    const hasFiles = event => step() === "table" && event.dataTransfer?.types.includes("Files");
+    addEventListener("dragover", event => { if (hasFiles(event)) { event.preventDefault(); byId("drop").classList.add("over"); } });
+    addEventListener("dragleave", event => { if (!event.relatedTarget) byId("drop").classList.remove("over"); });
+    addEventListener("drop", event => {
+      byId("drop").classList.remove("over");
+      if (hasFiles(event)) { event.preventDefault(); upload(event.dataTransfer.files[0]); }
+    });
     for (const id of ["delimiter", "encoding", "decimal"]) byId(id).addEventListener("change", event => change({ [id]: event.target.value }, { reads: true }));
     byId("missing-anywhere").addEventListener("change", event => setMissing("", listed(event.target.value)));
     byId("use-all").addEventListener("click", () => use((table?.columns ?? []).filter(column => column.proposal !== "leave" && roleOf(column) === "variable"), true));
@@ -532,6 +564,7 @@
     byId("prior").addEventListener("change", event => change({ prior: Number(event.target.value) || 1 }));
     byId("seed").addEventListener("change", event => change({ seed: Math.max(0, Math.round(Number(event.target.value) || 0)) }));
     for (const id of ["has-intervals", "level"]) byId(id).addEventListener("change", () => change({ level: byId("has-intervals").checked ? Number(byId("level").value) || 0.95 : 0 }));
+    byId("explain").addEventListener("click", () => start("explain"));
     byId("learn-now").addEventListener("click", () => start("learn"));
     byId("cancel").addEventListener("click", () => ask("/cancel", {}).catch(trouble));
     document.querySelectorAll("[data-copy]").forEach(button => button.addEventListener("click", async () => {
@@ -547,9 +580,7 @@
   async function begin() {
     ({ project, version, files, methods, runs, job } = await ask("/state").then(state => { byId("folder").textContent = state.folder; return state; }));
     kept = JSON.stringify(project);
-    clear(byId("file"), option("", files.length ? "choose a table" : "no table here"), ...files.map(file => option(file)));
-    byId("no-tables").hidden = files.length > 0;
-    byId("file").value = project.data;
+    listFiles();
     for (const id of ["delimiter", "encoding", "decimal"]) byId(id).value = project[id];
     byId("text").value = project.graph;
     drawLearn();
