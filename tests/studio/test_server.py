@@ -33,6 +33,7 @@ def folder(tmp_path: Path) -> Path:
 PATHS = ["/", "/state", "/job", "/export", "/run/1/page.html"]
 POSTS = [
     "/project",
+    "/reading",
     "/look",
     "/intervals",
     "/skips",
@@ -382,3 +383,39 @@ def test_the_plan_is_that_of_explain(folder: Path) -> None:
         rows = str(folder / "rows.csv")
         expected = lc.explain(network, rows, "mgraph", "learn", missingness="A -> R[B]; R[A]")
         assert text.strip() == str(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "encoding", "expected"),
+    [
+        ("a.csv", "A,B\n1,2\n", "utf-8", ("", "utf-8", ".")),
+        ("a.csv", "A;Größe\n1;2,5\n0;3,25\n", "cp1252", (";", "cp1252", ",")),
+        ("a.csv", "A\tB\n1\tx, y\n", "utf-16", ("\\t", "utf-16", ".")),
+        ("a.tsv", "A|B\n1.5|2\n", "utf-8", ("|", "utf-8", ".")),
+        ("a.csv", 'A,B\n"x;y",2\n"z;w",3\n', "utf-8", ("", "utf-8", ".")),
+        ("a.csv", "A\nyes\nno\n", "utf-8", ("", "utf-8", ".")),
+    ],
+)
+def test_how_a_text_file_is_written_is_proposed(
+    tmp_path: Path, name: str, text: str, encoding: str, expected: tuple[str, ...]
+) -> None:
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    with served(tmp_path) as server:
+        status, found = answer(server, "/reading", {"data": name})
+        assert (status, tuple(found.values())) == (200, expected)
+        status, found = answer(server, "/look", {"project": {"data": name, **found}})
+        assert (status, found["rows"]) == (200, text.count("\n") - 1)
+        assert len(found["first"][0]) == len(found["columns"]) > 0
+
+
+def test_numbers_are_cut_and_codes_far_from_them_offered(tmp_path: Path) -> None:
+    ages = [*range(18, 60), 99, 999]
+    rows = [f"{age},{age % 20},{age % 5},{-9 if age == 20 else age * 100}" for age in ages * 3]
+    (tmp_path / "rows.csv").write_text("\n".join(["Age,Cigs,Score,Income", *rows]))
+    with served(tmp_path) as server:
+        _, found = answer(server, "/look", {"project": {"data": "rows.csv"}})
+    told = {column["name"]: (column["proposal"], column["codes"]) for column in found["columns"]}
+    assert told["Age"] == ("bins", ["999"])
+    assert told["Cigs"] == ("bins", [])
+    assert told["Score"] == ("states", [])
+    assert told["Income"] == ("bins", ["-9"])

@@ -43,7 +43,9 @@ def run(options: Namespace) -> int:
     if given.is_file():
         folder.table(given.name)
         version, project = studio.store.current()
-        studio.store.save(replace(project, data=given.name), version)
+        if project.data != given.name:
+            reading = studio.reading({"data": given.name})
+            studio.store.save(replace(project, data=given.name, **reading), version)
     try:
         server = Server(studio, options.port or 0)
     except (OSError, OverflowError) as error:

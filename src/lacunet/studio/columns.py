@@ -14,7 +14,8 @@ from lacunet.model.intervals import labels_of
 from lacunet.model.nodes import quoted
 from lacunet.model.spelling import number_of
 
-SHOWN_VALUES = 12
+SHOWN_VALUES, SHOWN_ROWS = 12, 6
+MANY_NUMBERS = 12  # more different ones are better cut
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class ReadColumns:
 
     rows: int
     seen: dict[str, Seen]
+    first: tuple[tuple[str, ...], ...] = ()  # cells of the first rows, as they are written
 
     def states(self, name: str) -> tuple[str, ...]:
         """The states of a column as it is, none where it does not say them."""
@@ -36,18 +38,25 @@ def read_columns(data: Data) -> ReadColumns:
     """Look at every column of a table, in bounded memory."""
     source = source_from(data)
     seen = {name: Seen(Said.of(name, data)) for name in source.columns}
-    rows = 0
+    rows, first = 0, list[tuple[str, ...]]()
     for part in source.parts:
         for piece in part.read(source.columns):
+            if not rows:
+                cells = [piece.columns[name][:SHOWN_ROWS].to_pylist() for name in source.columns]
+                first = [
+                    tuple("" if cell is None else str(cell) for cell in row)
+                    for row in zip(*cells, strict=True)
+                ]
             rows += piece.rows
             for name in source.columns:
                 seen[name].add(piece.columns[name])
-    return ReadColumns(rows, {name: own.completed() for name, own in seen.items()})
+    return ReadColumns(rows, {name: own.completed() for name, own in seen.items()}, tuple(first))
 
 
 def columns_as_data(table: ReadColumns) -> dict[str, Any]:
     """What the page shows of each column: values, missing ones, codes, and what is proposed."""
-    return {"rows": table.rows, "columns": [_column(table, name) for name in table.seen]}
+    columns = [_column(table, name) for name in table.seen]
+    return {"rows": table.rows, "columns": columns, "first": table.first}
 
 
 def _column(table: ReadColumns, name: str) -> dict[str, Any]:
@@ -61,17 +70,34 @@ def _column(table: ReadColumns, name: str) -> dict[str, Any]:
         "values": seen.cells.most_common(SHOWN_VALUES),
         "states": list(table.states(name)),
         "tokens": [[token, number] for token, number in seen.tokens.items() if token],
-        "codes": suspicious(table.states(name)),
+        "codes": _codes(table, name),
         "proposal": proposal,
         "why": why,
     }
 
 
+def _codes(table: ReadColumns, name: str) -> list[str]:
+    """Values that may mean "not observed": of measured numbers those far from all others."""
+    states = table.states(name)
+    if 0 < len(states) <= MANY_NUMBERS:
+        return suspicious(states)
+    number_of_cell = {cell: number_of(cell) for cell in table.seen[name].cells}
+    odd = suspicious([*number_of_cell])
+    usual = [number for cell, number in number_of_cell.items() if number and cell not in odd]
+    return [
+        cell
+        for cell in odd
+        if (number := number_of_cell[cell]) is None or number < 0 or number > 2 * max(usual)
+    ]
+
+
 def _proposal(name: str, seen: Seen) -> tuple[str, str]:
     """What to make of a column: "states" as they are, "bins", or "leave" it; and why."""
     try:
-        states_of(name, seen)
-        return "states", ""
+        number = len(states_of(name, seen))
+        if number <= MANY_NUMBERS or None in map(number_of, seen.cells):
+            return "states", ""
+        return "bins", f"{number} different numbers"
     except StatesError as error:
         numbers = [number_of(cell) for cell in seen.cells]
         is_cut = len(numbers) > 1 and None not in numbers

@@ -21,7 +21,7 @@ accept=".csv,.tsv,.gz,.parquet,.arrow,.feather"></label></div>
 <p class="warning" id="no-tables" hidden>There is no table in this folder. Drop one here, or start
 the studio in the folder of the data; or <a href="#graph">draw a graph</a> and see what could be
 recovered.</p>
-<details><summary>How text files are written</summary><div class="bar">
+<details id="reading"><summary>How text files are written</summary><div class="bar">
 <label>between cells <select id="delimiter"><option value="">as the name says</option>
 <option value=",">comma</option><option value=";">semicolon</option><option value="\\t">tab</option>
 <option value="|">bar</option></select></label>

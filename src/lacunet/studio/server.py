@@ -50,6 +50,7 @@ from lacunet.studio.commands import (
 from lacunet.studio.folder import PROJECT, Folder
 from lacunet.studio.page import studio_page
 from lacunet.studio.project import Project, StaleError, Store, project_from
+from lacunet.studio.reading import proposed_reading
 from lacunet.studio.runs import BusyError, Runs
 from lacunet.studio.sketch import checked_sketch, drawn, sketch_of, with_mechanisms
 from lacunet.wording import finite
@@ -106,6 +107,10 @@ class Studio:
     def look(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The columns of the table that a project names."""
         return columns_as_data(self._table(project_from(asked["project"])))
+
+    def reading(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """How a table seems to be written."""
+        return dict(proposed_reading(self.folder.table(str(asked["data"]))))
 
     def intervals(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The intervals that a column of numbers is cut into."""
@@ -337,6 +342,7 @@ class Handler(BaseHTTPRequestHandler):
         studio = self.studio
         answers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
             "/project": studio.save,
+            "/reading": studio.reading,
             "/look": studio.look,
             "/intervals": studio.intervals,
             "/skips": studio.skips,

@@ -89,14 +89,24 @@
     byId("no-tables").hidden = files.length > 0;
     byId("file").value = project.data;
   }
+  // Another table, read as it seems to be written; what was said otherwise of the one before is forgotten.
+  async function choose(name) {
+    const reading = name ? await ask("/reading", { data: name }) : {};
+    table = null;
+    change({ data: name, ...reading }, { reads: true });
+    showReading(Object.keys(reading).some(key => reading[key] !== { delimiter: "", encoding: "utf-8", decimal: "." }[key]));
+  }
+  function showReading(isOpen) {
+    for (const id of ["delimiter", "encoding", "decimal"]) byId(id).value = project[id];
+    byId("reading").open = isOpen;
+  }
   async function upload(file) {
     if (!file) return;
     clear(byId("table-facts"), make("p", { class: "soft" }, `bringing ${file.name} ...`));
     try {
       const { data: brought } = await ask("/upload", file, {}, { "X-Studio-Name": encodeURIComponent(file.name) });
       ({ files } = await ask("/state"));
-      table = null;
-      change({ data: brought }, { reads: true });
+      await choose(brought);
       listFiles();
     } catch (error) { await look(); trouble(error); }
     byId("upload").value = "";
@@ -111,7 +121,9 @@
       table = found;
       const missing = found.columns.reduce((sum, column) => sum + column.missing, 0) / Math.max(1, found.rows * found.columns.length);
       clear(byId("table-facts"), make("div", { class: "tiles" }, ...[["rows", found.rows.toLocaleString("en")], ["columns", found.columns.length], ["missing", percent(missing)],
-        ["complete columns", found.columns.filter(column => !column.missing).length]].map(([label, value]) => make("div", { class: "tile" }, make("span", {}, label), make("b", {}, String(value))))));
+        ["complete columns", found.columns.filter(column => !column.missing).length]].map(([label, value]) => make("div", { class: "tile" }, make("span", {}, label), make("b", {}, String(value))))),
+      make("div", { class: "wide", tabindex: 0 }, make("table", { id: "first-rows" }, make("caption", {}, "The first rows"), make("thead", {}, make("tr", {}, ...found.columns.map(column => make("th", { class: "label", scope: "col" }, name(column.name))))),
+        make("tbody", {}, ...found.first.map(row => make("tr", {}, ...row.map(cell => make("td", { class: "label" }, cell ? name(cell) : make("span", { class: "soft" }, "–")))))))));
       trouble(null);
     } catch (error) {
       table = null;
@@ -528,7 +540,7 @@
   function wire() {
     addEventListener("hashchange", go);
     document.querySelectorAll("[data-go]").forEach(button => button.addEventListener("click", () => { location.hash = button.dataset.go; }));
-    byId("file").addEventListener("change", event => { table = null; change({ data: event.target.value }, { reads: true }); });
+    byId("file").addEventListener("change", event => choose(event.target.value).catch(trouble));
     byId("upload").addEventListener("change", event => upload(event.target.files[0]));
     const hasFiles = event => step() === "table" && event.dataTransfer?.types.includes("Files");
     addEventListener("dragover", event => { if (hasFiles(event)) { event.preventDefault(); byId("drop").classList.add("over"); } });
@@ -581,7 +593,7 @@
     ({ project, version, files, methods, runs, job } = await ask("/state").then(state => { byId("folder").textContent = state.folder; return state; }));
     kept = JSON.stringify(project);
     listFiles();
-    for (const id of ["delimiter", "encoding", "decimal"]) byId(id).value = project[id];
+    showReading(false);
     byId("text").value = project.graph;
     drawLearn();
     wire();
