@@ -97,6 +97,10 @@ def test_of_a_run_only_its_results_are_given(folder: Path) -> None:
         assert finish(server)["status"] == "done"
         assert answer(server, "/run/1/learned.json")[0] == 200
         assert answer(server, "/run/1/network.svg")[1].startswith("<svg")
+        path = folder / "lacunet-studio" / "runs" / "1"
+        assert (path / "network.pdf").read_bytes().startswith(b"%PDF")
+        methods = lc.read_result(path / "learned.json").methods_text()
+        assert answer(server, "/run/1/methods.txt") == (200, methods + "\n")
         for file in ("run.json", "../project.json", "..%2F..%2Fproject.json", "x"):
             assert answer(server, f"/run/1/{file}")[0] in (400, 404)
 
@@ -410,12 +414,14 @@ def test_how_a_text_file_is_written_is_proposed(
 
 def test_numbers_are_cut_and_codes_far_from_them_offered(tmp_path: Path) -> None:
     ages = [*range(18, 60), 99, 999]
-    rows = [f"{age},{age % 20},{age % 5},{-9 if age == 20 else age * 100}" for age in ages * 3]
-    (tmp_path / "rows.csv").write_text("\n".join(["Age,Cigs,Score,Income", *rows]))
+    rows = [f"{age};{age % 20};{age % 5};{-9 if age == 20 else age * 100};2,{age}" for age in ages]
+    (tmp_path / "rows.csv").write_text("\n".join(["Age;Cigs;Score;Income;Height", *rows * 3]))
     with served(tmp_path) as server:
-        _, found = answer(server, "/look", {"project": {"data": "rows.csv"}})
+        reading = {"data": "rows.csv", "delimiter": ";", "decimal": ","}
+        _, found = answer(server, "/look", {"project": reading})
     told = {column["name"]: (column["proposal"], column["codes"]) for column in found["columns"]}
     assert told["Age"] == ("bins", ["999"])
     assert told["Cigs"] == ("bins", [])
     assert told["Score"] == ("states", [])
     assert told["Income"] == ("bins", ["-9"])
+    assert told["Height"] == ("bins", [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from lacunet.building.bins import BinsError, asked_bins, cuts_found
@@ -25,6 +26,11 @@ class ReadColumns:
     rows: int
     seen: dict[str, Seen]
     first: tuple[tuple[str, ...], ...] = ()  # cells of the first rows, as they are written
+    decimal: str = "."
+
+    def numbers(self, name: str) -> dict[str, Decimal | None]:
+        """The number that each value of a column is, None where it is not one."""
+        return {cell: number_of(cell.replace(self.decimal, ".")) for cell in self.seen[name].cells}
 
     def states(self, name: str) -> tuple[str, ...]:
         """The states of a column as it is, none where it does not say them."""
@@ -50,7 +56,9 @@ def read_columns(data: Data) -> ReadColumns:
             rows += piece.rows
             for name in source.columns:
                 seen[name].add(piece.columns[name])
-    return ReadColumns(rows, {name: own.completed() for name, own in seen.items()}, tuple(first))
+    return ReadColumns(
+        rows, {name: own.completed() for name, own in seen.items()}, tuple(first), data.decimal
+    )
 
 
 def columns_as_data(table: ReadColumns) -> dict[str, Any]:
@@ -61,7 +69,7 @@ def columns_as_data(table: ReadColumns) -> dict[str, Any]:
 
 def _column(table: ReadColumns, name: str) -> dict[str, Any]:
     seen = table.seen[name]
-    proposal, why = _proposal(name, seen)
+    proposal, why = _proposal(table, name)
     return {
         "name": name,
         "key": quoted(name),
@@ -81,7 +89,7 @@ def _codes(table: ReadColumns, name: str) -> list[str]:
     states = table.states(name)
     if 0 < len(states) <= MANY_NUMBERS:
         return suspicious(states)
-    number_of_cell = {cell: number_of(cell) for cell in table.seen[name].cells}
+    number_of_cell = table.numbers(name)
     odd = suspicious([*number_of_cell])
     usual = [number for cell, number in number_of_cell.items() if number and cell not in odd]
     return [
@@ -91,15 +99,15 @@ def _codes(table: ReadColumns, name: str) -> list[str]:
     ]
 
 
-def _proposal(name: str, seen: Seen) -> tuple[str, str]:
+def _proposal(table: ReadColumns, name: str) -> tuple[str, str]:
     """What to make of a column: "states" as they are, "bins", or "leave" it; and why."""
+    seen, numbers = table.seen[name], [*table.numbers(name).values()]
     try:
         number = len(states_of(name, seen))
-        if number <= MANY_NUMBERS or None in map(number_of, seen.cells):
+        if number <= MANY_NUMBERS or None in numbers:
             return "states", ""
         return "bins", f"{number} different numbers"
     except StatesError as error:
-        numbers = [number_of(cell) for cell in seen.cells]
         is_cut = len(numbers) > 1 and None not in numbers
         if len(numbers) == seen.rows:  # each once: measured, or an identifier
             is_cut = is_cut and any(number is not None and number % 1 for number in numbers)

@@ -205,6 +205,8 @@ def python_text(project: Project, folder: str) -> str:
     if graph := missingness_of(project):
         learning["missingness"] = graph
     learning |= {"prior": project.prior} if project.prior != "" else {}
+    report: dict[str, Any] = {"missingness": graph} if graph else {}
+    report |= {"level": project.level} if project.level else {}
     learning |= {"rng": project.seed, "intervals": bool(project.level)}
     lines = [
         "import lacunet as lc",
@@ -213,7 +215,8 @@ def python_text(project: Project, folder: str) -> str:
         _call("network = lc.Network.from_data", [_Name("data"), sketch.edges_text], building),
         _call("result = lc.learn", [_Name("network"), _Name("data")], learning),
         "print(result)",
-        _call("lc.write_network", [_Name("result.network"), f"{folder}/learned.json"], {}),
+        _call("result.write", [f"{folder}/learned.json"], {}),
+        _call("result.report", [f"{folder}/page.html", _Name("data")], report),
     ]
     targets, evidence, do = question(project.asked, sketch.variables)
     if targets:

@@ -90,8 +90,8 @@ LEARN = """
 
 ASK = """
 <p class="soft" id="ask-words"></p>
-<div id="answers" role="status" tabindex="0" aria-label="answers"></div>
-<iframe id="asked-page" title="the page of the result"></iframe>
+<div id="asking"><div id="answers" role="status" tabindex="0" aria-label="answers"></div>
+<iframe id="asked-page" title="the page of the result"></iframe></div>
 """
 
 CODE = """
@@ -104,6 +104,8 @@ the studio.</p>
 <h3>Python</h3><pre id="python" tabindex="0"></pre>
 <div class="bar"><button type="button" data-copy="python">copy</button>
 <button type="button" data-keep="python" data-file="studio.py">save studio.py</button></div>
+<div id="methods-part" hidden><h3>For the methods section</h3><p id="methods"></p>
+<div class="bar"><button type="button" data-copy="methods">copy</button></div></div>
 <h3>Files</h3><div id="files"></div>
 """
 

@@ -25,7 +25,8 @@ from lacunet.output import replacing
 
 KEPT_LINES = 40
 PATIENCE = 5.0  # seconds to tidy up in, before a command is killed
-FILES = ("page.html", "learned.json", "network.json", "graph.txt", "network.svg", "output.txt")
+TEXTS = ("learned.json", "network.json", "graph.txt", "methods.txt", "output.txt")
+FILES = ("page.html", *TEXTS, "network.svg", "network.pdf")
 After = Callable[[Path], None]
 
 

@@ -61,7 +61,8 @@ MOST_UPLOADED, PIECE = 2**28, 2**20  # bytes of a table that the browser brings,
 MOST_ANSWERS = 12  # to one question
 USUAL_LEVEL = 0.95  # of intervals, where none is said
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
-KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN, ".svg": "image/svg+xml"}
+KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN}
+KIND_OF |= {".svg": "image/svg+xml", ".pdf": "application/pdf"}
 
 
 class RefusedError(LacunetError):
@@ -257,11 +258,15 @@ def _as_data(answer: Answer) -> dict[str, Any]:
 
 
 def _keep_graph(graph: str, folder: Path) -> None:
-    """Put the figure of a learned network into its folder, and its mechanisms as text."""
-    network = read_network(folder / "learned.json")
-    network_figure(network, missingness=graph or None).write(folder / "network.svg")
+    """Put the figure of what was learned into its folder, its mechanisms and methods as text."""
+    found = read_learned(folder / "learned.json")
+    network = found.network if isinstance(found, Result) else found
+    for name in ("network.svg", "network.pdf"):
+        network_figure(found, missingness=graph or None).write(folder / name)
     if graph:
         MissingnessGraph.parse(graph, network).write(folder / "graph.txt")
+    if isinstance(found, Result):
+        (folder / "methods.txt").write_text(found.methods_text() + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -522,6 +522,8 @@
   }
 
   // ---- 6 code
+  const FILES = { "page.html": "the page of the result: answers questions in any browser, without lacunet", "learned.json": "all that was learned, intervals included: lacunet.read_result, lacunet query",
+    "network.json": "variables, states and arrows before learning", "graph.txt": "the mechanisms as text", "methods.txt": "the paragraph above", "network.svg": "the network as a figure", "network.pdf": "the same for a paper", "output.txt": "what the command printed" };
   async function showCode() {
     try {
       await keep();
@@ -533,7 +535,9 @@
       say("code-error", error.message);
     }
     const run = runs.find(own => own.number === project.run);
-    clear(byId("files"), ...(run ? run.files.map(file => make("p", {}, make("a", { href: runFile(run.number, file), download: file }, file))) : [make("p", { class: "soft" }, "no result yet")]));
+    clear(byId("files"), ...(run ? run.files.map(file => make("p", { class: "rule" }, make("a", { href: runFile(run.number, file), download: file }, file), make("span", { class: "soft" }, ` ${FILES[file]}`))) : [make("p", { class: "soft" }, "No result yet: learn first.")]));
+    byId("methods-part").hidden = !run?.files.includes("methods.txt");
+    if (!byId("methods-part").hidden) byId("methods").textContent = await (await fetch(runFile(run.number, "methods.txt"))).text();
   }
 
   // ---- wiring
