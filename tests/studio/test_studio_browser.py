@@ -307,6 +307,10 @@ def test_what_is_drawn_can_be_taken_back_by_pointer_and_keyboard(
         assert verdicts(page) == statuses
         draw(page, "#edges button:has-text('↔')")  # its chip
         assert text() == ["R[Y]", "X -> Y", "Z"]
+        draw(page, "#edges .turn")
+        assert text() == ["R[Y]", "Y -> X", "Z"]
+        draw(page, "#edges .turn")
+        assert text() == ["R[Y]", "X -> Y", "Z"]
         line = page.locator(".grip").first.bounding_box()
         page.evaluate("delete document.documentElement.dataset.drawn")
         page.mouse.click(line["x"] + line["width"] / 2, line["y"] + line["height"] / 2)

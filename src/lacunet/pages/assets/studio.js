@@ -78,7 +78,7 @@
   function describe() {
     drawStrangers();
     const used = sketch.variables.length, learned = runs.find(run => run.number === project.run);
-    const words = { table: project.data, states: used ? `${used} variables` : "", graph: sketch.category || "",
+    const words = { table: project.data.split("/").at(-1), states: used ? `${used} variables` : "", graph: sketch.category || "",
       learn: learned ? `run ${learned.number}` : "", ask: "", code: "" };
     for (const key of STEPS) byId(`to-${key}`).querySelector("span").textContent = words[key];
   }
@@ -300,8 +300,10 @@
       : sketch.variables.length ? "Drag from one card to another, or click one and then the other. R says that a variable may be missing; draw arrows to R[X] from what decides whether X is recorded. Click an arrow to remove it." : "";
     byId("remove").hidden = from === null;
     byId("remove").textContent = from === null ? "" : `remove ${title(from)}`;
-    clear(byId("edges"), ...sketch.edges.map(edge => make("button", { type: "button", title: "remove", on: { click: () => edit(() => ({ edges: sketch.edges.filter(own => own !== edge) })) } },
-      name(title(edge[0])), edge[1] === "->" ? " → " : " ↔ ", name(title(edge[2])), " ×")));
+    const canTurn = edge => edge[1] === "->" && !edge[2].startsWith("R[");
+    clear(byId("edges"), ...sketch.edges.map(edge => make("span", {}, make("button", { type: "button", title: "remove", on: { click: () => edit(() => ({ edges: sketch.edges.filter(own => own !== edge) })) } },
+      name(title(edge[0])), edge[1] === "->" ? " → " : " ↔ ", name(title(edge[2])), " ×"), ...(canTurn(edge) ? [make("button", { type: "button", class: "turn", title: "turn round", "aria-label": `turn ${title(edge[0])} → ${title(edge[2])} round`,
+      on: { click: () => edit(() => ({ edges: sketch.edges.map(own => own === edge ? [edge[2], edge[1], edge[0]] : own) })) } }, "⇄")] : []))));
     if (!sketch.layouts) {
       clear(board, make("p", { class: "empty" }, "Choose columns as variables, add one by its name above, or type the graph: X -> Y; X -> R[Y]"));
       return;
@@ -432,7 +434,7 @@
       byId("text").value = project.graph;
       await drawGraph();
       const arrows = sketch.edges.filter(edge => !edge[0].startsWith("R[") && !edge[2].startsWith("R[") && edge[1] === "->").length;
-      clear(byId("proposed"), make("p", {}, arrows ? `The data speak for ${arrows} arrow${arrows > 1 ? "s" : ""} (${job.seconds} s). Their direction is often a guess: turn those that you know better.` : `The data speak for no arrows (${job.seconds} s).`));
+      clear(byId("proposed"), make("p", {}, arrows ? `The data speak for ${arrows} arrow${arrows > 1 ? "s" : ""} (${job.seconds} s). Their direction is often a guess: turn those that you know better round with ⇄ below the drawing.` : `The data speak for no arrows (${job.seconds} s).`));
     }
     if (job.status === "done" && job.kind === "explain") await drawPlan();
     drawRuns();
