@@ -89,7 +89,7 @@ class LearnedStructure:
     ``cpdag`` is what they tell together with what was said beforehand. ``score`` is the observed
     data's BIC (or BDeu, for complete data, if that was asked for; with missing values a family
     costs by the rows that show it), ``trace`` how it came about.
-    ``strengths`` says of each arc in how many bootstrap replicates it was found. ``missingness``
+    ``strengths`` has the probability of each arc, from bootstrap replicates. ``missingness``
     is the graph of mechanisms, None where nothing is missing or it was assumed completely at
     random. ``ended`` is "converged", "round limit", "closed form", "time limit", "memory limit"
     or "interrupted".
