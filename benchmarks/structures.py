@@ -32,15 +32,11 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import catalogue, example
-from lacunet.memory import memory_budget
 from lacunet.model.network import Network
 from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import sample
 from lacunet.structure.cpdag import compare_structures, extension, to_cpdag
-from lacunet.structure.judge import Judge
 from lacunet.structure.learn import learn_structure
-from lacunet.structure.mechanisms import mechanisms_of
-from lacunet.structure.parents import MOST_CELLS
 from lacunet.wording import text_table
 
 SHARE = 0.6  # of the variables
@@ -150,6 +146,11 @@ def _run_of(who: str, truth: Network, whole: EncodedTable, table: EncodedTable) 
 
 def _exact(truth: Network, table: EncodedTable, arcs: Arcs) -> float | None:
     """What the judge says of a structure, None where it has too many cells."""
+    from lacunet.memory import memory_budget  # not at the top: another version may lack them
+    from lacunet.structure.judge import Judge
+    from lacunet.structure.mechanisms import mechanisms_of
+    from lacunet.structure.parents import MOST_CELLS
+
     place = {name: at for at, name in enumerate(truth.variables)}
     dag = tuple(frozenset(place[x] for x, z in arcs if z == y) for y in truth.variables)
     sizes = [prod(truth.cardinality(truth.variables[x]) for x in own) for own in dag]
