@@ -73,7 +73,7 @@ def predict(
     unsupported
         What to do where predictions rest on CPT rows without data.
     missing
-        Said of the data, as in `lacunet.Data`.
+        How the data are read, as in `lacunet.Data`.
     memory
         The bytes that exact inference may take.
 

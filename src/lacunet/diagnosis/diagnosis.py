@@ -124,7 +124,7 @@ def diagnose(
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
     weight, counts, strata, cluster, missing
-        Said of the data, as in `lacunet.Data`; weights count in the tests.
+        How the data are read, as in `lacunet.Data`; weights count in the tests.
     rng
         For tests that compare with random tables.
     memory

@@ -115,7 +115,7 @@ def sensitivity(
     deltas
         The tilts to look at; 0, where hidden values are like shown ones, is added.
     weight, counts, strata, cluster, missing
-        Said of the data, as in `lacunet.Data`; intervals are by its clusters or replicate
+        How the data are read, as in `lacunet.Data`; intervals are by its clusters or replicate
         weights.
     groups
         How many groups of rows the jackknife leaves out in turn, where there are no clusters.

@@ -67,7 +67,7 @@ def count(
         As `lacunet.learn` takes them.
     method
         The method, or its name. For "listwise" and "direct-mcar" the tables of the families are
-        counted; for every other method the distinct rows, which may tell of single rows.
+        counted; for every other method the distinct rows, which may reveal single rows.
     part
         What to call this part of the data. Statistics that hold a part twice are refused when
         they are added; a file is known by its name and contents, a dataframe only if it has a

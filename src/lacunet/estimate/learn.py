@@ -104,7 +104,7 @@ def learn(
         The source of randomness, or a seed, for methods that use any.
     memory
         The budget in bytes; by default half of the memory there is. Rows that take more than a
-        fourth of it are not held: they are read when they are counted.
+        quarter of it are not held: they are read when they are counted.
     scratch
         The folder for temporary files of rows that do not fit in memory; by default the system's.
     jobs

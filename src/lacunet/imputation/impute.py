@@ -66,7 +66,7 @@ def impute(
     unsupported
         What to do where completions rest on CPT rows without data.
     missing
-        Said of the data, as in `lacunet.Data`; a latent variable becomes a new column.
+        How the data are read, as in `lacunet.Data`; a latent variable becomes a new column.
     memory
         The bytes that exact inference may take.
 

@@ -55,7 +55,7 @@ def log_likelihood(
     data
         Whatever `lacunet.learn` takes; cells may be missing.
     weight, counts, missing
-        Said of the data, as in `lacunet.Data`.
+        How the data are read, as in `lacunet.Data`.
     memory
         The bytes that reading the rows and summing over what they do not show may take; by
         default half of the memory there is.

@@ -313,12 +313,12 @@ def learn_missingness(
     data
         A path, a dataframe of any library, `lacunet.Data`, or an encoded table.
     weight, counts, missing
-        Said of the data, as in `lacunet.Data`.
+        How the data are read, as in `lacunet.Data`.
     given
         Edges that are known; they stay whatever the data say. Its hidden causes are not used.
     memory
         The budget in bytes; by default half of the memory there is. Of rows that take more than a
-        fourth of it, some hundred thousand are looked at, from all over.
+        quarter of it, some hundred thousand are looked at, from all over.
     deadline
         When to give up, by `lacunet.deadline.OutOfTimeError`.
 

@@ -24,7 +24,7 @@ def gathered_rows(
         If any, the rows are divided into so many groups (or the clusters of a survey), and a last
         column says in which of the folds a row is; weights are scaled to the effective size.
     memory
-        The bytes that reading may take; half of what there is by default.
+        The budget in bytes; half of the machine's memory by default.
 
     Raises
     ------

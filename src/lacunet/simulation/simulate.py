@@ -194,7 +194,7 @@ def simulate(
 def hide(
     frame: Any, network: AnyNetwork, missing: Missing | MissingnessGraph, rng: Seed = None
 ) -> Any:
-    """Hide values of one's own complete rows.
+    """Hide values of your own complete rows.
 
     Parameters
     ----------

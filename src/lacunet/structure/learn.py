@@ -209,8 +209,8 @@ def learn_structure(
     prior
         The concentration of the Dirichlet prior of the CPTs, or "learn".
     weight, counts, missing, codes, not_asked
-        Said of the data, as in `lacunet.Data`. What a rule of ``not_asked`` looks at is required
-        as a parent.
+        How the data are read, as in `lacunet.Data`. What a rule of ``not_asked`` looks at is
+        required as a parent.
     memory
         The budget in bytes; half of the machine's memory by default.
     progress

@@ -73,10 +73,10 @@ def worst_case(
     target, given
         The variables left and right of the bar.
     weight, counts, strata, cluster, missing
-        Said of the data, as in `lacunet.Data`; standard errors are those of its clusters
+        How the data are read, as in `lacunet.Data`; standard errors are those of its clusters
         or replicate weights.
     memory
-        The bytes that reading may take; half of what there is by default.
+        The budget in bytes; half of the machine's memory by default.
 
     Examples
     --------
