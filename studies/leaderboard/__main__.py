@@ -25,7 +25,7 @@ def main() -> None:
     )
     parser.add_argument("--entries", nargs="*", default=entry_names(), choices=entry_names())
     parser.add_argument(
-        "--limit", type=int, default=60, help="processor seconds for one learner on one case"
+        "--limit", type=int, default=10, help="processor seconds for one learner on one case"
     )
     parser.add_argument("--seconds", type=float, default=600.0, help="begin nothing after this")
     options = parser.parse_args()

@@ -28,7 +28,7 @@ hidden, and every learner on the same rows. The prior is one pseudo-count per ce
 learner below finished; *rank* is the mean place among them by KL (1 is closest; equals share a
 place). *Seconds* are processor time, the median, with intervals where a learner has them.
 *Coverage* is the share of CPT entries whose 95% interval contains the truth, entries of 0 and 1
-left out. *n* is the number of cases that a learner finished within its limit of processor time,
+left out. *n* is the number of cases that a learner finished within 10 s of processor time,
 of all that it was given.
 """
 ADDING = """
@@ -44,7 +44,7 @@ This is `uniform.py`, whole:
 
 <!-- not run: takes minutes to hours; goes on where it stopped -->
 ```console
-$ python -m studies.leaderboard run studies/leaderboard/results.csv --rows 500 --seconds 600
+$ python -m studies.leaderboard run studies/leaderboard/results.csv --most-cells 200
 $ python -m studies.leaderboard page studies/leaderboard/results.csv
 ```
 """
