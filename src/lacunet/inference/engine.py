@@ -5,7 +5,7 @@ What does the work is imported where it begins: who needs no expectation does no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -107,10 +107,10 @@ class SelectedEngine(Engine):
         found = super().expect(cells, parts, deadline, messages)
         lost = self.unrecorded.expect(cells, None, deadline)
         share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
-        return Expectation(
-            found.counts + self.rows * share / (1 - share) * lost.counts,
-            found.log_likelihoods - self.rows * np.log1p(-share),
-            found.messages,
+        return replace(
+            found,
+            counts=found.counts + self.rows * share / (1 - share) * lost.counts,
+            log_likelihoods=found.log_likelihoods - self.rows * np.log1p(-share),
         )
 
     def log_likelihoods(
