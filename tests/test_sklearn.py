@@ -244,3 +244,73 @@ def test_a_weight_counts_as_so_many_rows(method: str) -> None:
         model.fit(many, more).predict_proba(X),
         rtol=1e-6,
     )
+
+
+CODES: dict[str, dict[Any, Any]] = {
+    "Smoked": {1: "no", 2: "yes", 7: None, 9: None},
+    "Age": {"40+": ["40-49", "50+"]},
+}
+RULES = {"Now": "Smoked=no"}
+
+
+def survey(rows: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    """Answers with codes, sets and a question that was not asked of all; and who is ill."""
+    rng = np.random.default_rng(22)
+    smoked = rng.choice([1, 2, 7, 9], rows, p=[0.5, 0.4, 0.05, 0.05])
+    now = np.where(smoked == 2, rng.choice([1.0, 2.0, np.nan], rows), np.nan)
+    ages = rng.choice(["0-39", "40-49", "50+", "40+"], rows)
+    ill = np.where(rng.random(rows) < np.where(now == 1, 0.8, 0.2), "ill", "well")
+    return pd.DataFrame({"Smoked": smoked, "Now": now, "Age": ages}), ill
+
+
+@pytest.mark.parametrize("edges", [None, "tan", "learn", "class -> Now, Age; Smoked -> Now"])
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_codes_sets_and_rules_are_those_of_learn_and_predict(edges: str | None) -> None:
+    rows, ill = survey()
+    model = BayesianNetworkClassifier(
+        edges, codes=CODES, not_asked=RULES, method="em", calibrate=False
+    ).fit(rows, ill)
+    network = model.network_
+    assert network.not_asked_of["Now"].when == RULES["Now"]
+    whole = rows.assign(**{"class": ill})
+    learned = lc.learn(network.with_tables(None), whole, "em", prior=2).network
+    for name in network.variables:
+        found, expected = network.cpt(name).table, learned.cpt(name).table
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    columns = [name for name in network.variables if name != "class"]
+    expected = lc.predict(network, rows[columns], "class").to_numpy()
+    np.testing.assert_allclose(model.predict_proba(rows), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("edges", [None, "learn"])
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_the_imputer_never_breaks_a_rule(edges: str | None) -> None:
+    rows, _ = survey()
+    found = BayesianNetworkImputer(edges, codes=CODES, not_asked=RULES).fit_transform(rows)
+    smoked, now, age = found.T
+    assert set(smoked) == {1, 2}
+    assert ((now == "not_asked") == (smoked == 1)).all()
+    assert "40+" not in age
+
+
+def test_what_contradicts_a_rule_is_refused_with_its_row() -> None:
+    rows, ill = survey()
+    rows.loc[int(np.argmax(rows["Smoked"] == 1)), "Now"] = 1.0
+    model = BayesianNetworkClassifier(codes=CODES, not_asked=RULES)
+    with pytest.raises(lc.LacunetError, match="contradicts its rule in 1 row"):
+        model.fit(rows, ill)
+    with pytest.raises(lc.LacunetError, match=r"codes=\{\.\.\.\} names \['Sex'\]"):
+        BayesianNetworkClassifier(codes={"Sex": {9: None}}).fit(rows, ill)
+
+
+def test_weights_of_learned_edges_count_rows() -> None:
+    rng = np.random.default_rng(1)
+    cause = rng.choice(["a", "b", "c"], 80)
+    rows = pd.DataFrame({"Cause": cause, "Other": rng.choice(["u", "v"], 80)})
+    ill = np.where(rng.random(80) < np.where(cause == "a", 0.65, 0.35), "ill", "well")
+    times = rng.integers(1, 6, len(rows))
+    many = rows.loc[rows.index.repeat(times)].reset_index(drop=True)
+    one = BayesianNetworkClassifier("learn").fit(rows, ill, sample_weight=times)
+    two = BayesianNetworkClassifier("learn").fit(many, np.repeat(ill, times))
+    assert one.network_.edges == two.network_.edges
+    assert one.network_.edges

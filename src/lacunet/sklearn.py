@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,12 +24,16 @@ from numpy.typing import NDArray
 from lacunet.building.edges import edges_of
 from lacunet.completion.posteriors import row_posteriors
 from lacunet.completion.rows import most_probable
+from lacunet.data.batches import contradiction
+from lacunet.data.skips import skips_of
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.learn import learn
+from lacunet.model.dictionary import Meaning, parsed_rule, sets_among, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
+from lacunet.model.spelling import spelled
 from lacunet.statistics.rows import distinct_rows
 
 try:
@@ -77,6 +81,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         As for `lacunet.learn`.
     bins
         The number of intervals for columns of numbers with more than ten different values.
+    codes, not_asked
+        What values of columns mean, and when a question was not asked, as in
+        `lacunet.Network.from_data`: ``codes={"Smokes": {9: None, 1: "no"}}``.
     calibrate
         Make up for over-confidence: log-probabilities are stretched and shifted so that they fit
         rows that the network was not learned from (five folds). Without it `predict_proba` gives
@@ -102,6 +109,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         prior: Any = 2.0,
         bins: int = 5,
         calibrate: bool = True,
+        codes: Any = None,
+        not_asked: Any = None,
     ) -> None:
         self.edges = edges
         self.target = target
@@ -109,6 +118,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.prior = prior
         self.bins = bins
         self.calibrate = calibrate
+        self.codes = codes
+        self.not_asked = not_asked
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianNetworkClassifier:  # noqa: N803
         """Learn the network from rows and their classes; a weight counts as so many rows."""
@@ -123,14 +134,12 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             raise LacunetError(
                 f"the class and a column are both called {self.target!r}.", "rename target=..."
             )
-        self.coders_ = {
-            name: Coder.of(cells, weights, self.bins) for name, cells in columns.items()
-        }
+        self.coders_ = _coders(self, columns, weights)
         classes = Coder(tuple(self.classes_.tolist()), None, ())
         coders = {**self.coders_, self.target: classes}
-        table = _table(coders, {**columns, self.target: y}, weights)
-        parents_of = self._parents(table, coders)
-        bare = _network(coders, parents_of)
+        asked = _network(coders, {})
+        table = _table(asked, coders, {**columns, self.target: y}, weights, is_strict=True)
+        bare = _network(coders, self._parents(table.without_sets(), coders))
         self.network_ = _fitted(self, bare, table)
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
         counts = np.bincount(codes, weights, minlength=len(self.classes_))
@@ -141,11 +150,12 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def _parents(self, table: EncodedTable, coders: Mapping[str, Coder]) -> dict[str, list[str]]:
         """The parents of each variable, as the edges say."""
         columns = [name for name in coders if name != self.target]
+        ruled = _parents_of_rules(coders)
         if self.edges is None:
-            return {name: [self.target] for name in columns}
+            return {name: [self.target, *ruled.get(name, ())] for name in columns}
         if isinstance(self.edges, str) and self.edges == "tan":
-            tree = _tree(table, columns, given=self.target)
-            return {name: [self.target, *tree.get(name, ())] for name in columns}
+            tree = _tree(table, [name for name in columns if name not in ruled], self.target)
+            return {name: [self.target, *(tree | ruled).get(name, ())] for name in columns}
         if isinstance(self.edges, str) and self.edges == "learn":
             return _learned_parents(table, _network(coders, {}))
         edges = edges_of(self.edges)
@@ -221,7 +231,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         nothing = {self.target: np.full(len(next(iter(columns.values()))), None, dtype=object)}
         coders = {**self.coders_, self.target: Coder(tuple(self.classes_.tolist()), None, ())}
         used = {name: coders[name] for name in self.network_.variables}
-        table = _table(used, {**columns, **nothing}, None)
+        table = _table(self.network_, used, {**columns, **nothing}, None)
         logs = _log_posteriors(self.network_, table, self.target)
         return _stretched(logs, self.slope_, self.offsets_)
 
@@ -245,6 +255,10 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     bins
         The number of intervals for columns of numbers with more than ten different values; a
         missing cell gets the mean of the numbers that were seen in its interval.
+    codes, not_asked
+        What values of columns mean, and when a question was not asked, as in
+        `lacunet.Network.from_data`: ``codes={"Smokes": {9: None, 1: "no"}}``.
+        A cell that is one of several states is filled in too.
 
     Attributes
     ----------
@@ -253,26 +267,35 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     """
 
     def __init__(
-        self, edges: Edges = None, *, method: Any = "auto", prior: Any = 2.0, bins: int = 5
+        self,
+        edges: Edges = None,
+        *,
+        method: Any = "auto",
+        prior: Any = 2.0,
+        bins: int = 5,
+        codes: Any = None,
+        not_asked: Any = None,
     ) -> None:
         self.edges = edges
         self.method = method
         self.prior = prior
         self.bins = bins
+        self.codes = codes
+        self.not_asked = not_asked
 
     def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
         """Learn the network from the rows; a weight counts as so many rows."""
         X = validate_data(self, _plain(X), dtype=None, ensure_all_finite="allow-nan")  # noqa: N806
         weights, X, _ = _weighted(self, sample_weight, X, None)  # noqa: N806
         columns = _columns(self, X)
-        self.coders_ = {
-            name: Coder.of(cells, weights, self.bins) for name, cells in columns.items()
-        }
-        table = _table(self.coders_, columns, weights)
+        self.coders_ = _coders(self, columns, weights)
+        asked = _network(self.coders_, {})
+        table = _table(asked, self.coders_, columns, weights, is_strict=True)
+        ruled, plain = _parents_of_rules(self.coders_), table.without_sets()
         if self.edges is None:
-            parents_of = _tree(table, list(self.coders_))
+            parents_of = _tree(plain, [v for v in self.coders_ if v not in ruled]) | ruled
         elif isinstance(self.edges, str) and self.edges == "learn":
-            parents_of = _learned_parents(table, _network(self.coders_, {}))
+            parents_of = _learned_parents(plain, asked)
         else:
             edges = edges_of(self.edges)
             _refuse_strangers(edges.variables, self.coders_)
@@ -287,10 +310,11 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             self, _plain(X), dtype=None, ensure_all_finite="allow-nan", reset=False
         )
         columns = _columns(self, X)
-        completed = most_probable(self.network_, _table(self.coders_, columns, None))
-        whole: NDArray[Any] = X.copy()
+        table = _table(self.network_, self.coders_, columns, None)
+        completed = most_probable(self.network_, table)
+        whole: NDArray[Any] = X.copy() if not self.not_asked else X.astype(object)
         for place, (name, cells) in enumerate(columns.items()):
-            hidden = _is_missing(cells)
+            hidden = self.coders_[name].is_hidden(cells)
             values = self.coders_[name].filling
             if hidden.any() and len(values):
                 whole[hidden, place] = values[completed.columns[name][hidden]]
@@ -305,18 +329,40 @@ class Coder:
     """How the cells of a column become codes: by their values, or by the interval they are in.
 
     ``means`` are those of the numbers seen in each interval. A column without any value has one
-    state, which never occurs.
+    state, which never occurs. ``meanings`` are those of codes, by their spelling, ``written`` the
+    codes that labels were seen as; ``rule`` says when the question was not asked.
     """
 
     values: tuple[Any, ...]
     cuts: tuple[float, ...] | None
     means: tuple[float, ...]
+    meanings: Mapping[str, Meaning] = field(default_factory=dict)
+    rule: tuple[str, str] | None = None
+    written: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cells: NDArray[Any], weights: FloatArray, bins: int) -> Coder:
+    def of(
+        cls,
+        cells: NDArray[Any],
+        weights: FloatArray,
+        bins: int,
+        meanings: Mapping[str, Meaning],
+        rule: tuple[str, str] | None,
+    ) -> Coder:
         """The coder of a column."""
-        is_shown = ~_is_missing(cells)
-        shown, weights = cells[is_shown], weights[is_shown]
+        meant = _meant(cells, meanings)
+        found = cls._of_values(*_shown(meant, weights), bins)
+        written = {
+            own: cell
+            for own, cell in zip(meant.tolist(), cells.tolist(), strict=True)
+            if isinstance(own, str) and own != cell
+        }
+        labels = [own for own in meanings.values() if isinstance(own, str)]
+        values = tuple(dict.fromkeys([*found.values, *labels]))
+        return replace(found, values=values, meanings=meanings, rule=rule, written=written)
+
+    @classmethod
+    def _of_values(cls, shown: NDArray[Any], weights: FloatArray, bins: int) -> Coder:
         try:
             values = set(shown.tolist())
         except TypeError:
@@ -333,35 +379,110 @@ class Coder:
     @property
     def states(self) -> tuple[str, ...]:
         """The names of the states; values that are spelled alike are told apart."""
+        skip = () if self.rule is None else (self.rule[1],)
         if self.cuts is not None:
-            return labels_of(self.cuts)
-        spelled = [str(value) for value in self.values]
+            return (*labels_of(self.cuts), *skip)
+        texts = [str(value) for value in self.values]
         texts = [
-            text if text and spelled.count(text) == 1 else repr(value)
-            for value, text in zip(self.values, spelled, strict=True)
+            text if text and texts.count(text) == 1 else repr(value)
+            for value, text in zip(self.values, texts, strict=True)
         ]
-        return tuple(texts) or ("no value",)
+        return (*(texts or ["no value"]), *skip)
+
+    @property
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """The sets of several states that codes mean."""
+        return sets_among(self.states, self.meanings.values())
 
     @property
     def filling(self) -> NDArray[Any]:
         """The value that stands for each state: one that was seen, or a mean."""
-        return np.array(self.means if self.cuts is not None else self.values, dtype=object)
+        values = self.means
+        if self.cuts is None:
+            values = tuple(self.written.get(value, value) for value in self.values)
+        skip = () if self.rule is None else (self.rule[1],)
+        return np.array([*values, *skip] if values else [], dtype=object)
+
+    def is_hidden(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which cells do not show one state."""
+        meant = _meant(cells, self.meanings)
+        return _is_missing(meant) | _is_set(meant)
 
     def codes(self, cells: NDArray[Any]) -> NDArray[Any]:
         """The code of each cell; a value that was never seen counts as missing."""
-        missing = len(self.states)
-        kind = code_type(missing)
+        missing, sets = len(self.states), self.sets
+        kind, cells = code_type(missing, len(sets)), _meant(cells, self.meanings)
         if self.cuts is not None:
             numbers = np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
             code = np.searchsorted(self.cuts[1:-1], numbers, side="right")
             return np.where(np.isnan(numbers), missing, code).astype(kind)
         code_of = {value: at for at, value in enumerate(self.values)}
+        code_of |= {
+            own: missing + 1 + sets.index(tuple(self.states.index(state) for state in own))
+            for own in self.meanings.values()
+            if isinstance(own, tuple)
+        }
+        if self.rule is not None:
+            code_of.setdefault(self.rule[1], missing - 1)
         hidden = _is_missing(cells)
         codes = [
             missing if gone else code_of.get(cell, missing)
             for cell, gone in zip(cells.tolist(), hidden.tolist(), strict=True)
         ]
         return np.array(codes, dtype=kind)
+
+
+def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, Coder]:
+    """The coder of each column, by what is said of its codes."""
+    codes, rules = estimator.codes or {}, estimator.not_asked or {}
+    for option, own in (("codes", codes), ("not_asked", rules)):
+        if strangers := [name for name in own if name not in columns]:
+            raise LacunetError(
+                f"{option}={{...}} names {strangers}, which are not columns.",
+                f"the columns are called {list(columns)}.",
+            )
+    return {
+        name: Coder.of(
+            cells,
+            weights,
+            estimator.bins,
+            {spelled(code): _meaning(own) for code, own in codes.get(name, {}).items()},
+            when_and_state(name, rules[name]) if name in rules else None,
+        )
+        for name, cells in columns.items()
+    }
+
+
+def _meaning(given: object) -> Meaning:
+    if isinstance(given, list | tuple | set | frozenset):
+        return tuple(sorted(str(state) for state in given))
+    return None if given is None else str(given)
+
+
+def _meant(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[Any]:
+    """The cells, with what codes mean in their place."""
+    if not meanings:
+        return cells
+    found = np.empty(len(cells), dtype=object)
+    for at, cell in enumerate(cells.tolist()):
+        found[at] = cell if _is_nothing(cell) else meanings.get(spelled(cell), cell)
+    return found
+
+
+def _is_set(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([isinstance(cell, tuple) for cell in cells.tolist()], dtype=bool)
+
+
+def _shown(cells: NDArray[Any], weights: FloatArray) -> tuple[NDArray[Any], FloatArray]:
+    is_shown = ~(_is_missing(cells) | _is_set(cells))
+    return cells[is_shown], weights[is_shown]
+
+
+def _parents_of_rules(coders: Mapping[str, Coder]) -> dict[str, list[str]]:
+    """What the rules of columns look at."""
+    states = {name: coder.states for name, coder in coders.items()}
+    rules = {name: coder.rule for name, coder in coders.items() if coder.rule is not None}
+    return {name: list(parsed_rule(when, states)[0]) for name, (when, _) in rules.items()}
 
 
 def _order(value: Hashable) -> tuple[str, Any]:
@@ -448,20 +569,39 @@ def _refuse_strangers(variables: Sequence[str], coders: Mapping[str, Coder]) -> 
 
 
 def _network(coders: Mapping[str, Coder], parents_of: Mapping[str, Sequence[str]]) -> Network:
+    """The network of these columns; without any parents, with those that rules need."""
     states = {name: coder.states for name, coder in coders.items()}
     cuts = {name: coder.cuts for name, coder in coders.items() if coder.cuts is not None}
-    return Network(states, parents_of, cuts=cuts)
+    codes = {name: coder.meanings for name, coder in coders.items() if coder.meanings}
+    rules = {name: coder.rule for name, coder in coders.items() if coder.rule is not None}
+    parents_of = parents_of or _parents_of_rules(coders)
+    return Network(states, parents_of, cuts=cuts, codes=codes, not_asked=rules)
 
 
 def _table(
-    coders: Mapping[str, Coder], columns: Columns, weights: FloatArray | None
+    network: Network,
+    coders: Mapping[str, Coder],
+    columns: Columns,
+    weights: FloatArray | None,
+    *,
+    is_strict: bool = False,
 ) -> EncodedTable:
-    """The rows as codes; a row of weight two counts as two rows."""
+    """The rows as codes; a row of weight two counts as two rows.
+
+    A cell that contradicts a rule is refused if that ``is_strict``, else read as the rule says.
+    """
     sizes = {name: len(coder.states) for name, coder in coders.items()}
+    sets = {name: coder.sets for name, coder in coders.items() if coder.sets}
     codes: Any = {name: coder.codes(columns[name]) for name, coder in coders.items()}
+    for skips in skips_of(network, sets):
+        codes[skips.name] = skips.applied(codes)
+        if is_strict and skips.first is not None:
+            place = f"row {skips.first + 1}"
+            raise contradiction(skips.name, skips.rule, skips.contradicted, place)
     if weights is None or (weights == 1).all():
-        return EncodedTable.of(sizes, codes)
-    return EncodedTable.of(sizes, codes, weights, copies=Copies(weights, weights))
+        return EncodedTable.of(sizes, codes, sets_of=sets)
+    copies = Copies(weights, weights)
+    return EncodedTable.of(sizes, codes, weights, copies=copies, sets_of=sets)
 
 
 def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:
@@ -473,11 +613,10 @@ def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:
 def _learned_parents(table: EncodedTable, bare: Network) -> dict[str, list[str]]:
     from lacunet.structure.learn import learn_structure
 
-    weight = None if table.weights is None else table.weights
     rows = to_arrow(EncodedTable.of(table.cardinality_of, table.columns), bare)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LacunetWarning)
-        found = learn_structure(rows, bare, strengths=0, weight=weight, rng=0).network
+        found = learn_structure(rows, bare, strengths=0, counts=table.weights, rng=0).network
     return {name: list(found.parents(name)) for name in found.variables}
 
 
@@ -546,14 +685,15 @@ def _weighing(table: EncodedTable, weights: FloatArray) -> EncodedTable:
     has = weights > 1e-9
     sizes, columns = table.cardinality_of, {v: own[has] for v, own in table.columns.items()}
     kept: Any = columns
-    return EncodedTable.of(sizes, kept, weights[has], copies=Copies(weights[has], weights[has]))
+    copies = Copies(weights[has], weights[has])
+    return EncodedTable.of(sizes, kept, weights[has], copies=copies, sets_of=table.sets_of)
 
 
 def _log_posteriors(network: Network, table: EncodedTable, target: str) -> FloatArray:
     """The logarithm of the probability of each class, whatever the rows show of it."""
     hidden = np.full(table.rows, table.cardinality_of[target], table.columns[target].dtype)
     columns: dict[str, Any] = {**table.columns, target: hidden}
-    rows = EncodedTable.of(table.cardinality_of, columns)
+    rows = EncodedTable.of(table.cardinality_of, columns, sets_of=table.sets_of)
     found = row_posteriors(network, rows, [target]).of_target[target]
     if np.isnan(found).any():
         raise LacunetError(
