@@ -16,9 +16,10 @@ from lacunet.model.network import Network
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.folds import FOLD, GROUPS, Folds, divided, folds_of
-from lacunet.statistics.gather import Gathering, Grouping, Needs, _solved, gather
+from lacunet.statistics.gather import Gathering, Needs, gather
 from lacunet.statistics.groups import count_folds_in_groups, folds_of_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
+from lacunet.statistics.solved import solved_samples
 from strategies import networks, tables
 
 FIFTH = folds_of(0.2, 0, seed=5)
@@ -188,11 +189,11 @@ def test_a_sample_says_what_all_its_groups_say_though_few_are_solved_anew() -> N
     mass = folds_of_groups(rows, groups, group)
     cells = count_folds_in_groups(rows, mass, group, ("A", "B"), whole=False)
     family = ("A", "B")
-    asked = Grouping(family, family, ("G",), whole=False, within=factored_mar)
+    solved = solved_samples(factored_mar, cells, folds.samples)
     few = 0
-    for found, sample in zip(_solved(asked, cells, folds), folds.samples, strict=True):
+    for found, sample in zip(solved.about(family, (2, 3)), folds.samples, strict=True):
         few += len(cells.in_folds(sample != 1)) < 100
         expected = factored_mar(cells.sampled(sample)).about(family, (2, 3))
-        for name, values in vars(found.about(family, (2, 3))).items():
+        for name, values in vars(found).items():
             np.testing.assert_allclose(values, getattr(expected, name), rtol=1e-12, atol=1e-12)
     assert few == 31

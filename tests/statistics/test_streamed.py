@@ -20,9 +20,10 @@ from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.statistics import observations, streamed
 from lacunet.statistics.folds import folds_of
-from lacunet.statistics.gather import Grouping, Needs, Solved
+from lacunet.statistics.gather import Grouping, Needs
 from lacunet.statistics.groups import GroupedCounts
 from lacunet.statistics.passes import passes
+from lacunet.statistics.solved import Solved
 
 NETWORK = Network(
     {"A": ["0", "1"], "B": ["0", "1"], "C": ["0", "1", "2"]}, {"B": ["A"], "C": ["B"]}

@@ -83,6 +83,18 @@ class Tally:
             np.add.reduceat(self.squares * multiples**2, starts),
         )
 
+    def changed(self, place: Index, parts: Tally, times: FloatArray) -> Tally:
+        """The same where parts of it, at their places, count so many times instead of once."""
+        size = len(self.weights)
+        weights = self.weights + added_up(place, parts.weights * (times - 1), size)
+        if self.rows is self.weights and ((times == 0) | (times == 1)).all():
+            return Tally(weights, weights, weights)
+        return Tally(
+            weights,
+            self.rows - added_up(place, parts.rows * (times <= 0), size),
+            self.squares + added_up(place, parts.squares * (times**2 - 1), size),
+        )
+
     def scaled(self, factor: float) -> Tally:
         """The same where every weight is so many times as large."""
         return Tally(self.weights * factor, self.rows, self.squares * factor**2)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from math import inf, prod
+from math import inf
 from os import PathLike
 from typing import Any
 
@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts, Tally, added_up
-from lacunet.statistics.distinct import Index
+from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.folds import FOLD, Folds, divided
 from lacunet.statistics.groups import (
     FoldedGroups,
@@ -47,71 +46,12 @@ from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.saved.parts import CountedPart
+from lacunet.statistics.solved import Reduced, Solved, SolvedSamples, solved_samples
 from lacunet.statistics.units import Units
 from lacunet.wording import counted
 
 GRACE = 0.1  # seconds after the deadline for what a closed form needs
-MOST_TOUCHED = 0.5  # share of the groups that a sample changes, above which all are solved anew
 SHARE_OF_GROUPS = 0.5  # of the time left when rows are read; the rest is for EM, and to estimate
-
-
-@dataclass(frozen=True)
-class Reduced:
-    r"""What the groups of rows say about one family :math:`Y`, added up over the groups.
-
-    ``inside`` is :math:`\sum_g n_g P_g(y_m)` over the family's cells; ``observed`` the weight of
-    all groups by :math:`y_o`; ``reached`` the weight of the groups in which a cell is estimable,
-    ``shown`` that of the groups with a row that shows all of :math:`Y_m`. All have an axis for
-    each variable of the family, of length one where it does not matter.
-    """
-
-    inside: FloatArray
-    observed: FloatArray
-    reached: FloatArray
-    shown: FloatArray
-
-    def __add__(self, other: Reduced) -> Reduced:
-        return Reduced(
-            self.inside + other.inside,
-            self.observed + other.observed,
-            self.reached + other.reached,
-            self.shown + other.shown,
-        )
-
-
-@dataclass(frozen=True)
-class Solved:
-    r"""What each group says about the hidden part of families, :math:`Y_m`.
-
-    The weights of ``inside`` are :math:`n_g P_g(y_m)`, those of ``reached`` :math:`n_g` for each
-    cell that a group can estimate; None where a group with any cell can estimate all.
-    """
-
-    inside: GroupedCounts
-    reached: GroupedCounts | None
-
-    def replacing(self, chosen: Index, part: Solved) -> Solved:
-        """The same where some groups say something else."""
-        reached = None
-        if self.reached is not None and part.reached is not None:
-            reached = self.reached.replacing(chosen, part.reached)
-        return Solved(self.inside.replacing(chosen, part.inside), reached)
-
-    def about(self, family: Scope, sizes: tuple[int, ...]) -> Reduced:
-        """What the groups add up to for one family that has this hidden part."""
-        cells, groups = self.inside, self.inside.groups
-        has_rows = np.zeros(len(groups.weights), dtype=bool)
-        has_rows[cells.group] = True
-        shape = [1 if name in cells.scope else n for name, n in zip(family, sizes, strict=True)]
-        place = groups.place([name for name in family if name not in cells.scope])
-        shown = added_up(place, np.where(has_rows, groups.weights, 0.0), prod(shape))
-        shown = shown.reshape(shape)
-        return Reduced(
-            cells.tabled(family, sizes),
-            added_up(place, groups.weights, prod(shape)).reshape(shape),
-            shown if self.reached is None else self.reached.tabled(family, sizes),
-            shown,
-        )
 
 
 @dataclass(frozen=True)
@@ -448,7 +388,7 @@ def with_reduced(
         if cells is not None and asked.family not in shared:
             sizes = how.network.shape(asked.family)
             solved = _solved(asked, cells, how.needs.folds)
-            reduced[asked.family] = tuple(one.about(asked.family, sizes) for one in solved)
+            reduced[asked.family] = solved.about(asked.family, sizes)
             if asked.influence and isinstance(cells, FoldedGroups):
                 moved[asked.family] = influence(Moving.of(cells), asked.family, sizes)
     waiting = {scope: own for scope, own in statistics.grouped.items() if scope not in reduced}
@@ -457,29 +397,14 @@ def with_reduced(
 
 def _solved(
     asked: Grouping, cells: GroupedCounts | FoldedGroups, folds: Folds | None
-) -> list[Solved]:
+) -> SolvedSamples:
     """What the groups say in each sample that is asked for."""
     if folds is None or isinstance(cells, GroupedCounts):
         assert isinstance(cells, GroupedCounts)
-        return [asked.within(cells)]
+        return SolvedSamples(asked.within(cells))
     is_replicated = asked.replicated and not asked.influence
-    first, *others = folds.samples if is_replicated else folds.samples[: folds.replicates]
-    whole = asked.within(cells.sampled(first))
-    return [whole, *(_sampled(asked, cells, whole, own, own != first) for own in others)]
-
-
-def _sampled(
-    asked: Grouping,
-    cells: FoldedGroups,
-    whole: Solved,
-    multiples: FloatArray,
-    is_changed: NDArray[np.bool_],
-) -> Solved:
-    """What the groups say in a sample, given what they say in another: most may say the same."""
-    touched = cells.in_folds(is_changed)
-    if len(touched) > MOST_TOUCHED * len(cells.cells.groups.weights):
-        return asked.within(cells.sampled(multiples))
-    return whole.replacing(touched, asked.within(cells.of_groups(touched).sampled(multiples)))
+    samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
+    return solved_samples(asked.within, cells, samples)
 
 
 def _in_groups(
@@ -510,7 +435,7 @@ def _in_groups(
         else:
             cells = count_in_groups(table, *groups[given], hidden, whole)
         moving: Moving | None = None
-        solved: list[Solved] = []  # the same for all families with this hidden part
+        solved: SolvedSamples | None = None  # the same for all families with this hidden part
         for asked in alike:
             progress("grouping", len(reduced) + len(grouped), len(hidden_parts), asked.family[-1])
             if asked.family in how.shared:
@@ -518,7 +443,7 @@ def _in_groups(
                 continue
             sizes = how.network.shape(asked.family)
             solved = solved or _solved(asked, cells, how.needs.folds)
-            reduced[asked.family] = tuple(one.about(asked.family, sizes) for one in solved)
+            reduced[asked.family] = solved.about(asked.family, sizes)
             if asked.influence and isinstance(cells, FoldedGroups):
                 moving = moving or Moving.of(cells)
                 moved[asked.family] = influence(moving, asked.family, sizes)

@@ -11,7 +11,7 @@ fold is kept beside each cell until a sample is taken.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -24,6 +24,7 @@ from lacunet.statistics.counts import Tally, added_by_key, added_up
 from lacunet.statistics.distinct import LARGEST_KEY, Index, Keys, distinct, grouped, pack, unpack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
+from lacunet.statistics.problems.ragged import ranges
 
 
 @dataclass(frozen=True)
@@ -86,33 +87,22 @@ class GroupedCounts:
         """The same cells with other weights."""
         return replace(self, tally=Tally(weights, weights, weights))
 
+    @cached_property
+    def entries(self) -> tuple[Index, Index]:
+        """Where the cells of each group begin, and how many there are."""
+        lengths = np.bincount(self.group, minlength=len(self.groups.weights))
+        return np.cumsum(lengths) - lengths, lengths
+
     def of_groups(self, chosen: Index, groups: Groups) -> GroupedCounts:
-        """The cells of some groups, which are ``groups`` by themselves."""
-        place = np.full(len(self.groups.weights), -1)
-        place[chosen] = np.arange(len(chosen))
-        group = place[self.group]
-        kept = np.flatnonzero(group >= 0)
+        """The cells of some groups, which are ``groups`` by themselves; one may come twice."""
+        starts, lengths = (own[chosen] for own in self.entries)
+        kept = ranges(starts, lengths)
         return replace(
             self,
             groups=groups,
-            group=group[kept],
+            group=np.repeat(np.arange(len(chosen)), lengths),
             cells=self.cells[kept],
             tally=self.tally.take(kept),
-        )
-
-    def replacing(self, chosen: Index, part: GroupedCounts) -> GroupedCounts:
-        """The same with other cells and weights of some groups, in no order."""
-        is_other = np.ones(len(self.groups.weights), dtype=bool)
-        is_other[chosen] = False
-        kept = np.flatnonzero(is_other[self.group])
-        weights = self.groups.weights.copy()
-        weights[chosen] = part.groups.weights
-        return replace(
-            self,
-            groups=replace(self.groups, weights=weights),
-            group=np.concatenate([self.group[kept], chosen[part.group]]),
-            cells=np.concatenate([self.cells[kept], part.cells]),
-            tally=self.tally.take(kept).joined(part.tally),
         )
 
     def showing_all(self) -> GroupedCounts:
@@ -171,13 +161,44 @@ class FoldedGroups:
         place = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(fold)))
         return self.sampled(np.ones(self.cells.cardinalities[-1])), place
 
-    def of_groups(self, chosen: Index) -> FoldedGroups:
-        """Some of the groups."""
-        own = self.cells.groups
-        configs = tuple(column[chosen] for column in own.configs)
-        groups = replace(own, configs=configs, weights=own.weights[chosen])
-        mass, cells = (part.of_groups(chosen, groups) for part in (self.mass, self.cells))
-        return FoldedGroups(mass, cells)
+    @cached_property
+    def _tally_of_groups(self) -> Tally:
+        """All rows of each group."""
+        return self.mass.tally.gathered(self.mass.group, len(self.mass.groups.weights))
+
+    def side_by_side(self, chosen: Sequence[Index], samples: FloatArray) -> GroupedCounts:
+        """The groups that each sample changes, as groups of their own, sample after sample.
+
+        They are those of all rows with what the changed folds add or take away.
+        """
+        (whole, place), mass = self.whole, self.mass
+        starts, lengths = whole.entries
+        every = np.concatenate(chosen)
+        begins = np.cumsum(lengths[every]) - lengths[every]
+        in_mass, in_cells = _Changes(), _Changes()
+        number, before = np.empty(len(starts), dtype=np.intp), 0
+        for some, times in zip(chosen, samples, strict=True):
+            number[some] = np.arange(before, before + len(some))
+            before += len(some)
+            is_changed = times != 1
+            entry = np.flatnonzero(is_changed[mass.cells])
+            in_mass.add(entry, number[mass.group[entry]], times[mass.cells[entry]])
+            entry = np.flatnonzero(is_changed[self.fold])
+            group = self.cells.group[entry]
+            at = begins[number[group]] + place[entry] - starts[group]
+            in_cells.add(entry, at, times[self.fold[entry]])
+        of_groups = in_mass.made(self._tally_of_groups.take(every), mass.tally)
+        groups = replace(
+            whole.groups,
+            configs=tuple(column[every] for column in whole.groups.configs),
+            weights=np.where(of_groups.rows > 0, of_groups.weights, 0.0),
+        )
+        cells = whole.of_groups(every, groups)
+        tally = in_cells.made(cells.tally, self.cells.tally)
+        occurs = np.flatnonzero(tally.rows > 0)
+        return replace(
+            cells, group=cells.group[occurs], cells=cells.cells[occurs], tally=tally.take(occurs)
+        )
 
     def in_folds(self, is_meant: NDArray[np.bool_]) -> Index:
         """The groups with rows in some of the folds."""
@@ -203,6 +224,26 @@ class FoldedGroups:
             cells[starts][occurs],
             tally.take(occurs),
         )
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """Entries of folds that count otherwise in some sample: which, where, and how many times."""
+
+    entries: list[Index] = field(default_factory=list)
+    places: list[Index] = field(default_factory=list)
+    times: list[FloatArray] = field(default_factory=list)
+
+    def add(self, entry: Index, place: Index, times: FloatArray) -> None:
+        """Those of one more sample."""
+        self.entries.append(entry)
+        self.places.append(place)
+        self.times.append(times)
+
+    def made(self, whole: Tally, tally: Tally) -> Tally:
+        """The tally of all rows with these changes; ``tally`` is that of the entries."""
+        own = tally.take(np.concatenate(self.entries))
+        return whole.changed(np.concatenate(self.places), own, np.concatenate(self.times))
 
 
 def group_rows(table: EncodedTable, scope: Scope) -> tuple[Groups, Index]:

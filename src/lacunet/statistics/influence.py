@@ -135,9 +135,7 @@ class Moving:
         r"""What the means move: :math:`(n_{gf} - n_g k_g m_{gf} / m_g) P_g(y)`, by fold."""
         mass, shown = self.folded.mass, self.folded.whole[0]
         folds = self.folded.cells.cardinalities[-1]
-        cells_of = np.bincount(shown.group, minlength=len(mass.groups.weights))
-        first = (np.cumsum(cells_of) - cells_of)[mass.group]
-        length = cells_of[mass.group]
+        first, length = (own[mass.group] for own in shown.entries)
         found = np.zeros(folds * cells)
         before = np.cumsum(length)
         is_small = len(before) and before[-1] < PAIRS_AT_A_TIME

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.statistics.gather import Reduced
+from lacunet.statistics.solved import Reduced
 
 ROUNDING = 1e-12  # real weights summed in another order differ in their last digits
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Counts, added_up
-from lacunet.statistics.gather import Solved
 from lacunet.statistics.groups import GroupedCounts
+from lacunet.statistics.solved import Solved
 
 
 def direct_mcar(counts: Counts) -> FloatArray:

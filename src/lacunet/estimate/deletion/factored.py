@@ -23,8 +23,8 @@ from lacunet.estimate.deletion.lattice import Aggregation, Axes, lattice
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Counts, Tally, added_up
 from lacunet.statistics.distinct import Index, Keys, distinct, pack, placed
-from lacunet.statistics.gather import Solved
 from lacunet.statistics.groups import GroupedCounts
+from lacunet.statistics.solved import Solved
 
 
 def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance") -> FloatArray:

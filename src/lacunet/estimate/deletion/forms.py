@@ -48,8 +48,9 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.distinct import LARGEST_KEY
 from lacunet.statistics.errors import TooLargeError
-from lacunet.statistics.gather import Grouping, Needs, Solved, Statistics
+from lacunet.statistics.gather import Grouping, Needs, Statistics
 from lacunet.statistics.look import Look
+from lacunet.statistics.solved import Solved
 
 # What is alive at once for each cell of the largest family, measured at 8 million cells:
 # the joint, its weighted copy and the CPT; for factored methods also the estimates of the

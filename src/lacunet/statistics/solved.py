@@ -1,0 +1,169 @@
+r"""What groups of rows say about a family, in all rows and in samples of them.
+
+Groups are estimated apart from each other, so the groups that some samples change are laid side
+by side and estimated in one go; in every sample the others say what they say in all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.model.network import FloatArray, Scope
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.distinct import Index, Keys
+from lacunet.statistics.groups import FoldedGroups, GroupedCounts
+
+MOST_CELLS = 2**17  # that are laid side by side, unless one sample changes more
+
+
+@dataclass(frozen=True)
+class Reduced:
+    r"""What the groups of rows say about one family :math:`Y`, added up over the groups.
+
+    ``inside`` is :math:`\sum_g n_g P_g(y_m)` over the family's cells; ``observed`` the weight of
+    all groups by :math:`y_o`; ``reached`` the weight of the groups in which a cell is estimable,
+    ``shown`` that of the groups with a row that shows all of :math:`Y_m`. All have an axis for
+    each variable of the family, of length one where it does not matter.
+    """
+
+    inside: FloatArray
+    observed: FloatArray
+    reached: FloatArray
+    shown: FloatArray
+
+    def __add__(self, other: Reduced) -> Reduced:
+        return Reduced(
+            self.inside + other.inside,
+            self.observed + other.observed,
+            self.reached + other.reached,
+            self.shown + other.shown,
+        )
+
+
+@dataclass(frozen=True)
+class Summands:
+    """What adds up to a table: the weight of each entry, its place, and the group it is of."""
+
+    weights: FloatArray
+    place: Keys
+    group: Index
+    shape: tuple[int, ...]
+
+    def table(self) -> FloatArray:
+        """All of them added up."""
+        return added_up(self.place, self.weights, prod(self.shape)).reshape(self.shape)
+
+    def where(self, is_meant: NDArray[np.bool_]) -> FloatArray:
+        """Those of some groups added up."""
+        weights = np.where(is_meant[self.group], self.weights, 0.0)
+        return added_up(self.place, weights, prod(self.shape)).reshape(self.shape)
+
+    def by_sample(self, sample: Index, samples: int) -> FloatArray:
+        """A table for each sample; ``sample`` is that of each group."""
+        size = prod(self.shape)
+        place = sample[self.group] * size + self.place
+        return added_up(place, self.weights, samples * size).reshape(samples, *self.shape)
+
+
+@dataclass(frozen=True)
+class Solved:
+    r"""What each group says about the hidden part of families, :math:`Y_m`.
+
+    The weights of ``inside`` are :math:`n_g P_g(y_m)`, those of ``reached`` :math:`n_g` for each
+    cell that a group can estimate; None where a group with any cell can estimate all.
+    """
+
+    inside: GroupedCounts
+    reached: GroupedCounts | None
+
+    def about(self, family: Scope, sizes: tuple[int, ...]) -> Reduced:
+        """What the groups add up to for one family that has this hidden part."""
+        return Reduced(*(one.table() for one in self.summands(family, sizes)))
+
+    def summands(self, family: Scope, sizes: tuple[int, ...]) -> tuple[Summands, ...]:
+        """What adds up to the tables of `Reduced`, in their order."""
+        cells, groups = self.inside, self.inside.groups
+        every = np.arange(len(groups.weights))
+        has_rows = np.zeros(len(groups.weights), dtype=bool)
+        has_rows[cells.group] = True
+        shape = tuple(1 if v in cells.scope else n for v, n in zip(family, sizes, strict=True))
+        place = groups.place([name for name in family if name not in cells.scope])
+        shown = Summands(np.where(has_rows, groups.weights, 0.0), place, every, shape)
+        return (
+            _of_cells(cells, family, sizes),
+            Summands(groups.weights, place, every, shape),
+            shown if self.reached is None else _of_cells(self.reached, family, sizes),
+            shown,
+        )
+
+
+def _of_cells(cells: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> Summands:
+    return Summands(cells.tally.weights, cells.in_family(family, sizes), cells.group, sizes)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The groups that each of some samples changes, and what they say then, side by side."""
+
+    groups: tuple[Index, ...]
+    solved: Solved
+
+    def about(
+        self, whole: Sequence[Summands], number: int, family: Scope, sizes: tuple[int, ...]
+    ) -> Iterator[Reduced]:
+        """What all groups, so many, add up to in each sample; ``whole`` is of all rows."""
+        sample = np.repeat(np.arange(len(self.groups)), [len(own) for own in self.groups])
+        changed = [
+            own.by_sample(sample, len(self.groups)) for own in self.solved.summands(family, sizes)
+        ]
+        for at, groups in enumerate(self.groups):
+            is_same = np.ones(number, dtype=bool)
+            is_same[groups] = False
+            yield Reduced(
+                *(same.where(is_same) + new[at] for same, new in zip(whole, changed, strict=True))
+            )
+
+
+@dataclass(frozen=True)
+class SolvedSamples:
+    """What the groups say in all rows, and in samples of them."""
+
+    whole: Solved
+    others: tuple[Changed, ...] = ()
+
+    def about(self, family: Scope, sizes: tuple[int, ...]) -> tuple[Reduced, ...]:
+        """What the groups add up to for one family in each sample."""
+        whole, number = self.whole.summands(family, sizes), len(self.whole.inside.groups.weights)
+        return (
+            Reduced(*(one.table() for one in whole)),
+            *(
+                reduced
+                for changed in self.others
+                for reduced in changed.about(whole, number, family, sizes)
+            ),
+        )
+
+
+def solved_samples(
+    within: Callable[[GroupedCounts], Solved], cells: FoldedGroups, samples: FloatArray
+) -> SolvedSamples:
+    """What the groups say in each sample, a line of how many times each fold counts.
+
+    The first sample is of all rows.
+    """
+    whole, _ = cells.whole
+    cells_of = whole.entries[1]
+    changed, held, size = [], [], 0
+    for at, own in enumerate(samples[1:], start=2):
+        held.append(cells.in_folds(own != 1))
+        size += int(cells_of[held[-1]].sum())
+        if size > MOST_CELLS or at == len(samples):
+            some = samples[at - len(held) : at]
+            changed.append(Changed(tuple(held), within(cells.side_by_side(held, some))))
+            held, size = [], 0
+    return SolvedSamples(within(whole), tuple(changed))
