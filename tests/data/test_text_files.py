@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -181,3 +182,36 @@ def test_the_missing_tokens_of_the_docs_are_those_of_the_code() -> None:
     page = Path(__file__).parents[2] / "docs" / "data.md"
     tokens = ", ".join(f"`{token}`" for token in MISSING_TOKENS if token)
     assert f"an empty cell, {tokens}" in page.read_text()
+
+
+SLOW_DISK = """
+import sys, time
+from lacunet.data import text
+from lacunet.data.given import data_given
+from lacunet.data.reading import source_from
+
+text.BLOCK_BYTES = 1 << 10
+read = text._Utf8._read
+text._Utf8._read = lambda stream, size: time.sleep(0.05) or read(stream, size)
+rows = source_from(data_given(sys.argv[1])).parts[0].read(["A"])
+next(rows)
+if sys.argv[2] == "closed":
+    rows.close()
+    assert not text.OPEN
+"""
+
+
+@pytest.mark.parametrize("end", ["closed", "left"])
+def test_a_process_that_ends_while_arrow_reads_ahead_does_not_abort(
+    end: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("A\n" + "yes\n" * 20_000)
+    done = subprocess.run(
+        [sys.executable, "-c", SLOW_DISK, str(path), end],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 0, done.stderr

@@ -6,16 +6,18 @@ row is ragged) is looked up by a second, slower pass that runs only on the way t
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import csv
 import gzip
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from lacunet.data.errors import DataError
@@ -101,17 +103,30 @@ class _Utf8:
     """The bytes of a file for Arrow: as UTF-8, and always with a line break at the end.
 
     With it, a quote in the last cell that is never closed shows, for the cell then holds it.
+    Once ``is_given_up``, the file seems to end.
     """
 
     closed = False
+    is_given_up = False
 
     def __init__(self, raw: Any, file: TextFile) -> None:
         self._raw = raw
         decoder = None if file.is_utf8 else codecs.getincrementaldecoder(file.encoding)()
         self._decoder = decoder
         self._last = b"\n"
+        self._is_read = Lock()
 
     def read(self, size: int) -> bytes:
+        with self._is_read:
+            return b"" if self.is_given_up else self._read(size)
+
+    def give_up(self) -> None:
+        """Let the file seem to end, and wait for who is reading."""
+        self.is_given_up = True
+        with self._is_read:
+            pass
+
+    def _read(self, size: int) -> bytes:
         chunk: bytes = self._raw.read(size)
         if self._decoder:
             is_end, text = not chunk, self._decoder.decode(chunk, not chunk)
@@ -137,15 +152,63 @@ def _pieces(
     with pa.OSFile(str(file.path)) as raw:
         stream = pa.CompressedInputStream(raw, "gzip") if file.is_gzipped else raw
         try:
-            for batch in _reader(_Utf8(stream, file), file, empty, columns, wanted):
-                cells = {name: batch.column(name) for name in wanted}
-                yield Piece(cells, batch.num_rows, raw.tell())
+            with _reading(_Utf8(stream, file), file, empty, columns, wanted) as reader:
+                for batch in reader:
+                    cells = {name: batch.column(name) for name in wanted}
+                    yield Piece(cells, batch.num_rows, raw.tell())
         except UnicodeError:
             raise file.wrong_encoding() from None
         except pa.ArrowInvalid as error:
             raise _explained(error, file, len(columns)) from None
     if batch is not None:
         _check_end(file, batch.column(columns[-1])[-1].as_buffer().to_pybytes())
+
+
+OPEN: set[_OpenReader] = set()
+
+
+@dataclass(frozen=True, eq=False)
+class _OpenReader:
+    """A reader of Arrow's, whose threads read ahead from a stream of ours.
+
+    None of them may be in `read` when the interpreter ends: that aborts the process.
+    """
+
+    stream: _Utf8
+    reader: Any
+
+    def end(self) -> None:
+        """Let the threads come to an end, wherever they are."""
+        import pyarrow as pa
+
+        OPEN.discard(self)
+        self.stream.give_up()
+        with suppress(pa.ArrowException, ValueError, OSError):
+            for _ in self.reader:
+                pass
+
+
+@atexit.register
+def _end_all() -> None:
+    for own in tuple(OPEN):
+        own.end()
+
+
+@contextmanager
+def _reading(
+    stream: _Utf8, file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
+) -> Iterator[Any]:
+    """The batches of a file; whatever happens, no thread goes on reading."""
+    try:
+        own = _OpenReader(stream, _reader(stream, file, empty, columns, wanted))
+    except BaseException:
+        stream.give_up()
+        raise
+    OPEN.add(own)
+    try:
+        yield own.reader
+    finally:
+        own.end()
 
 
 def _reader(
