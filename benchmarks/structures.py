@@ -302,7 +302,7 @@ def _found_by(peer: str, table: EncodedTable) -> dict[str, Any]:
         shown = np.logical_and.reduce([frame[n] != s for n, s in table.cardinality_of.items()])
         frame = frame[shown]
     frame = frame[[name for name in frame if frame[name].nunique() > 1]]
-    if len(frame) < 2:
+    if min(frame.shape) < 2:
         return {"arcs": [], "score": None, "seconds": 0.0}
     began = process_time()
     arcs = PEERS[peer](frame)
