@@ -24,6 +24,7 @@ from lacunet.completion.predict import GIVEN
 from lacunet.completion.rows import most_probable
 from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.table import EncodedTable
+from lacunet.data.whole import FEW_ROWS, few_rows
 from lacunet.inference.errors import (
     ImpossibleDataError,
     ImpossibleEvidenceError,
@@ -418,3 +419,25 @@ def test_what_cannot_be_done_is_said() -> None:
     )
     with pytest.raises(ImpossibleDataError, match="row 1"):
         lc.impute(never, {"A": [None], "B": ["1"]})
+
+
+@pytest.mark.parametrize("rows", [1, FEW_ROWS, FEW_ROWS + 1])
+def test_cells_of_few_rows_are_those_of_many(rows: int) -> None:
+    pd = pytest.importorskip("pandas")
+    states, missing = ["a", "b", None, "a", "b"], [None, 1.5, None, 2.0, 3.0]
+    frame = pd.DataFrame(
+        {
+            "category": pd.Categorical(states),
+            "text": pd.array(states, "string"),
+            "number": pd.array([1, 2, None, 4, 5], "Int64"),
+            "float": missing,
+            "object": pd.Series(states, dtype=object),
+        }
+    ).iloc[:rows]
+    found = few_rows(frame, most=5)
+    assert found is not None
+    expected = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    assert [{key: None if pd.isna(own) else own for key, own in row.items()} for row in found] == (
+        expected
+    )
+    assert all(type(row["category"]) in (str, float) for row in found)

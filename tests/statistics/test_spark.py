@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
+from lacunet.data.read import ReadReport
 from lacunet.statistics import spark
 from lacunet.statistics.spark import _in_words, task_memory
 from sparked import frame_of, session
@@ -99,6 +101,48 @@ def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
         lc.learn(PAIR, frame, "informed-direct", separator="learn")
 
 
+def test_more_than_the_driver_has_room_for_is_refused_where_it_was_found() -> None:
+    rows = {"A.1": ["x", "y"] * 50, "B`": ["1", None] * 50}
+    found = spark._row(0, (lc.count(PAIR, rows, method="direct-mcar"), ReadReport()))
+    (sent,) = spark._merged(found.nbytes + 100, iter([found]))
+    whole, _ = pickle.loads(sent.column("found")[0].as_py())
+    assert whole.rows == 100
+    (sent,) = spark._merged(found.nbytes / 2, iter([found]))
+    refusal = pickle.loads(sent.column("found")[0].as_py())
+    assert isinstance(refusal, DataError)
+    assert "the driver has room for" in str(refusal)
+    assert "factored-mar" in str(refusal)
+
+
+class _Frame:
+    """What a data frame of Spark is before anything runs; it cannot be pickled, as that cannot."""
+
+    __module__ = "pyspark.sql.stand_in"
+    columns = ("A.1", "B`")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("select", "toDF", "mapInArrow"):
+            return lambda *_: self
+        if name in ("sparkSession", "conf"):
+            return self
+        raise AttributeError(name)
+
+    def get(self, _name: str, default: Any = None) -> Any:
+        return default
+
+    def __reduce__(self) -> Any:
+        raise TypeError("the frame travels")
+
+
+def test_the_frame_does_not_travel_with_the_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sent(_rows: Any, task: spark.Task, _room: float) -> Any:
+        raise EOFError(str(len(pickle.dumps(task))))
+
+    monkeypatch.setattr(spark, "_collected", sent)
+    with pytest.raises(EOFError):
+        lc.learn(PAIR, _Frame(), "direct-mcar")
+
+
 @slow
 def test_another_version_on_the_executors_is_refused() -> None:
     session()
@@ -115,9 +159,9 @@ def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_rows_for_g
     asked: list[str] = []
     original = spark._collected
 
-    def watched(rows: object, task: spark.Task) -> object:
+    def watched(rows: object, task: spark.Task, room: float) -> object:
         asked.append("codes" if task.asked.together else "rows")
-        return original(rows, task)
+        return original(rows, task, room)
 
     monkeypatch.setattr(spark, "_collected", watched)
     monkeypatch.setattr(spark, "GROUPS_SHARE", 2**60)  # no groups are few

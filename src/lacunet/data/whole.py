@@ -45,6 +45,9 @@ def held(data: Any) -> Any:
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
+FEW_ROWS = 4  # whose cells are asked for one by one
+
+
 def _library(frame: Any) -> str:
     return type(frame).__module__.split(".", maxsplit=1)[0]
 
@@ -63,12 +66,30 @@ def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
     if not is_held or len(frame) > most or len(set(_names(frame))) < len(_names(frame)):
         return None
     if _library(frame) == "pandas":
-        cells = frame.to_numpy(dtype=object).tolist()
+        cells = _cells(frame)
         return [dict(zip(frame.columns, row, strict=True)) for row in cells]
     rows: list[dict[str, Any]] = (
         frame.to_dicts() if _library(frame) == "polars" else frame.to_pylist()
     )
     return rows
+
+
+def _cells(frame: Any) -> list[list[Any]]:
+    """The cells of a frame of pandas, row by row.
+
+    It takes long to turn a column of categories or strings into objects, however short it is: the
+    cells of very few rows are asked for one by one.
+    """
+    is_plain = all(isinstance(kind, np.dtype) for kind in frame.dtypes)
+    if is_plain or len(frame) > FEW_ROWS:
+        cells: list[list[Any]] = frame.to_numpy(dtype=object).tolist()
+        return cells
+    columns = range(len(frame.columns))
+    return [[_python(frame.iat[row, column]) for column in columns] for row in range(len(frame))]
+
+
+def _python(cell: Any) -> Any:
+    return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def replaced(frame: Any, columns: Mapping[str, States]) -> Any:

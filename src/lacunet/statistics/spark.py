@@ -4,8 +4,9 @@ One job takes every row through the door on the executors (`mapInArrow`) and cou
 it also tells which variables are ever missing. Where rows have to be together
 (`lacunet.statistics.passes`), a second job turns them into codes, brings those that agree on the
 key to one task by one shuffle, and counts there. What the tasks found is added up on the
-executors before it reaches the driver. No row does; but the problems of EM and the distinct rows
-of graphs are statistics that may stand for single rows.
+executors before it reaches the driver, which takes no more than a share of its budget and refuses
+the rest in words. No row does; but the problems of EM and the distinct rows of graphs are
+statistics that may stand for single rows.
 
 PySpark is never imported on the driver: the data frame brings it.
 """
@@ -20,7 +21,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from math import ceil, inf, prod
+from math import ceil, inf, isfinite, prod
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -48,7 +49,7 @@ from lacunet.data.stream import Unread
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import Deadline
 from lacunet.errors import LacunetError
-from lacunet.memory import available, gibibytes
+from lacunet.memory import available, gibibytes, memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part, of_passes, with_reduced
@@ -68,6 +69,7 @@ FOUND = "bucket int, found binary"
 ROWS_OF_A_TASK = 100_000  # at least, after a shuffle: fewer take less time than starting a task
 MERGES = 8  # tasks that add up what all others found
 SALT = 255  # another than those by which a task spreads its rows again
+DRIVER_SHARE = 4  # of the budget, for what the tasks found
 LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
 
 Batches = Iterator[Any]  # of Arrow
@@ -134,7 +136,8 @@ class OnSpark:
                 _task(self.reading, own, how.network, self.memory, how.deadline.left, how.scale),
                 replicate=how.replicate,
             )
-            statistics, _ = _collected(self._rows(task), task)
+            room = how.memory if isfinite(how.memory) else memory_budget() / DRIVER_SHARE
+            statistics, _ = _collected(self._rows(task), task, room)
             assert statistics is not None  # there were rows before
             found.append(with_reduced(statistics, task.how))
         return of_passes(found, notes)
@@ -169,9 +172,10 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     _check_tables(families, network, memory)
     progress("counting on Spark", 0, 1)
     # What the tasks refuse they take as missing: only all of it together can be told.
-    lenient = replace(reading, data=replace(reading.data, unknown="missing"))
+    # The frame itself cannot travel to them.
+    lenient = replace(reading, data=replace(reading.data, unknown="missing", source=reading.source))
     task = _task(lenient, Pass(Needs(families), frozenset(), None), network, memory)
-    statistics, read_report = _collected(chosen, task)
+    statistics, read_report = _collected(chosen, task, memory_budget() / DRIVER_SHARE)
     refused: dict[str, tuple[Counter[object], str, set[object]]] = {
         name: (odd.refused, "", set()) for name, odd in read_report.odd_in.items() if odd.refused
     }
@@ -312,9 +316,20 @@ def _row(bucket: int, found: Met | LacunetError) -> Any:
     return pa.record_batch(cells, names=["bucket", "found"])
 
 
-def _merged(batches: Batches) -> Batches:
-    """On an executor: what several tasks found, added up."""
-    yield _row(0, _added(cell.as_py() for batch in batches for cell in batch.column("found")))
+def _merged(room: float, batches: Batches) -> Batches:
+    """On an executor: what several tasks found, added up, or that it takes more than ``room``."""
+    row = _row(0, _added(cell.as_py() for batch in batches for cell in batch.column("found")))
+    yield row if row.nbytes <= room else _row(0, _too_much(row.nbytes, room))
+
+
+def _too_much(size: float, room: float) -> DataError:
+    return DataError(
+        f"what one of {MERGES} tasks found takes {gibibytes(size)}, and the driver has room for "
+        f"{gibibytes(room)} from each: where values are missing in many ways, the distinct "
+        "problems of EM or the distinct rows are nearly as many as the rows.",
+        f"give more memory ({gibibytes(size * MERGES * DRIVER_SHARE)} would do: memory=), choose a "
+        "deletion method such as factored-mar, or learn from some rows: data.sample(0.1).",
+    )
 
 
 def _added(found: Iterator[bytes]) -> Met | LacunetError:
@@ -329,13 +344,13 @@ def _added(found: Iterator[bytes]) -> Met | LacunetError:
     return whole, read_report
 
 
-def _collected(rows: Any, task: Task) -> Met:
-    """What all tasks found together."""
+def _collected(rows: Any, task: Task, room: float) -> Met:
+    """What all tasks found together, if the driver has room for so many bytes."""
     called = partial(_called, _version(), pickle.dumps(task))
     try:
         merges = min(MERGES, _shuffled(rows))
         merged = rows.mapInArrow(called, FOUND).repartition(merges, "bucket")
-        answers = merged.mapInArrow(_merged, FOUND).collect()
+        answers = merged.mapInArrow(partial(_merged, room / merges), FOUND).collect()
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
