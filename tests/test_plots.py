@@ -75,6 +75,12 @@ def test_the_trace_of_em_is_the_one_in_the_result() -> None:
     np.testing.assert_allclose(heights, heights[0] + slope * (trace - trace[0]), atol=0.06)
 
 
+def test_ticks_that_differ_in_late_digits_count_from_the_top() -> None:
+    climb = [-6443.330004, -6443.330002, -6443.330001, -6443.33]
+    words = texts(lines([Series("EM", range(4), climb)], "iteration", "log-posterior"))
+    assert {"-4e-06", "-3e-06", "-2e-06", "-1e-06", "log-posterior, from -6,443.33"} <= set(words)
+
+
 def test_a_closed_form_has_no_trace_to_draw() -> None:
     with pytest.raises(LacunetError, match="no iterations"):
         em_trace(lc.learn(APPENDIX, appendix_table(), method="direct-mcar"))

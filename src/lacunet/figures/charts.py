@@ -52,25 +52,30 @@ def lines(
     More than one line have a legend below, in columns.
     """
     shown = [value for one in series for value in (*one.y, *one.low, *one.high, *one.beside)]
-    x_axis = _Axis.over([x for one in series for x in one.x], LEFT, WIDTH - RIGHT, log_x)
     y_axis = _Axis.over(shown, HEIGHT - BOTTOM, TOP + 8, log_y)
     base = HEIGHT - BOTTOM
     shapes: list[Shape] = []
-    for value in y_axis.ticks:
+    named = [f"{value:,.6g}" for value in y_axis.ticks]
+    if len(set(named)) < len(named):  # they differ in later digits
+        named = [f"{value - y_axis.high:,.3g}" for value in y_axis.ticks]
+        y_label = f"{y_label}, from {y_axis.high:,.9g}"
+    left = max(LEFT, 12 + 7 * max(map(len, named), default=0))
+    x_axis = _Axis.over([x for one in series for x in one.x], left, WIDTH - RIGHT, log_x)
+    for value, name in zip(y_axis.ticks, named, strict=True):
         y = y_axis.at(value)
-        shapes.append(Line(f"M{LEFT},{y:.1f}H{WIDTH - RIGHT}", "grid"))
-        shapes.append(Words(LEFT - 6, y + 4, f"{value:,.6g}", "end"))
+        shapes.append(Line(f"M{left},{y:.1f}H{WIDTH - RIGHT}", "grid"))
+        shapes.append(Words(left - 6, y + 4, name, "end"))
     shapes += [
         *_below(x_axis, base, x_label),
-        Line(f"M{LEFT},{TOP}V{base}H{WIDTH - RIGHT}", "axis"),
+        Line(f"M{left},{TOP}V{base}H{WIDTH - RIGHT}", "axis"),
         Words(4, 10, y_label),
     ]
     for number, one in enumerate(series):
         shapes += _line(number, one, x_axis, y_axis)
     height = float(HEIGHT)
     if len(series) > 1:
-        named, height = _legend([one.label for one in series])
-        shapes += named
+        legend, height = _legend([one.label for one in series])
+        shapes += legend
     return Picture(WIDTH, height, tuple(shapes), f"{y_label} against {x_label}")
 
 
