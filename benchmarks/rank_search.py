@@ -2,7 +2,7 @@
 
 The library answers by exact ranks at random models. Here nothing of that is used: for a random
 model of the graph, a search (Levenberg-Marquardt over the logits of all CPTs, laws by
-enumeration) looks for a model near by that gives the same data and moves the answer by 0.001. It
+enumeration) looks for a model near by that gives the same data and moves the answer. It
 finds one where the states do not identify the query, and none where they do; anything else is a
 contradiction.
 
@@ -33,9 +33,9 @@ import lacunet as lc
 from lacunet.model.nodes import Mechanism
 
 NAMES = ("A", "B", "C")
-STEP = 1e-3  # how far the answer shall move
-SAME = 1e-9  # the largest difference between two laws that are called equal
-DIFFERENT = 1e-7  # the smallest that tells them apart
+STEPS = (1e-3, 1e-5)  # how far the answer shall move, model by model: some sets are narrow
+SAME = 1e-10  # the largest difference between two laws that are called equal
+DIFFERENT = 1e-4  # of the step: the smallest that tells them apart
 SCALES = (1e-6, 0.01, 0.05)  # how far from the model the searches begin
 ITERATIONS = 80
 MODELS = 6  # tried at most
@@ -230,7 +230,9 @@ def law_and_slopes(lay: Layout, probabilities: np.ndarray) -> tuple[np.ndarray, 
     return parts.sum(axis=2), slopes
 
 
-def moves(drawn: Drawn, states: int, queries: list[Asked], rng: np.random.Generator) -> np.ndarray:
+def moves(
+    drawn: Drawn, states: int, queries: list[Asked], step: float, rng: np.random.Generator
+) -> np.ndarray:
     """For each query the smallest difference between the laws of two models that differ in it."""
     lay = layout(drawn, states)
     raw = rng.uniform(0.15, 1.0, len(lay.owner))
@@ -240,7 +242,7 @@ def moves(drawn: Drawn, states: int, queries: list[Asked], rng: np.random.Genera
     root = np.sqrt(law[0])
     every = np.arange(len(queries))
     now, _ = questions.answers(lay, every, np.tile(model, (len(queries), 1)))
-    goals = now + STEP
+    goals = now + step
 
     def gaps(logits: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         exponents = np.exp(logits)
@@ -318,12 +320,15 @@ def compared(
         for target, given, do in queries
     ]
     moved, stayed = np.zeros(len(queries), dtype=bool), np.zeros(len(queries), dtype=int)
-    for _ in range(MODELS):  # one that moves is enough; that none does, two models must say
+    for number_of_model in range(
+        MODELS
+    ):  # one that moves is enough; that none does, two models must say
         left = np.flatnonzero(~moved & (stayed < 2))
         if len(left):
-            gap = moves(drawn, states, [queries[k] for k in left], rng)
+            step = STEPS[number_of_model % len(STEPS)]
+            gap = moves(drawn, states, [queries[k] for k in left], step, rng)
             moved[left] |= gap < SAME
-            stayed[left] += gap > DIFFERENT
+            stayed[left] += gap > DIFFERENT * step
     said = np.where(moved, "moved", np.where(stayed >= 2, "stayed", "unclear")).tolist()
     for verdict, word in zip(verdicts, said, strict=True):
         yield verdict.query, verdict.status, verdict.generic, word
