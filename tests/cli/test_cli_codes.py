@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import lacunet as lc
@@ -107,3 +109,28 @@ def test_codes_may_be_in_a_file(rows: Path, capsys: pytest.CaptureFixture[str]) 
     assert main([*asked, "--codes", str(rows.with_name("codes.json"))]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["variables"][1]["not_asked"] == {"when": "Ever=no", "state": "not_asked"}
+
+
+def test_replicate_weights_are_said_in_one_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"Ill": rng.choice(["no", "yes"], 200), "w": rng.lognormal(size=200)})
+    names = [f"w{left_out}" for left_out in range(10)]
+    for left_out, name in enumerate(names):
+        frame[name] = frame["w"] * np.where(np.arange(200) % 10 == left_out, 0.0, 10 / 9)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    said = ["--weight", "w", "--replicates", "jackknife: w0..w9", "--intervals", "--json"]
+    command = ["learn", str(tmp_path / "rows.csv"), "--edges", "Ill", "--method", "direct-mcar"]
+    assert main([*command, *said]) == 0
+    told = json.loads(capsys.readouterr().out)
+    weights = lc.ReplicateWeights(names, "jackknife")
+    data = lc.Data(frame, weight="w", replicate_weights=weights)
+    network = lc.Network.from_data(frame[["Ill"]], "Ill")
+    result = lc.learn(network, data, "direct-mcar", intervals=True)
+    low, high = result.interval("Ill")[1]
+    assert f"{low:.6f}"[:7] in json.dumps(told)
+    assert f"{high:.6f}"[:7] in json.dumps(told)
+    for wrong in ("w0..w9", "brr:", "fay x: w0..w9"):
+        assert main([*command, "--weight", "w", "--replicates", wrong]) == 1
+        assert "as in --replicates 'jackknife: w1..w80'" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from math import inf
@@ -11,7 +12,7 @@ from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
-    from lacunet.data.given import Data
+    from lacunet.data.given import Data, ReplicateWeights
     from lacunet.data.table import EncodedTable
     from lacunet.estimate.method import Method
     from lacunet.model.network import Network
@@ -228,6 +229,11 @@ def add_row_arguments(group: Any) -> None:
     add(group, "--counts COLUMN", "how many rows each row stands for")
     add(group, "--strata COLUMN", "the stratum that each row was sampled in")
     add(group, "--cluster COLUMN", "the cluster, within its stratum, that each row was sampled in")
+    text = (
+        "replicate weights and their kind, as in 'jackknife: w1..w80', 'brr: a,b,c,d' or "
+        "'fay 0.5: w1..w80'"
+    )
+    add(group, "--replicates KIND", text)
     add_missing(group)
 
 
@@ -373,6 +379,8 @@ def data_of(options: Namespace) -> Data:
     }
     said |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
     said |= codes_asked(options.codes, options.not_asked)
+    if getattr(options, "replicates", None) is not None:
+        said["replicate_weights"] = replicates_asked(options.replicates)
     if has_data(options) and options.sql is not None:
         return Data(query=options.sql, database=options.database, **said)
     return Data(options.data[0] if len(options.data) == 1 else list(options.data), **said)
@@ -407,6 +415,40 @@ def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
         else:
             found.setdefault(None, []).append(token)
     return found
+
+
+def replicates_asked(text: str) -> ReplicateWeights:
+    """Replicate weights as typed: their kind, and columns or the first and last of them.
+
+    Examples
+    --------
+    >>> asked = replicates_asked("fay 0.5: w8..w11, last")
+    >>> asked.names, asked.kind, asked.rho
+    (('w8', 'w9', 'w10', 'w11', 'last'), 'fay', 0.5)
+    """
+    from lacunet.data.given import ReplicateWeights
+
+    how, sign, columns = text.partition(":")
+    kind, _, rho = how.strip().partition(" ")
+    found: list[str] = []
+    for part in names(columns):
+        between = re.fullmatch(r"(.*?)(\d+)\.\.(.*?)(\d+)", part)
+        if between is None or between[1] != between[3]:
+            found.append(part)
+            continue
+        width = len(between[2]) if between[2].startswith("0") else 0
+        numbers = range(int(between[2]), int(between[4]) + 1)
+        found += [f"{between[1]}{number:0{width}}" for number in numbers]
+    try:
+        share = float(rho) if rho.strip() else None
+    except ValueError:
+        sign = ""
+    if not sign or not found:
+        raise LacunetError(
+            f"--replicates {text!r} does not name a kind and columns.",
+            "as in --replicates 'jackknife: w1..w80' or 'fay 0.5: w1..w80'.",
+        )
+    return ReplicateWeights(found, kind, rho=share)  # type: ignore[arg-type]
 
 
 def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, Any]]:
