@@ -15,7 +15,9 @@ import pytest
 import lacunet as lc
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.read import ReadReport
+from lacunet.data.table import EncodedTable
 from lacunet.statistics import spark
+from lacunet.statistics.passes import hash32
 from lacunet.statistics.spark import _in_words, task_memory
 from sparked import frame_of, session
 
@@ -211,3 +213,13 @@ print("the same")
         check=False,
     )
     assert "the same" in done.stdout, done.stderr[-3000:]
+
+
+def test_rows_with_sets_of_states_have_a_place_after_a_shuffle() -> None:
+    codes = {"A": np.array([0, 2, 3, 3, 4], np.uint8), "B": np.array([0, 1, 1, 1, 2], np.uint8)}
+    table = EncodedTable.of({"A": 2, "B": 2}, codes, sets_of={"A": ((0,), (1,))})
+    found = hash32(table, ("A", "B"), 1)
+    assert found[2] == found[3]
+    assert len(set(found.tolist())) == 4
+    plain = EncodedTable.of({"A": 2, "B": 2}, {"A": codes["A"][:2], "B": codes["B"][:2]})
+    assert hash32(plain, ("A", "B"), 1).tolist() == found[:2].tolist()

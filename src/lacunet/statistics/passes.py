@@ -153,7 +153,7 @@ def hash32(table: EncodedTable, key: Scope, salt: int) -> NDArray[np.uint64]:
     """A number of 32 bits for each row, by its values of ``key``."""
     hashes = np.zeros(table.rows, dtype=np.uint64)
     for place, name in enumerate(key):
-        codes = np.arange(table.cardinality_of[name] + 1)
+        codes = np.arange(table.cardinality_of[name] + 1 + len(table.sets_of.get(name, ())))
         hashes += hash64(codes, place)[table.columns[name]]
     return hash64(hashes, salt) >> np.uint64(32)
 
