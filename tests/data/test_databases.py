@@ -17,7 +17,6 @@ import lacunet as lc
 from lacunet.cli import main
 from lacunet.data.databases import database_label
 from lacunet.data.errors import DataError
-from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from postgresql import PostgreSQL, started
 
@@ -312,8 +311,8 @@ def test_postgresql_gives_the_rows_with_its_own_types(server: PostgreSQL) -> Non
         {"a": ["x", "y"], "b": ["1", "2.5"], "seen": ["False", "True"], "note": ["2024-02-29"]},
         {"b": ["a"]},
     )
-    data = lc.Data(query="select * from visits;", database=server.address)
-    table = read_table(Data(data, weight="weight"), network)
+    data = lc.Data(query="select * from visits;", database=server.address, weight="weight")
+    table = read_table(data, network)
     assert table.missing_of == {"a": 300000, "b": 300000, "seen": 0, "note": 300005}
     assert table.total == 300000 + 10 + 2
     with pytest.raises(DataError, match='relation "nowhere" does not exist'):
