@@ -204,7 +204,7 @@ def filled_in(network: lc.Network, table: EncodedTable) -> lc.Network:
     """Every missing value replaced by the most frequent one of its column, then counted."""
     frame = frame_of(network, table)
     frame = frame.fillna(frame.mode().iloc[0])
-    return lc.learn(network, frame, "listwise").network
+    return lc.learn(network, frame, "listwise", 2).network
 
 
 def screening() -> None:

@@ -126,7 +126,7 @@ def study(file: Path, sets: int, only: list[str], one: str | None) -> None:
                 if (problem, method, seed) in done:
                     continue
                 table = draw(np.random.default_rng([17, seed]))
-                result = lc.learn(bare, table, intervals=True, **options)
+                result = lc.learn(bare, table, intervals=True, **{"prior": 2.0} | options)
                 entries, answers = judged(truth, result)
                 line = {"problem": problem, "method": method, "set": seed}
                 line |= {"recipe": result.uncertainty.recipe}
@@ -167,7 +167,7 @@ def cost() -> None:
             for _ in range(4):
                 for intervals, taken in times.items():
                     began = process_time()
-                    result = lc.learn(bare, data, method, intervals=intervals)
+                    result = lc.learn(bare, data, method, 2, intervals=intervals)
                     taken.append(process_time() - began)
             began = process_time()
             lc.query(result, "CATECHOL", {"BP": "LOW"}, interval=True)

@@ -45,7 +45,7 @@ def main(sets: int = 400, sizes: tuple[int, ...] = (1000, 10_000)) -> None:
         for seed in range(sets):
             mechanisms = lc.MissingByGraph(GRAPH, MISSING)
             rows = lc.simulate(NETWORK, size, mechanisms, np.random.default_rng([size, seed])).table
-            result = lc.learn(NETWORK, rows, lc.MGraph(missingness=GRAPH), intervals=True)
+            result = lc.learn(NETWORK, rows, lc.MGraph(missingness=GRAPH), 2, intervals=True)
             ways = {
                 "recovered by the graph": lc.effect(GRAPH, "Y", do="X", data=rows),
                 "learned, mgraph": lc.effect(result, "Y", do="X"),

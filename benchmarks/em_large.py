@@ -38,7 +38,7 @@ def line(rows: int, seed: int) -> list[str]:
     engine.log_likelihoods(cells)
     frame = to_arrow(table, network)
     wall, whole = perf_counter(), process_time()
-    result = lc.learn(network, frame, lc.EM(restarts=1))
+    result = lc.learn(network, frame, lc.EM(restarts=1), 2)
     whole, wall = process_time() - whole, perf_counter() - wall
     assert result.ended is not None
     steps = result.ended.iterations

@@ -86,7 +86,7 @@ def ends(
     layout = engine.problems.layout
     rows, rng = CptRows.of(layout), np.random.default_rng(1)
     closed = layout.flat(
-        lc.learn(network, to_arrow(table, network), "factored-mar").network.tables_of
+        lc.learn(network, to_arrow(table, network), "factored-mar", 2).network.tables_of
     )
     limits = Limits(1e-4, 500)
 

@@ -1,25 +1,28 @@
 """How near the truth a rule for the prior comes, against one pseudo-count per cell.
 
-    prior.py run RESULTS.jsonl SEED SECONDS GROUP [FOLDER]
+    prior.py run RESULTS.jsonl SEED SECONDS GROUP [--folder FOLDER] [--rows 300 1000]
+        [--missing mcar mar mnar] [--methods em auto ...] [--rules]
     prior.py report RESULTS.jsonl ...
 
 GROUP is ``choose`` or ``judge`` (the networks of the folder, halved by the CRC-32 of their names),
 ``bundled``, or ``random`` (rows drawn from Dirichlet distributions of concentration .2, 1 and 3).
 ``run`` appends one line for each problem (a network, a way of going missing, a number of rows), for
 so much processor time, and goes on where it was stopped. Each line has the Kullback-Leibler
-divergence of EM under every rule (one start: factored-mar, or the first fit where the rule learns
-from it), and of every method as `lacunet.learn` runs it, with one pseudo-count per cell and with
-the learned prior; ``report`` prints the tables of docs/prior.md.
+divergence of every method as `lacunet.learn` runs it, with one pseudo-count per cell and with the
+learned prior (where values are missing not at random: of every method with the missingness graph);
+with ``--rules`` also that of EM under other rules for the prior, each going on from where EM ended
+with one pseudo-count per cell. ``report`` prints the tables of docs/prior.md.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from time import process_time
 
@@ -32,8 +35,10 @@ from lacunet.estimate.prior import Components, learn_prior, log_likelihood
 from lacunet.formats.catalogue import example, names
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.joint import family_marginals
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR
+from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.gather import Compiling, Gathering, Needs
 from lacunet.statistics.observations import Held
@@ -45,10 +50,10 @@ SIZES = (300, 1000)
 TOO_LARGE = ("water", "munin1", "barley")
 CONCENTRATIONS = ("0.2", "1", "3")
 RANDOM_NETWORKS = 4  # of each concentration
-FIRST_FIT = 0.25  # pseudo-counts per cell
+MOST_CELLS = 3_000  # of a network's CPTs
 METHODS = ("em", "auto", "factored-mar", "direct-mar", "direct-mcar")
 TEN = Components((0.02, 0.06, 0.2, 0.5, 1, 2), (1, 4, 16, 64), (0.1,) * 10, power=1.0)
-ALIKE_ONLY = Components(like_neighbours=(), belief=(0.0, 0.0, 1.0, 0.0))
+ALIKE_ONLY = Components(like_neighbours=(), belief=(0.0, 0.0, 5.0, 0.0))
 Tables = Mapping[str, FloatArray]
 MEMORY = 2**30
 
@@ -78,23 +83,21 @@ def rules(expected: Tables, shown: Tables) -> dict[str, Tables | float]:
 
 
 def by_rules(network: Network, table: EncodedTable) -> dict[str, float]:
-    """The divergence of EM from one start, under every rule."""
+    """The divergence of EM under every rule, from where it ends with one pseudo-count per cell."""
     bare = network.with_tables(None)
     needs = Needs(bare.families, problems=Compiling(bare))
     statistics = Held(table).gather(Gathering(needs, bare))
     engine = engine_of(statistics.problems, MEMORY)
     layout: Layout = engine.problems.layout
-    closed = lc.learn(bare, table, "factored-mar", prior=2).network
-    start = layout.flat({name: closed.cpt(name).table for name in bare.variables})
-    first = fitted(engine, start, FIRST_FIT)
-    expected = layout.tables(engine.expect(first).counts)
+    first = lc.learn(bare, table, "em", prior=2).network
+    start = layout.flat({name: first.cpt(name).table for name in bare.variables})
+    expected = layout.tables(engine.expect(start).counts)
     shown = {name: statistics.counts[bare.family(name)].dense() for name in bare.variables}
     found = {}
     for name, pseudo in rules(expected, shown).items():
-        if isinstance(pseudo, float):
-            cells = fitted(engine, start, pseudo)
-        else:
-            cells = fitted(engine, first, layout.flat(dict(pseudo)))
+        cells = fitted(
+            engine, start, pseudo if isinstance(pseudo, float) else layout.flat(dict(pseudo))
+        )
         found[name] = divergence(network, bare.with_tables(layout.tables(cells)))
     return found
 
@@ -103,33 +106,49 @@ def fitted(engine: Engine, start: FloatArray, pseudo: float | FloatArray) -> Flo
     return climb(engine, start, 1 + pseudo, Limits(1e-4, 500)).cells
 
 
-def measured(network: Network, table: EncodedTable) -> dict[str, object]:
-    """The divergences of one problem, by rules (EM, one start) and by methods."""
-    bare = network.with_tables(None)
+def measured(
+    network: Network, drawn: lc.Simulation, missing: str, methods: Iterable[str], with_rules: bool
+) -> dict[str, object]:
+    """The divergences of one problem, by methods and by rules."""
+    bare, table = network.with_tables(None), drawn.table
     by_method, seconds, words = {}, {}, ""
-    for name, prior in product(METHODS, (2, "learn")):
+    for name, prior in product(methods, (2, "learn")):
         key = f"{name} {'learned' if prior == 'learn' else prior}"
+        options = {"missingness": drawn.graph} if missing == "mnar" else {}
+        if name == "mgraph":
+            options["otherwise"] = "em"
         began = process_time()
-        result = lc.learn(bare, table, name, prior)
+        result = lc.learn(bare, table, name, prior, **options)
         seconds[key] = process_time() - began
         by_method[key] = divergence(network, result.network)
-        words = str(result.prior) if key == "em learned" else words
-    found = {"rules": by_rules(network, table), "methods": by_method}
-    return found | {"seconds": seconds, "words": words}
+        words = str(result.prior) if prior == "learn" and not words else words
+    found = {"methods": by_method, "seconds": seconds, "words": words}
+    return found | ({"rules": by_rules(network, table)} if with_rules else {})
+
+
+def in_a_chain(network: Network, rng: np.random.Generator) -> MissingByGraph:
+    """Missing not at random: half of the variables, whether each is shown depends on the next.
+
+    The last of them goes missing completely at random.
+    """
+    chosen = rng.permutation(list(network.variables))[: -(-len(network.variables) // 2)]
+    causes = {name: (after,) for name, after in pairwise(chosen)} | {chosen[-1]: ()}
+    return MissingByGraph(MissingnessGraph(network, causes), beta=(1.0, 2.0))
 
 
 def drawn(
     network: Network, mechanism: str, rows: int, rng: np.random.Generator
-) -> EncodedTable | None:
+) -> lc.Simulation | None:
     """Rows, unless values cannot go missing so, or a variable is never shown."""
+    missing = in_a_chain(network, rng) if mechanism == "mnar" else MECHANISMS[mechanism]
     try:
-        table = simulate(network, rows, MECHANISMS[mechanism], rng).table
+        made = simulate(network, rows, missing, rng)
     except lc.LacunetError:
         return None  # too few variables
     # A hidden variable's states have no names to compare by.
-    if not table.partially_observed or max(table.missing_of.values()) == rows:
+    if not made.table.partially_observed or max(made.table.missing_of.values()) == rows:
         return None
-    return table
+    return made
 
 
 def divergence(truth: Network, learned: Network) -> float:
@@ -182,21 +201,27 @@ def dirichlet_network(concentration: float, place: int) -> Network:
     return bare.with_tables(tables)
 
 
-def run(results: Path, seed: int, seconds: float, group: str, folder: Path | None) -> None:
-    results.touch()
-    done = {tuple(json.loads(line)["key"]) for line in results.read_text().splitlines()}
+def run(given: argparse.Namespace) -> None:
+    given.results.touch()
+    done = {tuple(json.loads(line)["key"]) for line in given.results.read_text().splitlines()}
     began = process_time()
-    for (name, read), mechanism, rows in product(networks(group, folder), MECHANISMS, SIZES):
-        key = (group, name, mechanism, rows, seed)
+    each = networks(given.group, given.folder)
+    for (name, read), mechanism, rows in product(each, given.missing, given.rows):
+        key = (given.group, name, mechanism, rows, given.seed)
         if key in done:
             continue
-        if process_time() - began > seconds:
+        if process_time() - began > given.seconds:
             return
-        chance = np.random.default_rng([seed, zlib.crc32(f"{name} {mechanism} {rows}".encode())])
+        text = f"{name} {mechanism} {rows}"
+        chance = np.random.default_rng([given.seed, zlib.crc32(text.encode())])
         network = read()
-        table = drawn(network, mechanism, rows, chance)
-        line = {"key": key} | ({"skipped": True} if table is None else measured(network, table))
-        with results.open("a") as file:
+        made = None
+        if sum(cpt.table.size for cpt in network.cpts) <= MOST_CELLS:
+            made = drawn(network, mechanism, rows, chance)
+        line: dict[str, object] = {"key": key, "skipped": True}
+        if made is not None:
+            line = {"key": key} | measured(network, made, mechanism, given.methods, given.rules)
+        with given.results.open("a") as file:
             file.write(json.dumps(line) + "\n")
 
 
@@ -206,7 +231,7 @@ def report(lines: Iterable[dict]) -> None:
         groups[line["key"][0]].append(line)
     for group, found in groups.items():
         problems = [line for line in found if "skipped" not in line]
-        print(f"\n## {group}: {len(problems)} problems ({len(found) - len(problems)} impossible)\n")
+        print(f"\n## {group}: {len(problems)} problems ({len(found) - len(problems)} left out)\n")
         parts = {"all": problems}
         for at in (2, 3):
             for value in dict.fromkeys(line["key"][at] for line in problems):
@@ -216,38 +241,31 @@ def report(lines: Iterable[dict]) -> None:
                 start = f"Dirichlet({value})"
                 parts[start] = [own for own in problems if own["key"][1].startswith(start)]
         parts = {name: part for name, part in parts.items() if part}
-        every = [
-            [rule, *(summary(own, "rules", rule, "2") for own in parts.values())]
-            for rule in problems[0]["rules"]
-            if rule != "2"
-        ]
-        print(text_table(["em, one start", *parts], every, left=1))
-        for against in ("its own", "em"):
-            every = []
-            for name in METHODS:
-                base = f"{name if against == 'its own' else 'em'} 2"
-                own = f"{name} learned"
-                every.append(
-                    [name, *(summary(part, "methods", own, base) for part in parts.values())]
-                )
-            print(f"\nlearned prior, against {against} with prior 2")
-            print(text_table(["method", *parts], every, left=1))
-        every = [
-            [
-                words,
-                *(
-                    summary(part, "methods", f"auto {words}", f"em {words}")
-                    for part in parts.values()
-                ),
+        if all("rules" in line for line in problems):
+            every = [
+                [rule, *(summary(own, "rules", rule, "2") for own in parts.values())]
+                for rule in problems[0]["rules"]
+                if rule != "2"
             ]
-            for words in ("2", "learned")
+            print(text_table(["em", *parts], every, left=1))
+        methods = dict.fromkeys(key.split()[0] for key in problems[0]["methods"])
+        pairs = {name: (f"{name} learned", f"{name} 2") for name in methods}
+        if {"auto", "em"} <= set(methods):
+            pairs |= {f"auto, em: prior {p}": (f"auto {p}", f"em {p}") for p in ("2", "learned")}
+        every = [
+            [name, *(summary(part, "methods", *pair) for part in parts.values())]
+            for name, pair in pairs.items()
         ]
-        print("\nauto against em")
-        print(text_table(["prior", *parts], every, left=1))
-        for what in problems[0]["seconds"]:
-            taken = [own["seconds"][what] for own in problems]
-            print(f"median processor seconds of {what}: {np.median(taken):.4f}", end="; ")
-        print()
+        print("\nlearned prior, against prior 2")
+        print(text_table(["method", *parts], every, left=1))
+        for name in methods:
+            taken = [[own["seconds"][f"{name} {p}"] for p in ("2", "learned")] for own in problems]
+            two, learned = np.array(taken).T
+            print(
+                f"processor seconds of {name}: {np.median(two):.4f} and {np.median(learned):.4f} "
+                f"(medians); ratio {np.median(learned / two):.2f}, of the sums "
+                f"{learned.sum() / two.sum():.2f}"
+            )
 
 
 def summary(problems: list[dict], what: str, rule: str, base: str) -> str:
@@ -257,10 +275,30 @@ def summary(problems: list[dict], what: str, rule: str, base: str) -> str:
     return f"{mean:.3f} {np.mean(ratios > 1.05):.0%} {ratios.max():.1f}"
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    commands = parser.add_subparsers(required=True)
+    to_run = commands.add_parser("run")
+    to_run.set_defaults(does=run)
+    to_run.add_argument("results", type=Path)
+    to_run.add_argument("seed", type=int)
+    to_run.add_argument("seconds", type=float)
+    to_run.add_argument("group", choices=["choose", "judge", "bundled", "random"])
+    to_run.add_argument("--folder", type=Path)
+    to_run.add_argument("--rows", type=int, nargs="+", default=SIZES)
+    to_run.add_argument("--missing", nargs="+", default=tuple(MECHANISMS))
+    to_run.add_argument("--methods", nargs="+", default=METHODS)
+    to_run.add_argument("--rules", action="store_true")
+    to_report = commands.add_parser("report")
+    to_report.set_defaults(does=lambda given: report(map(json.loads, lines_of(given.results))))
+    to_report.add_argument("results", type=Path, nargs="+")
+    given = parser.parse_args()
+    given.does(given)
+
+
+def lines_of(paths: Iterable[Path]) -> list[str]:
+    return [line for path in paths for line in path.read_text().splitlines()]
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "report":
-        text = "".join(Path(path).read_text() for path in sys.argv[2:])
-        report([json.loads(line) for line in text.splitlines()])
-    else:
-        where = Path(sys.argv[6]) if sys.argv[6:] else None
-        run(Path(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]), sys.argv[5], where)
+    main()

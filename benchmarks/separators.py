@@ -33,8 +33,10 @@ def divergences(setting: str, rows: int, seed: int) -> list[float]:
         {"separator": "learn"},
         {"missingness": drawn.graph},
     ]
-    networks = [lc.learn(alarm, drawn.table, "informed-direct", **how).network for how in informed]
-    networks.append(lc.learn(alarm, drawn.table, "direct-mar").network)
+    networks = [
+        lc.learn(alarm, drawn.table, "informed-direct", 2, **how).network for how in informed
+    ]
+    networks.append(lc.learn(alarm, drawn.table, "direct-mar", 2).network)
     causes, parents = drawn.graph.causes, observed_parents(alarm, drawn.table)
     return [
         *(lc.kl_divergence(alarm, network) for network in networks),

@@ -36,12 +36,12 @@ def main() -> None:
     for name in chosen.methods:
         for rate in chosen.rates:
             hide = lc.MCAR(share=1.0, rate=rate)
-            lc.learn(bare, lc.simulate(alarm, 100, hide, rng=0).table, METHODS[name])
+            lc.learn(bare, lc.simulate(alarm, 100, hide, rng=0).table, METHODS[name], 2)
             times, iterations = [], []
             for rows in chosen.rows:
                 table = lc.simulate(alarm, int(rows), hide, rng=1).table
                 began = process_time()
-                result = lc.learn(bare, table, METHODS[name])
+                result = lc.learn(bare, table, METHODS[name], 2)
                 times.append(process_time() - began)
                 iterations.append(str(getattr(result.ended, "iterations", "")))
             slope = np.polyfit(np.log(chosen.rows), np.log(times), 1)[0] if len(times) > 1 else 0.0

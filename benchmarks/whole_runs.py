@@ -38,7 +38,7 @@ def _runs(size: int, path: Path) -> list[list[str]]:
     reading = seconds(lambda: read_table(path, network), repeats)
     rows = []
     for method in METHODS:
-        whole = seconds(lambda m=method: learn(network, path, m), repeats)
+        whole = seconds(lambda m=method: learn(network, path, m, 2), repeats)
         rows.append(
             [
                 f"{size:,}",
@@ -77,7 +77,7 @@ def _peak(path: Path, method: str) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--peak"]:
-        learn(example("alarm"), sys.argv[2], sys.argv[3])
+        learn(example("alarm"), sys.argv[2], sys.argv[3], 2)
         status = Path("/proc/self/status").read_text()  # ru_maxrss would inherit the parent's
         print(int(status.split("VmHWM:")[1].split()[0]) * 1024)
     else:

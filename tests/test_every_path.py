@@ -241,6 +241,9 @@ def assert_same(found: Result, expected: Result) -> None:
         np.testing.assert_allclose(own.fallback_mass, report.fallback_mass, 1e-12, 1e-12)
         cpt = expected.network.cpt(name).table
         np.testing.assert_allclose(found.network.cpt(name).table, cpt, rtol=0, atol=atol)
+        low, high = np.moveaxis(found.interval(name), -1, 0)
+        own_cpt = found.network.cpt(name).table
+        assert ((low <= own_cpt) & (own_cpt <= high)).all()
         if not hides_any:  # its states may change places from one replicate to the next
             np.testing.assert_allclose(found.interval(name), expected.interval(name), atol=1e-9)
     assert found.require_intervals().recipe == expected.require_intervals().recipe

@@ -65,6 +65,8 @@ def test_the_golden_cpts_come_through_files(
             str(data),
             "--method",
             method,
+            "--prior",
+            "2",
             "-o",
             str(out),
             "--json",

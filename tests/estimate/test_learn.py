@@ -19,7 +19,7 @@ ROWS = {
 
 
 def test_a_result_tells_what_it_is() -> None:
-    result = lc.learn(RAIN, ROWS, "direct-mcar")
+    result = lc.learn(RAIN, ROWS, "direct-mcar", 2)
     assert repr(result) == "<Result: 3 CPTs by direct-mcar from 4 rows, 2 warnings>"
     assert result.missing == {"Rain": 0, "Sprinkler": 1, "Wet": 1}
     assert result.network.parents_of == RAIN.parents_of
@@ -78,4 +78,4 @@ def test_what_makes_no_sense_is_refused_before_data_are_read(
 def test_the_prior_may_be_any_real_number() -> None:
     prior: Any = np.int64(2)
     given = lc.learn(RAIN, ROWS, "em", prior=prior)
-    assert given.network == lc.learn(RAIN, ROWS, "em").network
+    assert given.network == lc.learn(RAIN, ROWS, "em", prior=2.0).network

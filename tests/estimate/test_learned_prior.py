@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +16,10 @@ from scipy.special import gammaln
 import lacunet as lc
 from enumeration import enumerated
 from lacunet.data.table import EncodedTable
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.method import MethodError
 from lacunet.estimate.prior import LearnedPrior, for_closed_form, learn_prior, log_gamma
-from lacunet.estimate.registry import METHODS
+from lacunet.estimate.registry import KINDS, METHODS
 from lacunet.report.learned.text import result_as_data, result_as_text
 from lacunet.statistics.observations import Held
 
@@ -76,7 +78,7 @@ def test_direct_deletion_adds_what_the_shown_counts_speak_for(seed: int, rows: i
 def test_em_learns_from_what_a_first_fit_expects(seed: int) -> None:
     table = table_of(np.random.default_rng(seed), 80)
     tight = {"tolerance": 1e-10, "max_iterations": 5_000, "restarts": 1}
-    first = lc.learn(NETWORK, table, "em", prior=1.25, **tight).network
+    first = lc.learn(NETWORK, table, "em", prior=2, **tight).network
     expected, _ = enumerated(first, table)
     pseudo = learn_prior(expected)
     result = lc.learn(NETWORK, table, "em", prior="learn", **tight)
@@ -110,7 +112,7 @@ def test_a_number_of_steps_is_that_many_steps_after_a_first_fit_of_as_many() -> 
     assert (result.ended.reason, result.ended.iterations) == ("steps done", 1)
     closed = lc.learn(NETWORK, table, "factored-mar", prior="learn").network
     expected, _ = enumerated(closed, table)
-    first = {v: (n + 0.25) / (n + 0.25).sum(-1, keepdims=True) for v, n in expected.items()}
+    first = {v: (n + 1) / (n + 1).sum(-1, keepdims=True) for v, n in expected.items()}
     pseudo = learn_prior(enumerated(closed.with_tables(first), table)[0])
     for name, own in pseudo.items():
         np.testing.assert_allclose(prior_of(result)[name], own, rtol=1e-9)
@@ -230,6 +232,56 @@ def test_intervals_come_from_the_rows_under_either_prior(method: str) -> None:
     assert one.require_intervals().recipe == other.require_intervals().recipe
     for name in NETWORK.variables:
         np.testing.assert_allclose(one.interval(name), other.interval(name), atol=0.004)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(deadline=None, max_examples=4)
+@given(st.integers(0, 10**6), st.integers(12, 80))
+def test_every_interval_holds_its_estimate(method: str, seed: int, rows: int) -> None:
+    table = table_of(np.random.default_rng(seed), rows, hidden=0.4)
+    result = lc.learn(NETWORK, table, method, "learn", intervals=True, **options_of(method))
+    for name in NETWORK.variables:
+        low, high = np.moveaxis(result.interval(name), -1, 0)
+        assert (low <= result.cpt(name).table).all()
+        assert (result.cpt(name).table <= high).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lc.LacunetWarning)  # of answers that no row supports
+        answer = lc.query(result, "Ill", {"Test": "pos"}, interval=True)
+    low, high = np.moveaxis(np.asarray(answer.interval), -1, 0)
+    assert (low <= np.asarray(answer)).all()
+    assert (np.asarray(answer) <= high).all()
+
+
+def test_the_starts_are_compared_with_one_pseudo_count_per_cell() -> None:
+    """The learned prior goes on from the optimum that EM has without it."""
+    table = table_of(np.random.default_rng(11), 90, hidden=0.6)
+    two, learned = (lc.learn(NETWORK, table, "em", prior=p) for p in (2, "learn"))
+    assert two.ended is not None
+    assert learned.ended is not None
+    np.testing.assert_allclose(max(learned.ended.starts), max(two.ended.starts), atol=0.05)
+    assert learned.ended.iterations > two.ended.iterations - 1
+
+
+def test_without_a_step_the_prior_is_that_of_the_closed_form() -> None:
+    table = table_of(np.random.default_rng(12), 9)  # too few rows for auto to hold some out
+    auto, closed = (lc.learn(NETWORK, table, m, "learn") for m in ("auto", "factored-mar"))
+    for name in NETWORK.variables:
+        np.testing.assert_array_equal(auto.cpt(name).table, closed.cpt(name).table)
+        np.testing.assert_array_equal(prior_of(auto)[name], prior_of(closed)[name])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_prior_is_learned_unless_one_is_given_or_a_form_is_closed(method: str) -> None:
+    table, options = table_of(np.random.default_rng(13), 60), options_of(method)
+    result = lc.learn(NETWORK, table, method, **options)
+    said = lc.explain(NETWORK, table, method, **options).prior
+    if issubclass(KINDS[method], Deletion):
+        assert result.prior == 2
+        return
+    again = lc.learn(NETWORK, table, method, "learn", **options)
+    assert "to be learned" in said
+    for name in NETWORK.variables:
+        np.testing.assert_array_equal(prior_of(result)[name], prior_of(again)[name])
 
 
 def test_replicates_use_the_prior_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def test_groups_that_there_is_no_time_for_are_left_to_the_estimate_without_group
     unreached = {asked.family for asked in needs.groupings}
     assert unreached
     assert not late.reduced
-    found = run(plan, late, Setting())
+    found = run(plan, late, Setting(2.0))
     expected = learned_by(FactoredMCAR(), Task(ASIA, table))
     for name in ASIA.variables:
         np.testing.assert_allclose(found.tables[name], expected.tables[name], rtol=1e-12)
@@ -96,7 +96,7 @@ def test_families_that_a_later_reading_does_not_reach_say_so(
     lines = [",".join(["no", "yes", ""][code] for code in row) for row in cells]
     file.write_text("\n".join(["A,X,B,Y", *lines]))
     form = InformedFactored(missingness=lc.MissingnessGraph.parse("A -> R[X]; B -> R[Y]", pairs))
-    late = Setting(deadline=LONG_AGO)
+    late = Setting(2.0, deadline=LONG_AGO)
     held = carry_out(form.plan(pairs, Look(("X", "Y"))), Held(read_table(file, pairs)), late)
     with observations(file, pairs, 2**30) as streamed:
         assert isinstance(streamed, Streamed)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln
 from scipy.stats import dirichlet_multinomial
 
 from lacunet.estimate.prior import (
@@ -17,12 +18,19 @@ from lacunet.estimate.prior import (
     component_weights,
     for_closed_form,
     learn_prior,
+    log_gamma,
     log_likelihood,
     neighbour_shares,
 )
 from lacunet.model.network import FloatArray
 
 EXACT = {"rtol": 1e-9, "atol": 1e-12}  # sums of logarithms of gamma functions
+
+
+@given(st.floats(1e-6, 1e12))
+def test_the_gamma_function_is_that_of_scipy(value: float) -> None:
+    own = log_gamma(np.array([value]))
+    np.testing.assert_allclose(own, gammaln([value]), rtol=1e-12, atol=1e-11)
 
 
 @st.composite

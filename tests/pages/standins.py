@@ -28,7 +28,7 @@ SOURCE = Provenance(
 
 
 def learned(network: Network, table: EncodedTable, method: Any = "factored-mar") -> Result:
-    return lc.learn(network, table, method=method)
+    return lc.learn(network, table, method=method, prior=2)
 
 
 HOSTILE = '</script><img src=x onerror="alert(1)">\u202e\'&"'

@@ -44,7 +44,7 @@ def add_arguments(command: ArgumentParser) -> None:
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")
     add_json(command, "print the plan as JSON")
-    add_prior(command, default=None)
+    add_prior(command)
     add_memory(command)
     add_method_arguments(command)
     add_data_arguments(command)

@@ -187,15 +187,14 @@ def add_seed(command: Any, text: str = "random seed") -> None:
     add(command, "--seed N", text, type=seed, default=0)
 
 
-PSEUDO_COUNTS = "2 adds one pseudo-count per cell, 1 none"
+PSEUDO_COUNTS = "2 adds one pseudo-count per cell, 1 none, 'learn' what all counts speak for"
 
 
-def add_prior(command: Any, text: str = PSEUDO_COUNTS, default: float | None = 2.0) -> None:
-    """Let the prior be chosen; without a default, the method has one."""
-    words = f"concentration of the Dirichlet prior: {text}, or 'learn'"
-    if default is None:
-        words += " (default: learn with auto, 2 with other methods and with a missingness graph)"
-    add(command, "--prior ALPHA", words, type=prior, default=default)
+def add_prior(command: Any, text: str = "") -> None:
+    """Let the prior be chosen."""
+    words = f"concentration of the Dirichlet prior{text}: {PSEUDO_COUNTS}; "
+    words += "learned by default, 2 with closed forms"
+    add(command, "--prior ALPHA", words, type=prior, default=None)
 
 
 def add_data_arguments(command: ArgumentParser) -> None:
@@ -292,7 +291,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
 
 def add_learning_arguments(command: ArgumentParser) -> None:
     """Say what goes with every method: the prior, what may be used, whether to give intervals."""
-    add_prior(command, default=None)
+    add_prior(command)
     add_size_arguments(command)
     add_intervals(command)
 

@@ -43,7 +43,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--separator A,B", separator, type=names)
     method = "compare shares of rows, or learn the whole network by EM for every tilt"
     add(command, "--method", method, choices=["direct-mar", "em"], default="direct-mar")
-    add_prior(command, "for em")
+    add_prior(command, ", for em")
     add_json(command, "print everything as JSON")
     add_data_arguments(command)
 

@@ -58,7 +58,7 @@ class Case:
     truth: Network
     missingness: Missingness
     rows: int
-    prior: AskedPrior
+    prior: AskedPrior | None
 
     @property
     def methods(self) -> Scope:
@@ -132,7 +132,7 @@ def case_of(
     network: Network,
     table: EncodedTable,
     truth: str = "factored-mar",
-    prior: AskedPrior = 2.0,
+    prior: AskedPrior | None = None,
     rows: int | None = None,
     separator: Scope | None = None,
 ) -> Case:

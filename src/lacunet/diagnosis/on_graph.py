@@ -22,6 +22,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
+from lacunet.estimate.prior import ONE_PER_CELL
 from lacunet.missingness.fitted import learn_missingness
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
@@ -67,15 +68,15 @@ class GraphTrial:
 
 
 def try_learned_graph(network: Network, table: EncodedTable) -> GraphTrial:
-    """Learn a graph from the rows, and the network by EM with and without it."""
+    """Learn a graph from the rows, and the network by EM with and without it, under one prior."""
     if table.rows < FEWEST_ROWS:
         return GraphTrial("", refusal=f"it needs about {FEWEST_ROWS:,} rows, not {table.rows:,}.")
     graph = MissingnessGraph(network, learn_missingness(network, table).causes)
     if graph.category() != "MNAR":
         return GraphTrial(str(graph), refusal="the graph is MAR, for which EM needs no graph.")
-    plain = learn(network, table, EM())
+    plain = learn(network, table, EM(), ONE_PER_CELL)
     try:
-        on_graph = learn(network, table, EM(missingness=graph), intervals=True)
+        on_graph = learn(network, table, EM(missingness=graph), ONE_PER_CELL, intervals=True)
     except LacunetError as error:
         return GraphTrial(str(graph), refusal=error.message)
     apart_of: dict[str, float] = {}

@@ -13,12 +13,13 @@ import numpy as np
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.estimate.em.first_fit import flat_concentration
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.stage import flat_concentration
 from lacunet.estimate.em.tilted import TiltedRows, tilted_network
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Setting, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior
+from lacunet.estimate.registry import default_prior
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.engine import engine_of
@@ -88,7 +89,7 @@ def sensitivity(
     missing: Any = (),
     groups: int = GROUPS,
     method: str = "direct-mar",
-    prior: AskedPrior = 2.0,
+    prior: AskedPrior | None = None,
     memory: int | None = None,
     progress: AskedProgress = False,
 ) -> Sensitivity:
@@ -123,8 +124,7 @@ def sensitivity(
         "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
         every tilt, so that all that a row shows counts as evidence about what it hides.
     prior
-        The concentration of the Dirichlet prior, for "em", or "learn": then it is learned once,
-        by plain EM.
+        The prior, for "em", as for `lacunet.learn`; it is learned once, by plain EM.
 
     Examples
     --------
@@ -148,7 +148,8 @@ def sensitivity(
         raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
-    setting = Setting(checked_prior(prior, network), memory=budget, progress=progress)
+    asked_prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
+    setting = Setting(asked_prior, memory=budget, progress=progress)
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     with observations(data_given(data, **said), network, budget, progress=progress) as rows:

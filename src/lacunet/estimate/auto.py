@@ -1,10 +1,13 @@
 """The method that needs no choosing: the closed form, then EM as far as it pays.
 
 Without missing values the CPTs are plain frequencies. Otherwise factored deletion for MAR is
-followed by EM to convergence, or by fewer steps if the observed-data likelihood of held-out rows
-clearly favours it (`lacunet.estimate.em.heldout`), as far as the time limit allows: exact where
-the memory budget allows it, by loopy belief propagation elsewhere. If not even one step fits, the
-closed form stands. With a missingness graph it is EM on the graph.
+followed by EM to convergence, the mean of optima that the data hardly tell apart, as far as the
+time limit allows: exact where the memory budget allows it, by loopy belief propagation elsewhere.
+If not even one step fits, the closed form stands. With a missingness graph it is EM on the graph.
+
+Under a prior that is given, fewer steps are made if the observed-data likelihood of held-out rows
+clearly favours them (`lacunet.estimate.em.heldout`). Under a learned one they are not asked: what
+stopping early is worth there is no more than chance (docs/auto.md).
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import ClassVar
 
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.stage import climb_stage
 from lacunet.estimate.method import (
     Ended,
     Learned,
@@ -69,18 +73,24 @@ class Auto:
             plan = DirectMCAR().plan(network, look)
             stage = _explained(plan.stages[0], _frequencies)
             return replace(plan, method=self.name, stages=(stage,), intention="no value is missing")
-        plan = EM(stop="heldout", time_limit=self.time_limit).plan(network, look)
+        em = EM(stop="heldout", time_limit=self.time_limit)
+        plan = em.plan(network, look)
         closed, climb = plan.stages
+        climber = EM(time_limit=self.time_limit).climber(closed)
+        climber = replace(climber, options=replace(climber.options, averages=True))
+        to_its_end = climb_stage(climber, network, plan.partially, closed.families)
         branches = (
             f"fewer than {FEWEST_ROWS} rows, or no time for an EM step: factored-mar alone",
             *climb.branches,
         )
-        climb = replace(_explained(climb, _em), branches=branches)
+        solve = partial(_em, climb.solve, to_its_end.solve)
+        climb = replace(climb, solve=solve, branches=branches)
         return replace(
             plan,
             method=self.name,
             stages=(closed, climb),
-            intention="EM from factored-mar, to its end unless held-out rows favour fewer steps",
+            intention="EM from factored-mar to its end; under a prior that is given, fewer steps "
+            "if held-out rows favour them",
         )
 
 
@@ -96,8 +106,15 @@ def _frequencies(
     return replace(learned, why="No value is missing. The CPTs are the plain frequencies.")
 
 
-def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting) -> Learned:
+def _em(
+    heldout: Solve,
+    to_its_end: Solve,
+    statistics: Statistics,
+    closed: Learned,
+    setting: Setting,
+) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
+    solve = heldout if isinstance(setting.prior, float) else to_its_end
     if statistics.stopped_by:
         out_of_time = statistics.stopped_by == "time limit"
         cut = "time was up" if out_of_time else "it was interrupted"

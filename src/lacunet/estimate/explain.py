@@ -22,7 +22,7 @@ from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior, LearnedPrior
-from lacunet.estimate.registry import method_of, usual_prior
+from lacunet.estimate.registry import default_prior, method_of
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
@@ -212,7 +212,7 @@ def explain(
         method = method_counted_for(data) if method is None else method
     chosen, budget = method_of(network, method, options), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
-    asked = checked_prior(usual_prior(chosen) if prior is None else prior, network)
+    asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
     with ExitStack() as stack:
         if data is None:
             return _explained(planned(chosen, network, Look(), asked), None, budget)

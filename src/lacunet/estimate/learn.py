@@ -33,7 +33,7 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import LEARN, AskedPrior
-from lacunet.estimate.registry import method_of, usual_prior
+from lacunet.estimate.registry import default_prior, method_of
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.memory import memory_budget
@@ -90,8 +90,8 @@ def learn(
     prior
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count per cell,
         1 none; "learn" adds to each cell what the counts of all CPTs speak for. A prior that was
-        learned before, `Result.prior`, can be given again. By default "learn" with "auto", unless
-        there is a missingness graph, and 2 with every other method.
+        learned before, `Result.prior`, can be given again. By default it is learned, and
+        2 with closed forms.
     weight
         Sampling weights: the name of a column, or one for each row.
     counts
@@ -142,7 +142,7 @@ def learn(
     given = network.with_tables(None) if data.not_asked else network
     network = with_data_codes(given, data)
     chosen = method_of(network, method_counted_for(data) if method is None else method, options)
-    asked = checked_prior(usual_prior(chosen) if prior is None else prior, network)
+    asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
     setting = Setting(
         asked,
         generator(rng),

@@ -19,7 +19,13 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
-from lacunet.estimate.prior import LEARN, AskedPrior, LearnedPrior, Prior
+from lacunet.estimate.prior import (
+    LEARN,
+    ONE_PER_CELL,
+    AskedPrior,
+    LearnedPrior,
+    Prior,
+)
 from lacunet.inference.engine import Engine
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -144,7 +150,7 @@ class Plan:
     scale: float = 1.0
     graph: MissingnessGraph | None = None
     units: Units | None = None
-    prior: AskedPrior = 2.0
+    prior: AskedPrior = ONE_PER_CELL
 
     @property
     def prior_from(self) -> str:
@@ -193,7 +199,7 @@ class Setting:
     all rows gave, where a replicate of them is estimated.
     """
 
-    prior: AskedPrior = 2.0
+    prior: AskedPrior
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     memory: int = field(default_factory=memory_budget)
     progress: Progress = silent
@@ -376,7 +382,7 @@ class Method(Protocol):
         ...
 
 
-def planned(method: Method, network: Network, look: Look, prior: AskedPrior = 2.0) -> Plan:
+def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> Plan:
     """All that a method will do with data that look so, under a prior."""
     return replace(method.plan(network, look), scale=look.scale, units=look.units, prior=prior)
 

@@ -20,7 +20,7 @@ The rows of all CPTs share the components' weights :math:`\pi`, found by a few r
 .. math::
     w_{jg} \propto \pi_g \sqrt{\mathrm{DM}_{jg}}, \qquad \pi_g \propto b_g + \sum_j w_{jg},
 
-where :math:`b_g` are rows that speak for a component before any was seen: one row for one
+where :math:`b_g` are rows that speak for a component before any was seen: five rows for one
 pseudo-count per cell. The square root has each row count half: the counts hold what EM expects
 beside what was seen, and a component is never quite right. A row's pseudo-counts are those that
 give the mixture's posterior mean,
@@ -52,7 +52,7 @@ ROUNDS = 60
 LEAST = 1.0  # weight of a CPT row that has a say in the components' weights
 UNIFORM = 2.0  # pseudo-counts of a row when rows are averaged: few counts say little
 FROM_SHOWN = "the counts of the rows that show each family"
-FROM_FIRST_FIT = "the counts that a first fit of EM expects, with a quarter pseudo-count per cell"
+FROM_FIRST_FIT = "the counts that a first fit of EM expects, with one pseudo-count per cell"
 STIRLING_FROM = 8
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 MOST_SCALED = 3.0  # times that pseudo-counts are scaled up with the counts of a closed form
@@ -69,7 +69,7 @@ class Components:
 
     alike: tuple[float, ...] = (0.05, 0.2, 1.0, 2.0)
     like_neighbours: tuple[float, ...] = (2.0, 12.0)
-    belief: tuple[float, ...] = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    belief: tuple[float, ...] = (0.0, 0.0, 5.0, 0.0, 0.0, 0.0)
     power: float = 0.5
 
     def __len__(self) -> int:
@@ -165,6 +165,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
 
 
 LEARN: Literal["learn"] = "learn"
+ONE_PER_CELL = 2.0  # the concentration that adds one pseudo-count to each cell
 Prior = float | LearnedPrior  # a concentration for all cells, or pseudo-counts for each
 AskedPrior = float | LearnedPrior | Literal["learn"]
 
@@ -275,7 +276,7 @@ def learn_prior(
 
     >>> counts = np.array([[40.0, 0, 0], [0, 60, 0], [0, 0, 50], [70, 0, 0], [0, 80, 1]])
     >>> print(learn_prior({"Fault": counts}))
-    between 0.059 and 0.083 pseudo-counts per cell, mostly alike for all states
+    between 0.094 and 0.2 pseudo-counts per cell, mostly alike for all states
     """
     possible_of = {
         name: np.broadcast_to((possible_of or {}).get(name, np.True_), counts.shape)

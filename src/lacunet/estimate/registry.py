@@ -8,17 +8,16 @@ from typing import Any
 
 from lacunet.data.given import Data
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.deletion.forms import Informed
+from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
-from lacunet.estimate.prior import LEARN, AskedPrior
+from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
 from lacunet.missingness.graph import graph_of
 from lacunet.model.network import Network
 from lacunet.wording import did_you_mean
 
 KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
 METHODS = tuple(KINDS)
-ONE_PER_CELL = 2.0
 
 
 def options_of(name: str) -> dict[str, Field[Any]]:
@@ -57,10 +56,9 @@ def method_of(network: Network, method: str | Method | None, options: Mapping[st
     return method
 
 
-def usual_prior(method: Method) -> AskedPrior:
-    """The prior unless one is given; docs/prior.md says what was measured, and of which methods."""
-    is_measured = isinstance(method, Auto) and method.missingness is None
-    return LEARN if is_measured else ONE_PER_CELL
+def default_prior(method: Method) -> AskedPrior:
+    """The prior unless one is given: learned, but 2 with closed forms; docs/prior.md says why."""
+    return ONE_PER_CELL if isinstance(method, Deletion) else LEARN
 
 
 def method_named(name: str, **options: Any) -> Method:

@@ -163,7 +163,7 @@ def learn_structure(
     equivalent_size: float = 10.0,
     strengths: int | None = None,
     bins: Mapping[str, Bins] | None = None,
-    prior: AskedPrior = 2.0,
+    prior: AskedPrior | None = None,
     weight: Any = None,
     counts: Any = None,
     missing: Any = (),
@@ -207,7 +207,7 @@ def learn_structure(
         How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
         points. The network keeps them.
     prior
-        The concentration of the Dirichlet prior of the CPTs, or "learn".
+        The prior of the CPTs, as for `lacunet.learn`.
     weight, counts, missing, codes, not_asked
         How the data are read, as in `lacunet.Data`. What a rule of ``not_asked`` looks at is
         required as a parent.
@@ -298,7 +298,7 @@ def _columns_in_order(table: EncodedTable, names: Sequence[str]) -> EncodedTable
     )
 
 
-def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior) -> Network:
+def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior | None) -> Network:
     """The structure with learned CPTs; mechanisms that cannot be left out are learned along."""
     left = 1.0 if search.ended == "interrupted" else job.deadline.left
     limit = min(max(left, 1.0), EM_SECONDS)

@@ -1,59 +1,106 @@
-"""The prior that EM learns: from the counts that a first fit expects, on the same problems.
+"""EM under a prior that is learned: first with one pseudo-count per cell, then on from there.
 
-Rows that show a whole family are few where much is missing, and EM knows more than they do. So a
-first fit is made with a quarter of a pseudo-count per cell, as far as EM is asked to go, and its
-expected counts are those of complete data (`lacunet.estimate.prior`). The fit under the learned
-prior then starts where the first one ended. No row is read again.
+Rows that show a whole family are few where much is missing, and EM knows more than they do. So EM
+runs as it would with one pseudo-count per cell; the counts that it expects then are those of
+complete data, and the prior is learned from these (`lacunet.estimate.prior`). EM goes on from there
+under the learned prior. No row is read again.
+
+Starts are compared, and held-out rows asked, with one pseudo-count per cell alone: under a prior
+that was learned where EM ended, that place looks better than it is.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import numpy as np
 
-from lacunet.deadline import Deadline
-from lacunet.estimate.em.climb import Limits, climb
-from lacunet.estimate.em.fit import Options, Seeds
-from lacunet.estimate.prior import LearnedPrior, learn_prior, possible_cells
+from lacunet.deadline import NEVER, Deadline
+from lacunet.estimate.em.climb import Climb
+from lacunet.estimate.em.fit import Fit, Options, Seeds, Visit, fit, refit
+from lacunet.estimate.method import Concentration
+from lacunet.estimate.prior import (
+    ONE_PER_CELL,
+    LearnedPrior,
+    Prior,
+    learn_prior,
+    possible_cells,
+    pseudo_counts,
+)
 from lacunet.inference.engine import Engine
-from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
+from lacunet.statistics.problems.layout import Layout
 
-PSEUDO_COUNTS = 0.25  # per cell, of the first fit
-SHARE_OF_TIME = 0.3  # of the time left, at most
+SHARE_OF_TIME = 0.7  # of the time left, at most, with one pseudo-count per cell
 
 
-def prior_of_first_fit(
+def fit_and_learn_prior(
     engine: Engine,
     seeds: Seeds,
     before: LearnedPrior,
     options: Options,
-    deadline: Deadline,
+    *,
+    is_given: bool = False,
+    rng: np.random.Generator,
+    deadline: Deadline = NEVER,
     progress: Progress = silent,
-) -> tuple[LearnedPrior, Seeds]:
-    """The prior learned from what a first fit expects, and where the next fit starts.
+    visit: Visit | None = None,
+) -> tuple[Fit, LearnedPrior]:
+    """What EM found, and the prior that it was found under.
 
     Parameters
     ----------
     before
-        What the rows that show each family say of it: it stands if there is no time for a single
-        expectation. It names the variables whose CPTs have a prior to learn, and those that keep
-        one pseudo-count per cell.
+        What the rows that show each family say of the prior: it stands where EM makes no step. It
+        names the variables whose CPTs have a prior to learn, and those that keep one pseudo-count
+        per cell.
+    is_given
+        Whether ``before`` was learned already, and is only used.
     """
     within = Deadline.within(SHARE_OF_TIME * deadline.left)
-    limits = Limits(options.tolerance, options.max_iterations, accelerate=options.accelerate)
-    if isinstance(options.stop, int):
-        limits = Limits(options.tolerance, options.stop, exactly=True)
-    limits = replace(limits, deadline=within)
-    found = climb(engine, seeds.whole, 1 + PSEUDO_COUNTS, limits, progress=progress)
-    if found.reason == "interrupted":
-        raise KeyboardInterrupt
-    if not found.trace:
-        return before, seeds
-    expected = found.expected
+    first = fit(
+        engine,
+        seeds,
+        ONE_PER_CELL,
+        options,
+        rng=rng,
+        deadline=within,
+        progress=progress,
+        visit=visit,
+    )
+    at = first.climb
+    if not at.iterations:
+        return first, before
+    if at.reason == "interrupted":
+        return first, before.keeping(before)
+    prior = before if is_given else _of_expected(engine, at, before, deadline)
+    concentration = flat_concentration(prior, engine.problems.layout)
+    found = refit(
+        engine,
+        first,
+        seeds,
+        concentration,
+        options,
+        deadline=deadline,
+        progress=progress,
+        visit=visit,
+    )
+    return (first, before.keeping(before)) if found is None else (found, prior)
+
+
+def _of_expected(
+    engine: Engine, at: Climb, before: LearnedPrior, deadline: Deadline
+) -> LearnedPrior:
+    """The prior learned from the counts that are expected there."""
+    expected = at.expected
     if expected is None:
-        expected = engine.expect(found.cells, deadline=deadline, messages=found.messages).counts
-    tables = engine.problems.layout.tables(expected)
-    names: Scope = tuple(before)
-    possible = possible_cells(engine.problems.layout.network)
-    prior = learn_prior({name: tables[name] for name in names}, before.kept, possible)
-    return prior, seeds if limits.exactly else replace(seeds, near=found.cells)
+        expected = engine.expect(at.cells, deadline=deadline, messages=at.messages).counts
+    layout = engine.problems.layout
+    tables = layout.tables(expected)
+    counts = {name: tables[name] for name in before}
+    return learn_prior(counts, before.kept, possible_cells(layout.network))
+
+
+def flat_concentration(prior: Prior, layout: Layout) -> Concentration:
+    """The concentration of all cells, or of each of them end to end."""
+    if not isinstance(prior, LearnedPrior):
+        return prior
+    return 1 + layout.flat(pseudo_counts(prior, layout.network))

@@ -48,6 +48,7 @@ STARTS_UP_TO = ((2e4, 10), (2e5, 3))
 ENOUGH_AGREE = 3  # starts that found the same optimum, the best so far
 SHARE_TO_JUDGE = 0.45  # of the time left, for what is learned without the weight put aside
 SAME = 0.05  # change of a cell up to which the mean of optima is as good as the best of them
+NEGLIGIBLE = 1e-3  # weight of an optimum, beside the best of them, that does not move the mean
 LEARNING = np.array([1.0, 0.0])  # the part that is put aside does not count
 
 
@@ -71,15 +72,13 @@ class Seeds:
     """The cells to start from: learned from all rows, and without those put aside.
 
     ``redrawn`` are the cells that hidden variables have a part in, if any: a restart draws
-    these alone. Where the seed itself ``is_random``, so is every other start. ``near`` is where EM
-    ended under another prior, if it did: the first climb to convergence starts there.
+    these alone. Where the seed itself ``is_random``, so is every other start.
     """
 
     whole: FloatArray
     learning: FloatArray
     redrawn: NDArray[np.bool_] | None = None
     is_random: bool = False
-    near: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,8 @@ class Fit:
     ``heldout`` is the log-likelihood of what was put aside, at each stop and at convergence
     (`lacunet.estimate.em.heldout`); if it clearly spoke for a stop, then by ``margin`` nats.
     ``starts`` are the log-posteriors in which the starts ended, the seed's first; that of the best
-    is ``gain`` nats above the seed's.
+    is ``gain`` nats above the seed's. ``optima`` are those that were averaged, if any were, with
+    the weight of each.
     """
 
     climb: Climb
@@ -97,6 +97,7 @@ class Fit:
     margin: float = 0.0
     starts: tuple[float, ...] = ()
     gain: float = 0.0
+    optima: tuple[tuple[float, FloatArray], ...] = ()
 
 
 def fit(
@@ -131,9 +132,29 @@ def fit(
         return run.stopped_by_heldout(seeds)
     made = run.all_starts(seeds, run.limits(options.stop))
     found = _best(made)
-    if options.averages and found.climb.reason not in CUT_SHORT:
+    if options.averages and seeds.redrawn is None and found.climb.reason not in CUT_SHORT:
         return run.averaged(found, made)
     return found
+
+
+def refit(
+    engine: Engine,
+    before: Fit,
+    seeds: Seeds,
+    prior: Concentration,
+    options: Options,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+    visit: Visit | None = None,
+) -> Fit | None:
+    """EM under another prior, from where it ended before; None if there is no time for it.
+
+    As many steps as were made before are made anew from the seed. Optima that were averaged are
+    averaged again, with the weights they had.
+    """
+    run = _Run(engine, prior, options, np.random.default_rng(), deadline, progress, visit)
+    return run.again(before, seeds)
 
 
 @dataclass(frozen=True)
@@ -189,8 +210,7 @@ class _Run:
 
         Unless a number of starts is asked for, no more are made once enough of them agree.
         """
-        first = seeds.whole if seeds.near is None else seeds.near
-        made = [self.climb(first, limits)]
+        made = [self.climb(seeds.whole, limits)]
         number = self.number_of_starts(limits.exactly)
         enough = ENOUGH_AGREE if self.options.restarts is None else number
         starts = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
@@ -241,18 +261,47 @@ class _Run:
         """
         best = usual.climb
         weights = np.exp([climb.log_posterior - best.log_posterior for climb in optima])
-        cells = np.average([climb.cells for climb in optima], axis=0, weights=weights)
+        kept = [(w, at.cells) for w, at in zip(weights, optima, strict=True) if w >= NEGLIGIBLE]
+        cells = np.average([own for _, own in kept], axis=0, weights=[w for w, _ in kept])
         if np.abs(cells - best.cells).max() < SAME:
             return usual
+        mean = self.mean(best, cells)
+        if mean.reason != "optima averaged":
+            return replace(usual, climb=mean)
+        return replace(usual, climb=mean, optima=tuple(kept))
+
+    def mean(self, best: Climb, cells: FloatArray) -> Climb:
+        """The mean of optima in the place of the best; the best if there is no time for it."""
         try:
             logs = self.engine.log_likelihoods(cells, self.deadline)
         except OutOfTimeError:
-            return usual
+            return best
         except KeyboardInterrupt:
-            return replace(usual, climb=replace(best, reason="interrupted"))
+            return replace(best, reason="interrupted")
         trace = (*best.trace, float(logs.sum()) + log_prior(cells, self.prior))
-        mean = replace(best, cells=cells, log_likelihoods=logs, trace=trace)
-        return replace(usual, climb=replace(mean, reason="optima averaged"))
+        averaged = replace(best, cells=cells, expected=None, log_likelihoods=logs, trace=trace)
+        return replace(averaged, reason="optima averaged")
+
+    def again(self, before: Fit, seeds: Seeds) -> Fit | None:
+        """What was done before, under the prior of this run."""
+        at = before.climb
+        if at.reason in ("steps done", "held-out peak"):
+            found = self.climb(seeds.whole, self.limits(at.iterations))
+            done = replace(
+                found, reason=at.reason if found.reason == "steps done" else found.reason
+            )
+        elif before.optima:
+            weights = [weight for weight, _ in before.optima]
+            each = [self.climb(cells, self.limits("converge")) for _, cells in before.optima]
+            done = max(each, key=lambda climb: climb.log_posterior)
+            if all(climb.reason not in CUT_SHORT for climb in each):
+                cells = np.average([climb.cells for climb in each], axis=0, weights=weights)
+                done = self.mean(done, cells)
+            done = replace(done, iterations=at.iterations + done.iterations)
+        else:
+            done = self.climb(at.cells, self.limits("converge"))
+            done = replace(done, iterations=at.iterations + done.iterations)
+        return replace(before, climb=done) if done.trace else None
 
     def judged(self, start: FloatArray) -> tuple[tuple[float, ...], str]:
         """How likely is what is put aside at each stop, without a part in it; why it ended."""

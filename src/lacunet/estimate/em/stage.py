@@ -33,7 +33,7 @@ from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import shows_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
-from lacunet.estimate.em.first_fit import prior_of_first_fit
+from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
 from lacunet.estimate.em.fit import Fit, Options, Seeds, Visit, fit
 from lacunet.estimate.em.start import (
     START_PRIOR,
@@ -44,7 +44,6 @@ from lacunet.estimate.em.start import (
 )
 from lacunet.estimate.method import (
     AGREEMENT,
-    Concentration,
     Ended,
     FamilyPlan,
     FamilyReport,
@@ -57,12 +56,13 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import (
     FROM_FIRST_FIT,
     LEARN,
+    ONE_PER_CELL,
+    AskedPrior,
     LearnedPrior,
     Prior,
     has_pseudo_counts,
     merged,
     prior_of_counts,
-    pseudo_counts,
 )
 from lacunet.inference.engine import Engine, Inference, SelectedEngine, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
@@ -174,8 +174,8 @@ def _solved(
     whole = statistics.sample(0)
     unseen = unseen_of(layout, found.climb)
     reports = em_reports(network, partially, families, whole, climbed, unseen)
-    heldout = climber.options.stop == "heldout"
-    why = _why(climber, climbed, statistics.never_shown) if heldout else ""
+    chooses = climber.options.stop == "heldout" or climber.options.averages
+    why = _why(climber, climbed, statistics.never_shown) if chooses else ""
     tables = layout.tables(found.climb.cells)
     return replace(
         learned,
@@ -228,20 +228,29 @@ def climb_from(
         if recorded:
             rows = float(statistics.sample(0).total)
             engine = _with_unrecorded(engine, recorded, rows, setting, climber)
-        if setting.prior == LEARN and isinstance(prior, LearnedPrior):
-            prior, seeds = prior_of_first_fit(
-                engine, seeds, prior, climber.options, deadline, progress
+        if isinstance(prior, LearnedPrior) and _has_first_fit(climber, setting.prior):
+            found, prior = fit_and_learn_prior(
+                engine,
+                seeds,
+                prior,
+                climber.options,
+                is_given=setting.prior != LEARN,
+                rng=setting.rng,
+                deadline=deadline,
+                progress=progress,
+                visit=climber.visit,
             )
-        found = fit(
-            engine,
-            seeds,
-            flat_concentration(prior, layout),
-            climber.options,
-            rng=setting.rng,
-            deadline=deadline,
-            progress=progress,
-            visit=climber.visit,
-        )
+        else:
+            found = fit(
+                engine,
+                seeds,
+                flat_concentration(prior, layout),
+                climber.options,
+                rng=setting.rng,
+                deadline=deadline,
+                progress=progress,
+                visit=climber.visit,
+            )
     except OutOfTimeError:
         found = Fit(Climb.at_start(seeds.whole, "time limit"))
     except KeyboardInterrupt:
@@ -264,11 +273,16 @@ def _with_unrecorded(
     return SelectedEngine(engine.plan, engine.loopy, engine.loopy_families, lost, rows)
 
 
-def flat_concentration(prior: Prior, layout: Layout) -> Concentration:
-    """The concentration of all cells, or of each of them end to end."""
-    if not isinstance(prior, LearnedPrior):
-        return prior
-    return 1 + layout.flat(pseudo_counts(prior, layout.network))
+def _has_first_fit(climber: Climber, asked: AskedPrior) -> bool:
+    """Whether EM runs with one pseudo-count per cell first.
+
+    Not under a learned prior that is given, if there is one start, or EM goes on from a network.
+    """
+    if isinstance(asked, str):
+        return True
+    return climber.options.stop in ("converge", "heldout") and not isinstance(
+        climber.start, Network
+    )
 
 
 def _replicated(climber: Climber, statistics: Statistics, setting: Setting) -> Climber:
@@ -336,7 +350,10 @@ def _learning(
         setting.progress(stage, done, total, note)
 
     sample = statistics.sample(folds.learning)
-    found = climber.closed.solve(sample, Learned(), replace(setting, progress=checked))
+    # As EM runs while starts are compared: `lacunet.estimate.em.first_fit`.
+    prior = setting.prior if isinstance(setting.prior, float) else ONE_PER_CELL
+    given = replace(setting, prior=prior, progress=checked)
+    found = climber.closed.solve(sample, Learned(), given)
     return layout.flat(found.tables)
 
 
