@@ -118,7 +118,7 @@ def test_formats_say_what_they_leave_out(tmp_path: Path) -> None:
         lc.write_network(HALF, tmp_path / "half.net")
     lc.write_network(WET.with_support({"Rain": 1, "Wet": [1, 1]}), tmp_path / "whole.net")
     cut = Network({"A": ["low", "high"]}, cuts={"A": [0, 1, 2]})
-    with pytest.warns(lc.LacunetWarning, match="'A' are cut"):
+    with pytest.warns(lc.LacunetWarning, match="where 'A' is cut"):
         lc.write_network(cut, tmp_path / "cut.bif")
 
 

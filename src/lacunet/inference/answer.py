@@ -65,7 +65,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
 
     Examples
     --------
-    >>> answer = Answer.of(np.array([0.25, 0.75]), Basis("P(Coin)", ("Coin",), (("head", "tail"),)))
+    >>> basis = AnswerBasis("P(Coin)", ("Coin",), (("head", "tail"),))
+    >>> answer = Answer.of(np.array([0.25, 0.75]), basis)
     >>> print(answer)
     P(Coin)
       head    tail

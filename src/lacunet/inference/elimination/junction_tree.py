@@ -90,7 +90,7 @@ def calibrate(
 
     Examples
     --------
-    >>> coin = Factor((0,), np.array([1.0, 3.0]))
+    >>> coin = TreeFactor((0,), np.array([1.0, 3.0]))
     >>> calibrate(junction_tree([0b1], [2]), [coin], [(0,)]).marginals
     (array([0.25, 0.75]),)
     """
