@@ -273,7 +273,7 @@ def test_codes_sets_and_rules_are_those_of_learn_and_predict(edges: str | None) 
     network = model.network_
     assert network.not_asked_of["Now"].when == RULES["Now"]
     whole = rows.assign(**{"class": ill})
-    learned = lc.learn(network.with_tables(None), whole, "em", prior=2).network
+    learned = lc.learn(network.with_tables(None), whole, "em").network
     for name in network.variables:
         found, expected = network.cpt(name).table, learned.cpt(name).table
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
