@@ -97,8 +97,6 @@ def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
         lc.diagnose(PAIR, frame)
     with pytest.raises(DataError, match="has no rows"):
         lc.learn(PAIR, frame.limit(0))
-    with pytest.raises(lc.LacunetError, match="intervals"):
-        lc.learn(PAIR, frame, "direct-mcar", intervals=True)
     with pytest.raises(DataError, match="separator is learned from rows"):
         lc.learn(PAIR, frame, "informed-direct", separator="learn")
 
