@@ -234,3 +234,16 @@ def test_effects_have_intervals(method: str) -> None:
 def test_a_network_by_itself_has_no_intervals() -> None:
     with pytest.raises(lc.LacunetError, match=r"result of lacunet.learn\(..., intervals=True\)"):
         lc.query(NETWORK, "A", interval=True)
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "factored-mar", "em"])
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_what_no_row_shows_makes_an_answer_as_unsure_as_it_could_move_it(method: str) -> None:
+    network = lc.Network({"Age": ["kid", "adult"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    rows = {"Age": ["kid"] * 40 + ["adult"] * 60, "Ill": [None] * 40 + ["no"] * 57 + ["yes"] * 3}
+    result = lc.learn(network, rows, method, prior=2, intervals=True)
+    answer = lc.query(result, "Ill", interval=True, unsupported="bounds")
+    assert answer.unsupported == pytest.approx(0.4, abs=0.01)
+    for (low, high), (least, most) in zip(answer.interval, answer.bounds, strict=True):
+        assert low < least
+        assert high > most

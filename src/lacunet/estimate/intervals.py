@@ -259,7 +259,13 @@ def _by_influence(
     ]
     pseudo_of = pseudo_counts(setting.used_prior, network)
     replicates = Replicates(
-        network, tuple(networks), folds.scales, folds.degrees, whole.total, pseudo_of
+        network,
+        tuple(networks),
+        folds.scales,
+        folds.degrees,
+        whole.total,
+        pseudo_of,
+        support_of=_support_of(learned),
     )
     return Uncertainty(network, spread_of, INFLUENCE, replicates, whole.total)
 
@@ -324,7 +330,20 @@ def _refitted(
     network = learned.network or plan.network.with_tables(learned.tables)
     by_design = plan.units is not None
     pseudo_of = pseudo_counts(setting.used_prior, network)
-    return Replicates(network, tuple(networks), scales, degrees, total, pseudo_of, by_design)
+    return Replicates(
+        network,
+        tuple(networks),
+        scales,
+        degrees,
+        total,
+        pseudo_of,
+        by_design,
+        _support_of(learned),
+    )
+
+
+def _support_of(learned: Learned) -> dict[str, FloatArray]:
+    return {name: report.support for name, report in learned.families.items()}
 
 
 def _by_rate_matrix(

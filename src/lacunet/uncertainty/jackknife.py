@@ -15,7 +15,7 @@ independent values, so intervals use the t distribution.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,7 +35,8 @@ class Replicates:
     ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``pseudo_of``
     the pseudo-counts of every cell that the networks were learned with. ``by_design`` if replicates
     are those of a survey: distances are then from the estimate of all rows, and strata may tell
-    more than as many independent rows would.
+    more than as many independent rows would. ``support_of`` says how many rows show each CPT row:
+    what none shows is the same in all replicates, and yet not known.
     """
 
     network: Network
@@ -45,6 +46,7 @@ class Replicates:
     total: float
     pseudo_of: Mapping[str, FloatArray]
     by_design: bool = False
+    support_of: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""
@@ -89,6 +91,14 @@ class Replicates:
         """The variance of each cell of an answer: every replicate is asked."""
         variance = self.variance(asked.of_network)
         joint_of = family_marginals(self.network)
-        rows_of = {v: self.total * joint.sum(-1, keepdims=True) for v, joint in joint_of.items()}
+        rows_of = {
+            v: self.total * joint.sum(-1, keepdims=True) * self._is_supported(v)
+            for v, joint in joint_of.items()
+        }
         variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.pseudo_of)
         return without_prior(asked, variance, rows_of, self.pseudo_of)
+
+    def _is_supported(self, variable: str) -> FloatArray | float:
+        """One for each CPT row that some row of the data shows, zero for the others."""
+        support = self.support_of.get(variable)
+        return 1.0 if support is None else (support[..., None] > 0).astype(np.float64)
