@@ -127,7 +127,7 @@ REFERENCE = sorted((ROOT / "docs" / "reference").glob("api-*.rst"))
 
 def test_the_map_of_the_code_names_files_that_exist() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
-    named = set(re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", page))
+    named = set(re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py|\.js)?)`", page))
     assert len(named) > 30
     rooms = (ROOT / "src" / "lacunet", ROOT)
     assert not [path for path in named if not any((room / path).exists() for room in rooms)]
