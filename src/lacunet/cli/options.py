@@ -187,13 +187,11 @@ def add_seed(command: Any, text: str = "random seed") -> None:
     add(command, "--seed N", text, type=seed, default=0)
 
 
-PSEUDO_COUNTS = "2 adds one pseudo-count per cell, 1 none, 'learn' what all counts speak for"
-
-
 def add_prior(command: Any, text: str = "") -> None:
     """Let the prior be chosen."""
-    words = f"concentration of the Dirichlet prior{text}: {PSEUDO_COUNTS}; "
-    words += "learned by default, 2 with closed forms"
+    words = f"concentration of the Dirichlet prior{text}: 2 adds one pseudo-count per cell, "
+    words += "1 none, 'learn' as many as all counts make likely; "
+    words += "learned by default; closed forms use 2"
     add(command, "--prior ALPHA", words, type=prior, default=None)
 
 

@@ -68,14 +68,14 @@ def predict(
         Names that would meet, such as those of ``A=b`` with the state ``c`` and of ``A`` with
         ``b=c``, are put in quotes.
     given_targets
-        Whether a target that a row shows is evidence after all: for itself, where it is certain
-        then, and for the others.
+        Whether a target that a row shows is evidence after all: then it is certain itself, and
+        counts as evidence for the others.
     unsupported
-        What to do where predictions rest on CPT rows without data.
+        What to do where predictions rest on CPT rows without data: "warn", "refuse", or "ignore".
     missing
         How the data are read, as in `lacunet.Data`.
     memory
-        The bytes that exact inference may take.
+        The bytes that exact inference may take; by default half of the memory there is.
 
     Returns
     -------

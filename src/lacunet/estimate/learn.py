@@ -89,11 +89,11 @@ def learn(
         ``missingness`` is given.
     prior
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count per cell,
-        1 none; "learn" adds to each cell what the counts of all CPTs speak for. A prior that was
-        learned before, `Result.prior`, can be given again. By default it is learned, and
-        2 with closed forms.
+        1 none; "learn" adds to each cell as many as the counts of all CPTs make likely. A prior
+        that was learned before, `Result.prior`, can be given again. By default it is learned;
+        closed forms use 2.
     weight
-        Sampling weights: the name of a column, or one for each row.
+        Sampling weights: the name of a column, or one for each row. Their scale has no meaning.
     counts
         How many rows each row stands for: the name of a column, or one for each row.
     strata, cluster
@@ -110,11 +110,12 @@ def learn(
     jobs
         The number of processes that read and count such rows.
     progress
-        True for a bar, in notebooks too, or what to call as the work goes on.
+        True for a bar, in notebooks too, or a function to call as the work goes on.
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
         `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
-        deletion and EM take a few more fits, other methods some thirty.
+        deletion takes at most a few more fits, EM up to two steps for each free parameter, other
+        methods, and EM with more than 3,000 of them, some thirty fits.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"

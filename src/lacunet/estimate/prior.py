@@ -255,7 +255,7 @@ def learn_prior(
     possible_of: Mapping[str, Possible] | None = None,
     components: Components = COMPONENTS,
 ) -> LearnedPrior:
-    """The pseudo-counts that the counts of all CPTs speak for.
+    """The pseudo-counts that the counts of all CPTs make likely.
 
     Parameters
     ----------

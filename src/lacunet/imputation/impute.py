@@ -64,11 +64,11 @@ def impute(
         same CPTs: enough for a network that is certain, too little variance for one that was
         learned.
     unsupported
-        What to do where completions rest on CPT rows without data.
+        What to do where completions rest on CPT rows without data: "warn", "refuse", or "ignore".
     missing
         How the data are read, as in `lacunet.Data`; a latent variable becomes a new column.
     memory
-        The bytes that exact inference may take.
+        The bytes that exact inference may take; by default half of the memory there is.
 
     Returns
     -------

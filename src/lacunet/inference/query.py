@@ -59,7 +59,7 @@ def query(
         value over all that these rows could hold. The share itself is
         ``answer.unsupported`` in any case.
     memory
-        The bytes that inference may take.
+        The bytes that inference may take; by default half of the memory there is.
 
     Raises
     ------

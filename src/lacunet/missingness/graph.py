@@ -45,7 +45,8 @@ class MissingnessGraph(Drawing):
         Gives the variables and the edges among them.
     causes
         The parents of each mechanism: ``{"Income": ["Age", Mechanism("Job")]}``. The keys are
-        the partially observed variables; mechanisms named as parents are added to them.
+        the partially observed variables; mechanisms named as parents are added to them. For a
+        text use `parse`.
     hidden
         The pairs of nodes that share a hidden common cause.
     latent
@@ -74,7 +75,24 @@ class MissingnessGraph(Drawing):
 
     @classmethod
     def parse(cls, text: str, network: Network, source: str = "missingness graph") -> Self:
-        """Read a graph from its text: ``"Age -> R[Income]; R[A] -> R[B]; X <-> R[Y]"``."""
+        """Read a graph from its text: ``"Age -> R[Income]; R[A] -> R[B]; X <-> R[Y]"``.
+
+        Parameters
+        ----------
+        text
+            Statements, in any order, separated by semicolons or line ends. It comes first, then the
+            network.
+        network
+            Gives the variables and the edges among them; edges between variables in the text
+            must be the network's.
+        source
+            What errors call the text, such as the name of its file.
+
+        Raises
+        ------
+        MissingnessGraphError
+            The text is empty, cannot be read, or does not fit the network.
+        """
         causes: dict[str, list[Node]] = {}
         hidden: list[Pair] = []
         monotone: list[tuple[str, str]] = []

@@ -251,10 +251,10 @@ class Network:
 
         Examples
         --------
-        >>> rows = {"Age": [30, 9, 41], "Ill": ["no", "yes", None], "Id": ["a", "b", "c"]}
+        >>> rows = {"Age": [30, 29, 41], "Ill": ["no", "yes", None], "Id": ["a", "b", "c"]}
         >>> network = Network.from_data(rows, "Age -> Ill")
         >>> network.states("Age"), network.states("Ill"), network.parents("Ill")
-        (('9', '30', '41'), ('no', 'yes'), ('Age',))
+        (('29', '30', '41'), ('no', 'yes'), ('Age',))
         """
         from lacunet.building.network import find_network  # the one import that points forwards
 

@@ -200,6 +200,8 @@ def learn_structure(
     score
         "bic", or "bdeu" with ``equivalent_size``. With missing values BDeu guides the search,
         and what it suggests is still accepted by the observed data's BIC.
+    equivalent_size
+        The equivalent sample size of BDeu: the pseudo-counts of each table, all its cells together.
     strengths
         The number of bootstrap replicates for arc strengths; by default 20, and none for more
         than 200,000 rows.
@@ -214,7 +216,7 @@ def learn_structure(
     memory
         The budget in bytes; half of the machine's memory by default.
     progress
-        True for a bar, in notebooks too, or what to call as the work goes on.
+        True for a bar, in notebooks too, or a function to call as the work goes on.
 
     Raises
     ------

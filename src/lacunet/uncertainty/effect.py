@@ -264,9 +264,9 @@ def effect(
     reference
         The state of ``do`` to compare with; its first if not given.
     outcome
-        The state of ``target`` to compare; all of them if not given, of two the second.
+        The state of ``target`` to compare; all of them if not given; the second if there are two.
     level
-        Of the intervals.
+        The level of the intervals.
 
     Raises
     ------
