@@ -145,9 +145,9 @@ class LearnedPrior(Mapping[str, FloatArray]):
         if len(self.kept) == len(self.pseudo_counts):
             return "one pseudo-count per cell"
         like = "like neighbouring rows" if self.like_neighbours > 0.5 else "alike for all states"
-        words = (
-            f"between {self.least:.2g} and {self.most:.2g} pseudo-counts per cell, mostly {like}"
-        )
+        least, most = f"{self.least:.2g}", f"{self.most:.2g}"
+        number = f"about {most}" if least == most else f"between {least} and {most}"
+        words = f"{number} pseudo-counts per cell, mostly {like}"
         if self.kept:
             words += f"; one per cell for {first_of(self.kept, 5)}"
         return words
