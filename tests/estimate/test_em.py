@@ -541,6 +541,10 @@ def test_an_unknown_way_to_stop_is_refused() -> None:
         ({"restarts": 0}, "restarts is 0, but must be at least 1"),
         ({"tolerance": float("nan")}, "tolerance is nan"),
         ({"time_limit": -1.0}, "time_limit is -1.0"),
+        (
+            {"time_limit": "1 minute"},
+            "must be a number, at least 0.\nHint: time_limit: time limit in seconds",
+        ),
         ({"heldout_share": 1.5}, "heldout_share is 1.5, but must be from 0.01 to 0.99"),
         ({"inference": "guess"}, "inference is 'guess'"),
     ],

@@ -49,7 +49,10 @@ def test_weights_may_be_a_column_or_an_array() -> None:
     ("arguments", "message"),
     [
         ({"network": 5}, "a network is needed, not int"),
+        ({"network": "rows.csv", "data": RAIN}, "the network comes first, then the data"),
+        ({"network": "Rain -> Wet"}, r"from_data\(data, 'Rain -> Wet'\)"),
         ({"data": RAIN}, "the data are a network"),
+        ({"weights": "pop"}, "did you mean 'weight'?"),
         ({"method": 5}, "method is 5, but must be a method's name or a method"),
         ({"method": "magic"}, "there is no method 'magic'"),
         ({"prior": 0.5}, "prior is 0.5"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from examples import RAIN
+from lacunet.data.files import FORMATS as DATA_FORMATS
 from lacunet.formats import xdsl
 from lacunet.formats.catalogue import example
 from lacunet.formats.errors import FormatError
@@ -56,6 +57,25 @@ def test_a_name_that_says_no_format_is_refused_with_those_that_do(name: str) -> 
         read_network(name)
     with pytest.raises(FormatError, match=r"does not say which format"):
         write_network(RAIN, name)
+
+
+@pytest.mark.parametrize("suffix", DATA_FORMATS)
+def test_the_name_of_data_is_refused_as_such(suffix: str) -> None:
+    message = f"rows{suffix}: this is the name of data.*\n.*the network comes first, then the data"
+    with pytest.raises(FormatError, match=message):
+        read_network(f"rows{suffix}")
+
+
+@pytest.mark.parametrize("edges", ["A -> B", "B <- A; C", "A → x.bif"])
+def test_edges_in_place_of_a_network_are_refused_with_what_takes_edges(edges: str) -> None:
+    with pytest.raises(FormatError, match="looks like edges") as error:
+        read_network(edges)
+    assert f"lacunet.Network.from_data(data, {edges!r})" in error.value.hint
+
+
+def test_a_file_whose_name_holds_an_arrow_is_read(tmp_path: Path) -> None:
+    write_network(RAIN, tmp_path / "A -> B.json")
+    assert read_network(tmp_path / "A -> B.json") == RAIN
 
 
 def content_of(tmp_path: Path, name: str, content: bytes) -> Path:

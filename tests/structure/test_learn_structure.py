@@ -418,6 +418,7 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
         ({"method": "ges"}, "no method 'ges'"),
         ({"score": "aic"}, "no score 'aic'"),
         ({"time_limit": 0}, "time_limit is 0"),
+        ({"time_limit": "1 minute"}, "time_limit is '1 minute', not a positive number of seconds"),
         ({"strengths": -1}, "strengths is -1"),
         ({"strengths": 2.5}, r"strengths is 2\.5"),
         ({"score": "bdeu", "equivalent_size": float("inf")}, "equivalent_size is inf"),

@@ -456,4 +456,9 @@ def check_options(method: Any) -> None:
             bounds = f"at least {allowed['least']:g}"
             if not isinf(allowed["most"]):
                 bounds = f"from {allowed['least']:g} to {allowed['most']:g}"
-            raise MethodError(f"{own.name} is {value!r}, but must be {bounds}.")
+            if is_number:
+                raise MethodError(f"{own.name} is {value!r}, but must be {bounds}.")
+            raise MethodError(
+                f"{own.name} is {value!r}, but must be a number, {bounds}.",
+                f"{own.name}: {allowed['text']}.",
+            )

@@ -77,7 +77,7 @@ def method_named(name: str, **options: Any) -> Method:
         if option not in known and not (option == "seed" and "start" in known):
             takes = ", ".join(known) or "no options"
             others = [other for other in METHODS if option in options_of(other)]
-            hint = did_you_mean(option, known)
+            hint = did_you_mean(option, (*known, *Data.__dataclass_fields__))
             if others:
                 hint = f"{option} is an option of {', '.join(others)}."
             elif option in Data.__dataclass_fields__:

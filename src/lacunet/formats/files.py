@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import shlex
 import zlib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -36,6 +37,9 @@ FORMATS: Mapping[str, str] = MappingProxyType(
         ".json": "lacunet_json",
     }
 )
+
+_OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
+_ARROW = re.compile("->|<-|→|←")
 
 _CARRIES_SUPPORT = ("bif", "xdsl", "lacunet_json")
 _CARRIES_DICTIONARY = _CARRIES_MECHANISMS = ("lacunet_json",)
@@ -99,8 +103,10 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
         The file cannot be read as what its name says; the message names file and line.
     """
     name = os.fspath(path)
-    if name in names() and not os.path.exists(name):
-        return example(name)
+    if not os.path.exists(name):
+        if name in names():
+            return example(name)
+        _refuse_edges(name)
     _format_of(name)
     return parsed(name, _content(name), limit)
 
@@ -236,10 +242,26 @@ def _format_of(name: str) -> str:
             f"{name}: this is the name of statistics, not of a network.",
             "name a file of a network; statistics come after it, in place of the data.",
         )
+    if suffix in _OF_DATA:
+        raise FormatError(
+            f"{name}: this is the name of data, not of a network.",
+            "the network comes first, then the data; the file of a network ends with one of "
+            f"{', '.join(FORMATS)}.{_bundled(name)}",
+        )
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
         f"end it with one of {', '.join(FORMATS)}, each also with .gz.{_bundled(name)}",
     )
+
+
+def _refuse_edges(text: str) -> None:
+    """Refuse edges in place of a network, whose states they do not say."""
+    if _ARROW.search(text):
+        raise FormatError(
+            f"a network is needed, and {text!r} looks like edges.",
+            f"the data say the states: lacunet.Network.from_data(data, {text!r}) (on the command "
+            f"line --edges {shlex.quote(text)} in place of the network).",
+        )
 
 
 def _bundled(name: str) -> str:

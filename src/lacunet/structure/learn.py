@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
-from numbers import Integral
+from numbers import Integral, Real
 from time import monotonic
 from typing import Any, Literal
 
@@ -340,7 +340,7 @@ def _check(
         raise LacunetError(f"there is no score {score!r}.", "give 'bic' or 'bdeu'.")
     if not 0 < equivalent_size < inf:
         raise LacunetError(f"equivalent_size is {equivalent_size!r}, not a positive number.")
-    if time_limit is not None and not time_limit > 0:
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
     if strengths is not None and not (isinstance(strengths, Integral) and strengths >= 0):
         raise LacunetError(f"strengths is {strengths!r}, not a number of replicates.")
