@@ -94,6 +94,8 @@ def tally(found: Sequence[Contest]) -> str:
     for words, number in (("within the same limit", 0), ("within a tenth of it", 1)):
         counts = Counter(one.verdicts[number] for one in found)
         places = sum(count for verdict, count in counts.items() if verdict)
+        if not places:
+            continue
         text = f"{words}: {counts['win']} wins, {counts['tie']} ties, {counts['loss']} losses"
         if counts["one problem"]:
             text += f", {counts['one problem']} with one problem only"
