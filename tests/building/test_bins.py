@@ -73,8 +73,16 @@ def test_bins_that_mean_nothing_are_refused(bins: Any, message: str) -> None:
 def test_a_column_that_is_not_of_numbers_is_refused() -> None:
     with pytest.raises(BinsError, match="column 'Ill' holds 'no', which is not a number"):
         lc.discretise(AGES, {"Ill": 3})
+    with pytest.raises(BinsError, match="leave 'Ill' out of bins"):
+        lc.discretise(AGES, {"Ill": 3})
     with pytest.raises(BinsError, match="'Agee'"):
         lc.discretise(AGES, {"Agee": 3})
+
+
+def test_the_summary_tells_what_is_cut_from_what_is_given() -> None:
+    found = find_network(AGES, "Age -> Ill; Ward", {"Ward": ["a", "b"]}, bins={"Age": [0, 30, 99]})
+    cut = "1 variable cut into intervals: Age 2. 1 variable with states given."
+    assert cut in found.summary
 
 
 def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_column_with_too_many_values_is_sent_to_be_cut() -> None:
     rows = {"Height": np.linspace(1.5, 2.0, 200).tolist(), "Ill": ["yes", "no"] * 100}
     with pytest.raises(StatesError, match="200 different values") as refusal:
         find_network(rows, "Height -> Ill")
-    assert "lacunet.discretise" in refusal.value.hint
+    assert "(--bins Height=5; lacunet.discretise" in refusal.value.hint
 
 
 def test_a_cycle_is_named() -> None:

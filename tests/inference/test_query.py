@@ -123,6 +123,11 @@ def test_an_unknown_state_or_variable_in_the_evidence_is_named() -> None:
         query(RAIN, ["Snow"])
 
 
+def test_a_query_typed_as_on_the_command_line_is_answered_with_how_it_is_written() -> None:
+    with pytest.raises(QueryError, match=r"query\(network, 'Rain', {'Wet': 'yes'}\)"):
+        query(RAIN, "Rain | Wet=yes")
+
+
 def test_a_target_named_twice_is_refused() -> None:
     with pytest.raises(QueryError, match=r"\['Rain'\]"):
         query(RAIN, ["Rain", "Wet", "Rain"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -146,6 +147,15 @@ def test_what_stands_for_no_graph_is_refused() -> None:
     other = Network({name: ["a", "b"] for name in SURVEY.variables}, {"Income": ["Age", "Job"]})
     with pytest.raises(MissingnessGraphError, match="the states of 'Age' differ"):
         graph_of(MissingnessGraph.parse("R[Age]", other), SURVEY)
+
+
+def test_a_text_in_another_place_is_refused_with_the_place_that_is_meant() -> None:
+    text: Any = "Age -> R[Job]"
+    network: Any = SURVEY
+    with pytest.raises(MissingnessGraphError, match=r"parse\(text, network\) reads a text"):
+        MissingnessGraph(network, text)
+    with pytest.raises(MissingnessGraphError, match="the text comes first"):
+        MissingnessGraph.parse(network, text)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

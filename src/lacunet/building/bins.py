@@ -201,7 +201,8 @@ def _as_number(name: str, value: object, decimal: str) -> float:
         ) from None
     raise BinsError(
         f"column {name!r} holds {value!r}, which is not a number.",
-        "name it in missing=[...] if it means 'not observed'.",
+        "name it in missing=[...] (--missing) if it means 'not observed', or leave "
+        f"{name!r} out of bins if it is not a column of numbers.",
     )
 
 

@@ -191,6 +191,8 @@ def _summary(
     sizes = ", ".join(f"{name} {len(states)}" for name, states in found.items())
     total = counted(sum(map(len, found.values())), "state")
     note = f"found {total} in {counted(len(found), 'column')} of {label}: {sizes}." if found else ""
-    if by_hand := len(network.variables) - len(found):
+    if cut := [f"{name} {len(own) - 1}" for name, own in network.cuts_of.items()]:
+        note += f" {counted(len(cut), 'variable')} cut into intervals: {', '.join(cut)}."
+    if by_hand := len(network.variables) - len(found) - len(cut):
         note += f" {counted(by_hand, 'variable')} with states given."
     return (note + (f" Hidden: {', '.join(hidden)}." if hidden else "")).strip()

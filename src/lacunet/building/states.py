@@ -229,8 +229,9 @@ def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
     raise StatesError(
         f"column {name!r} has {many} different values (for example {', '.join(found[:3])}); "
         f"a discrete variable may have at most {MOST_STATES}.",
-        f"cut numbers into intervals with bins={{{name!r}: 5}} (lacunet.discretise does the same "
-        f"to a dataframe), merge rare values, or give the states by hand, {give}.",
+        f"cut numbers into intervals with bins={{{name!r}: 5}} (--bins {in_shell(f'{name}=5')}; "
+        "lacunet.discretise does the same to a dataframe), merge rare values, or give the states "
+        f"by hand, {give}.",
     )
 
 

@@ -90,6 +90,7 @@ def query(
     network = as_network(network)
     check_choice(unsupported)
     scope = (target,) if isinstance(target, str) else tuple(target)
+    _refuse_bar(network, scope)
     asked, given = after_doing(network, evidence, do)
     check_confounding(network, (*scope, *given), do)
     question = posed(asked, [scope], given, memory)
@@ -106,6 +107,19 @@ def query(
         both = spread.interval(LEVEL if interval is True else interval)
         basis = replace(basis, interval=both, standard_error=spread.standard_error)
     return Answer.of(table, basis)
+
+
+def _refuse_bar(network: Network, scope: Scope) -> None:
+    """Refuse what the command line would read: a text with what is given behind a bar."""
+    for name in scope:
+        if name not in network.states_of and "|" in str(name):
+            asked, _, behind = str(name).partition("|")
+            pairs = (part.partition("=") for part in behind.split(","))
+            known = {one.strip(): state.strip() for one, _, state in pairs}
+            raise QueryError(
+                f"the network has no variable {name!r}.",
+                f"give what is known as evidence: query(network, {asked.strip()!r}, {known!r}).",
+            )
 
 
 def _basis(

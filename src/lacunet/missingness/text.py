@@ -65,6 +65,11 @@ def parse_statements(
     ('A', 'b c') -> (Mechanism(variable='D'),)
     (Mechanism(variable='E'),)  ()
     """
+    if not isinstance(text, str):
+        raise MissingnessGraphError(
+            f"the text of a missingness graph is needed, not {type(text).__name__}.",
+            "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
+        )
     written = Written(source, text, MissingnessGraphError)
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):

@@ -200,6 +200,13 @@ def _checked_query(
         raise MissingnessGraphError("the query has no variable left of the bar.")
     for name in asked.names:
         if name not in graph.network.states_of:
+            if "|" in str(name):
+                left, _, right = str(name).partition("|")
+                raise MissingnessGraphError(
+                    f"the network has no variable {name!r}.",
+                    "say apart what is given: "
+                    f"recover([{left.strip()!r}], given=[{right.strip()!r}]).",
+                )
             raise MissingnessGraphError.unknown_variable(name, graph.network.variables)
     twice = {name for name in asked.names if asked.names.count(name) > 1}
     if twice:

@@ -59,6 +59,11 @@ class Drawing:
         selection: Iterable[Node] | None = None,
         monotone: Iterable[tuple[str, str]] = (),
     ) -> None:
+        if not isinstance(causes, Mapping):
+            raise MissingnessGraphError(
+                f"causes is {causes!r}, but must be a mapping of variables to causes.",
+                "lacunet.MissingnessGraph.parse(text, network) reads a text.",
+            )
         pairs = _checked_hidden(network, hidden)
         never_more = tuple(sorted({*monotone}))
         above: dict[str, list[Node]] = {name: [*nodes] for name, nodes in causes.items()}
