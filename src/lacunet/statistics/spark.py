@@ -108,8 +108,8 @@ class OnSpark:
 
     def _refused(self, _most: int) -> NoReturn:
         raise DataError(
-            "a separator is learned from rows, and those of a Spark DataFrame stay where they are.",
-            "name the separator, or learn it from some rows: data.limit(100000).toArrow().",
+            "this looks at single rows, and those of a Spark DataFrame stay where they are.",
+            "take some of them, data.limit(100000).toArrow(); a separator can be named instead.",
         )
 
     def tables(self, _read_report: ReadReport) -> Iterator[EncodedTable]:
