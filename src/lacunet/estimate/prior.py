@@ -284,11 +284,10 @@ def learn_prior(
     }
     learned = [name for name in counts_of if name not in kept]
     log_likelihood_of = {
-        name: np.stack(
-            [
-                components.power * log_likelihood(counts_of[name], pseudo)
-                for pseudo in components.pseudo_counts(counts_of[name], possible_of[name])
-            ]
+        name: components.power
+        * log_likelihood(
+            counts_of[name],
+            np.stack([*components.pseudo_counts(counts_of[name], possible_of[name])]),
         )
         for name in learned
     }
@@ -376,6 +375,8 @@ def log_likelihood(counts: FloatArray, pseudo_counts: FloatArray) -> FloatArray:
     .. math::
         \log \frac{\Gamma(S)}{\Gamma(S + t)} \prod_k \frac{\Gamma(A_k + t_k)}{\Gamma(A_k)}
 
+    ``pseudo_counts`` may have more axes in front, such as one of components.
+
     Examples
     --------
     Two rows in a first state: probability a half, then two thirds.
@@ -384,8 +385,9 @@ def log_likelihood(counts: FloatArray, pseudo_counts: FloatArray) -> FloatArray:
     0.3333
     """
     seen = counts > 0
-    cells = np.zeros(counts.shape)
-    cells[seen] = log_gamma(pseudo_counts[seen] + counts[seen]) - log_gamma(pseudo_counts[seen])
+    cells = np.zeros(pseudo_counts.shape)
+    own = pseudo_counts[..., seen]
+    cells[..., seen] = log_gamma(own + counts[seen]) - log_gamma(own)
     total, pseudo = counts.sum(axis=-1), pseudo_counts.sum(axis=-1)
     return np.asarray(log_gamma(pseudo) - log_gamma(pseudo + total) + cells.sum(axis=-1))
 
