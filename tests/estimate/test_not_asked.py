@@ -169,3 +169,17 @@ def test_a_network_whose_cpts_break_a_rule_is_refused() -> None:
     tables = {"Smoked": [0.5, 0.5], "Now": [[0, 0, 1], [0.5, 0.4, 0.1]]}
     with pytest.raises(NetworkError, match="does not obey its rule"):
         lc.Network(states, {"Now": ["Smoked"]}, tables, not_asked={"Now": "Smoked=no"})
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_em_on_a_graph_learns_numbers_that_were_not_asked_of_all() -> None:
+    rng = np.random.default_rng(0)
+    smokes = rng.choice(["no", "yes"], 200)
+    number = [None if own == "no" else float(rng.integers(1, 40)) for own in smokes]
+    ill = [str(own) if rng.random() < 0.7 else None for own in rng.choice(["no", "yes"], 200)]
+    number[np.flatnonzero(smokes == "yes")[0]] = None
+    rows = {"Smokes": smokes.tolist(), "Number": number, "Ill": ill}
+    data = lc.Data(rows, not_asked={"Number": "Smokes=no"})
+    network = lc.Network.from_data(data, "Smokes -> Number; Number -> Ill", bins={"Number": 3})
+    result = lc.learn(network, data, "em", missingness="Ill -> R[Number]; R[Ill]")
+    np.testing.assert_array_equal(result.network.cpt("Number").table[0], [0, 0, 0, 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,7 @@ def test_exported_commands_give_the_numbers_of_the_studio(folder: Path, kind: st
         folder,
     )
     by_shell = lc.read_network(folder / "lacunet-studio" / "learned.json")
+    shutil.rmtree(folder / "lacunet-studio")
     _run([sys.executable, "-c", code["python"]], folder)
     by_python = lc.read_network(folder / "lacunet-studio" / "learned.json")
     for network in (by_shell, by_python):
@@ -108,7 +110,6 @@ def test_intervals_and_answers_of_the_python_are_those_of_the_page(
     start = page.index('id="page-data">') + len('id="page-data">')
     shown = json.loads(page[start : page.index("</script>", start)])
     monkeypatch.chdir(folder)
-    (folder / "lacunet-studio").mkdir(exist_ok=True)
     names: dict[str, Any] = {}
     exec(python_text(project, "lacunet-studio"), names)
     result: Result = names["result"]

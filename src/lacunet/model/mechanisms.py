@@ -53,6 +53,7 @@ def with_nodes(network: Network) -> Network:
         {**network.parents_of, **{cpt.child: cpt.parents for cpt in cpts}},
         tables,
         network.cuts_of,
+        not_asked=network.not_asked_of,
     )
     return whole.with_support(network.support)
 

@@ -209,8 +209,11 @@ def python_text(project: Project, folder: str) -> str:
     report |= {"level": project.level} if project.level else {}
     learning |= {"rng": project.seed, "intervals": bool(project.level)}
     lines = [
+        "from pathlib import Path",
+        "",
         "import lacunet as lc",
         "",
+        f"Path({folder!r}).mkdir(parents=True, exist_ok=True)",
         _call("data = lc.Data", [project.data], data),
         _call("network = lc.Network.from_data", [_Name("data"), sketch.edges_text], building),
         _call("result = lc.learn", [_Name("network"), _Name("data")], learning),
