@@ -183,3 +183,7 @@ def test_em_on_a_graph_learns_numbers_that_were_not_asked_of_all() -> None:
     network = lc.Network.from_data(data, "Smokes -> Number; Number -> Ill", bins={"Number": 3})
     result = lc.learn(network, data, "em", missingness="Ill -> R[Number]; R[Ill]")
     np.testing.assert_array_equal(result.network.cpt("Number").table[0], [0, 0, 0, 1])
+    sure = lc.learn(network, data, "em", intervals=True)
+    answer = lc.query(sure, "Number", {"Smokes": "yes"}, interval=True)
+    np.testing.assert_array_equal(answer.interval[-1], [0, 0])  # it was asked
+    assert (answer.interval[:-1, 0] < answer.interval[:-1, 1]).all()

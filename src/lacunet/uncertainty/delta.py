@@ -24,6 +24,7 @@ from itertools import product
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import NOTHING, joint_marginals, relevant
@@ -120,7 +121,26 @@ def query_spread(
     sizes = whole.sizes.reshape(answer.shape)
     if any(asked.evidence.get(name) is not None for name in asked.scope):  # what was seen
         sizes = np.where((answer == 0) | (answer == 1), np.inf, sizes)
+    sizes = np.where(_is_decided(asked), np.inf, sizes)
     return Spread(answer, _by_rows_alone(asked, rates_of), sizes, covariance.degrees)
+
+
+def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
+    """Where an answer is zero or one whatever the rows say, by rules of what was not asked."""
+    network, answer = asked.network, asked.answer
+    is_extreme = (answer == 0) | (answer == 1)
+    if not network.not_asked_of or not is_extreme.any():
+        return np.zeros(answer.shape, dtype=bool)
+    tables = {}
+    for cpt in network.cpts:
+        if cpt.child in asked.do:
+            tables[cpt.child] = cpt.table
+            continue
+        possible = network.possible(cpt.child)
+        cells = np.ones(cpt.table.shape) if possible is None else possible.astype(np.float64)
+        tables[cpt.child] = cells / cells.sum(axis=-1, keepdims=True)
+    (found,) = joint_marginals(network.with_tables(tables), [asked.scope], asked.evidence)
+    return np.asarray(is_extreme & ((found == 0) | (found == 1)))
 
 
 def _by_rows_alone(asked: AnsweredQuery, rates_of: Mapping[str, FloatArray]) -> FloatArray:
