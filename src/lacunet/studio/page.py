@@ -104,6 +104,7 @@ the studio.</p>
 <h3>Python</h3><pre id="python" tabindex="0"></pre>
 <div class="bar"><button type="button" data-copy="python">copy</button>
 <button type="button" data-keep="python" data-file="studio.py">save studio.py</button></div>
+<p class="soft" id="of-run"></p>
 <div id="methods-part" hidden><h3>For the methods section</h3><p id="methods"></p>
 <div class="bar"><button type="button" data-copy="methods">copy</button></div></div>
 <h3>Files</h3><div id="files"></div>

@@ -538,6 +538,7 @@
     }
     const run = runs.find(own => own.number === project.run);
     clear(byId("files"), ...(run ? run.files.map(file => make("p", { class: "rule" }, make("a", { href: runFile(run.number, file), download: file }, file), make("span", { class: "soft" }, ` ${FILES[file]}`))) : [make("p", { class: "soft" }, "No result yet: learn first.")]));
+    byId("of-run").textContent = run ? `The commands above are those of the settings as they stand; what follows is of run ${run.number}.` : "";
     byId("methods-part").hidden = !run?.files.includes("methods.txt");
     if (!byId("methods-part").hidden) byId("methods").textContent = await (await fetch(runFile(run.number, "methods.txt"))).text();
   }
