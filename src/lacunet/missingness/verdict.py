@@ -447,7 +447,7 @@ def _reported(verdict: Verdict, result: Conditional, run: Run, term: Term) -> Es
     asked = verdict.asked
     table = result.table.aligned(asked.names)
     empty = np.isnan(table).any(axis=tuple(range(len(asked.conditions), table.ndim)))
-    shown, used = _shown(verdict, run.rows), int(result.basis.rows_used)
+    shown, used = _shown(verdict, run.rows), round(result.basis.rows_used)
     notes = tuple(run.notes)
     if used < FEW * shown:
         notes += (f"it rests on {used:,} of the {shown:,} rows that show the query",)
