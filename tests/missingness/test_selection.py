@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.start import CptRows, random_cells
 from lacunet.estimate.learn import learn
+from lacunet.inference.engine import SelectedEngine, engine_of
 from lacunet.missingness.augmented import augmented
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
@@ -19,6 +22,7 @@ from lacunet.missingness.recover.answers import recover
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
 from lacunet.model.nodes import SELECTION, Mechanism
+from lacunet.statistics.problems.compile import Problems, compile_problems
 from manifest_laws import assert_two_models_look_the_same, random_graph, random_model
 
 NETWORK = Network(
@@ -253,3 +257,25 @@ def test_drawn_selection_is_kept_as_json(tmp_path: Path) -> None:
     again = read_missingness(tmp_path / "m.json", NETWORK)
     np.testing.assert_allclose(again.mechanisms["*"].missing, drawn.mechanisms["*"].missing)
     assert again.graph == BY_AGE
+
+
+def test_the_parts_of_selected_rows_bring_the_unrecorded_ones_of_their_own() -> None:
+    made = augmented(MissingnessGraph.parse("A -> R[*]", Network({"A": ["0", "1"]})), ())
+    network = made.network
+    sizes = {name: network.cardinality(name) for name in network.variables}
+    recorded = {made.selection: np.ones(8, np.uint8), "A": np.arange(8, dtype=np.uint8) % 2}
+    one = compile_problems(network, EncodedTable.of(sizes, recorded))
+    lost = {made.selection: np.zeros(1, np.uint8), "A": np.full(1, 2, np.uint8)}
+    unrecorded = engine_of(compile_problems(network, EncodedTable.of(sizes, lost)), 1e8)
+
+    def selected(problems: Problems) -> SelectedEngine:
+        made = engine_of(problems, 1e8)
+        return SelectedEngine(made.plan, made.loopy, made.loopy_families, unrecorded)
+
+    cells = random_cells(CptRows.of(one.layout), np.random.default_rng(2))
+    whole, two = selected(one), selected(one.sampled(np.array([[0.25], [0.75]])))
+    expected = whole.log_likelihoods(cells) * [0.25, 0.75]
+    np.testing.assert_allclose(two.log_likelihoods(cells), expected, rtol=1e-12)
+    found = two.expect(cells, np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found.log_likelihoods, expected, rtol=1e-12)
+    np.testing.assert_allclose(found.counts, whole.expect(cells).counts / 4, rtol=1e-12)

@@ -94,7 +94,6 @@ class SelectedEngine(Engine):
     """
 
     unrecorded: Engine
-    rows: float
 
     def expect(
         self,
@@ -107,10 +106,12 @@ class SelectedEngine(Engine):
         found = super().expect(cells, parts, deadline, messages)
         lost = self.unrecorded.expect(cells, None, deadline)
         share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
+        totals = self.problems.totals
+        rows = float(totals.sum() if parts is None else totals @ parts)
         return replace(
             found,
-            counts=found.counts + self.rows * share / (1 - share) * lost.counts,
-            log_likelihoods=found.log_likelihoods - self.rows * np.log1p(-share),
+            counts=found.counts + rows * share / (1 - share) * lost.counts,
+            log_likelihoods=found.log_likelihoods - totals * np.log1p(-share),
         )
 
     def log_likelihoods(
@@ -122,7 +123,7 @@ class SelectedEngine(Engine):
         """The log-likelihood of the rows given that they were recorded."""
         found = super().log_likelihoods(cells, deadline, messages)
         (lost,) = self.unrecorded.log_likelihoods(cells, deadline)
-        return np.asarray(found - self.rows * np.log1p(-np.exp(lost)))
+        return np.asarray(found - self.problems.totals * np.log1p(-np.exp(lost)))
 
 
 def engine_of(

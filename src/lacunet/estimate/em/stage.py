@@ -226,8 +226,7 @@ def climb_from(
         problems = _in_parts(statistics, climber.options.stop == "heldout")
         engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
         if recorded:
-            rows = float(statistics.sample(0).total)
-            engine = _with_unrecorded(engine, recorded, rows, setting, climber)
+            engine = _with_unrecorded(engine, recorded, setting, climber)
         if isinstance(prior, LearnedPrior) and _has_first_fit(climber, setting.prior):
             found, prior = fit_and_learn_prior(
                 engine,
@@ -258,9 +257,7 @@ def climb_from(
     return Climbed(found, engine, prior, notes)
 
 
-def _with_unrecorded(
-    engine: Engine, recorded: str, rows: float, setting: Setting, climber: Climber
-) -> Engine:
+def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, climber: Climber) -> Engine:
     """The engine that also expects the rows that were not recorded."""
     network = engine.problems.layout.network
     sizes = {name: network.cardinality(name) for name in network.variables}
@@ -270,7 +267,7 @@ def _with_unrecorded(
     columns[recorded] = np.zeros(1, dtype=np.uint8)
     problems = compile_problems(network, EncodedTable.of(sizes, columns))
     lost = engine_of(problems, setting.memory, climber.inference, deadline=setting.deadline)
-    return SelectedEngine(engine.plan, engine.loopy, engine.loopy_families, lost, rows)
+    return SelectedEngine(engine.plan, engine.loopy, engine.loopy_families, lost)
 
 
 def _has_first_fit(climber: Climber, asked: AskedPrior) -> bool:
