@@ -260,3 +260,15 @@ def test_the_command_line_takes_what_it_proposes(
     command = ["network", str(path), "--edges", edges, "-o", str(tmp_path / "net.json"), *said]
     assert main(command) == 0
     assert "look" not in capsys.readouterr().err
+
+
+def test_what_is_taken_as_missing_in_numbers_that_are_cut_is_said_and_kept() -> None:
+    rows = {"Age": ["20", "-1", "40", ".", "60", "-1"], "Ill": ["no", "yes"] * 3}
+    with pytest.warns(lc.LacunetWarning) as told:
+        network = lc.Network.from_data(
+            lc.Data(rows, missing={"Age": [-1]}), "Age -> Ill", bins={"Age": 2}
+        )
+    said = " ".join(str(one.message) for one in told)
+    assert "column 'Age': taken as missing, as asked for: '-1' (2)." in said
+    assert "column 'Age': 1 cell with '.' taken as missing." in said
+    assert network.codes_of["Age"] == {"-1": None, ".": None}

@@ -9,7 +9,15 @@ from typing import Any
 from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import Edges, edges_of
 from lacunet.building.proposals import proposals
-from lacunet.building.states import Said, Seen, StatesError, remarks, seen_in, states_of
+from lacunet.building.states import (
+    Said,
+    Seen,
+    StatesError,
+    remarks,
+    seen_in,
+    states_of,
+    taken_as_missing,
+)
 from lacunet.data.batches import matcher_of
 from lacunet.data.encode import ColumnEncoder
 from lacunet.data.given import Data, data_given
@@ -56,17 +64,21 @@ def find_network(
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
     _check_columns(said, (*columns, *hidden), source)
-    looked_up = [name for name in columns if name not in given]
-    by_hand = [name for name in columns if name in given]
+    looked_up = [name for name in columns if name not in given or name in cuts]
+    by_hand = [name for name in columns if name not in looked_up]
     seen, first = seen_in(source, looked_up, said, by_hand) if looked_up else ({}, None)
     extra = {v: [when_and_state(v, own)[1]] for v, own in said.not_asked.items()}
-    found = {name: states_of(name, own, extra.get(name, ())) for name, own in seen.items()}
+    found = {v: states_of(v, own, extra.get(v, ())) for v, own in seen.items() if v not in cuts}
     given = {v: tuple(dict.fromkeys([*own, *extra.get(v, ())])) for v, own in given.items()}
     states_of_all = {name: given.get(name) or found[name] for name in (*columns, *hidden)}
     network = coded_network((*columns, *hidden), states_of_all, cuts, said, seen, drawn.parents_of)
     shown = {} if first is None else first_codes(network, source, said, columns, first)
     numbers_of = {} if first is None else {v: numbers_in(first, v, said) for v in cuts}
-    notes = [note for name, own in seen.items() for note in remarks(name, own, found[name])]
+    notes = [
+        note
+        for v, own in seen.items()
+        for note in (taken_as_missing(v, own) if v in cuts else remarks(v, own, found[v]))
+    ]
     return FoundNetwork(
         network,
         _summary(network, found, hidden, source.label),

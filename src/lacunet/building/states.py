@@ -235,16 +235,19 @@ def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
     )
 
 
-def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
-    """What may surprise the user about the states of one column."""
+def taken_as_missing(name: str, seen: Seen, way_out: str = "") -> Iterator[str]:
+    """Which values of one column were taken as missing."""
     if seen.tokens:
-        yield (
-            f"column {name!r}: {counted(seen.tokens.total(), 'cell')} with {listed(seen.tokens)} "
-            "taken as missing; give the states by hand if it is one of them."
-        )
+        cells = f"{counted(seen.tokens.total(), 'cell')} with {listed(seen.tokens)}"
+        yield f"column {name!r}: {cells} taken as missing{way_out}."
     if seen.asked:
         cells = ", ".join(f"{code!r} ({count:,})" for code, count in seen.asked.items())
         yield f"column {name!r}: taken as missing, as asked for: {cells}." + _within(seen)
+
+
+def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
+    """What may surprise the user about the states of one column."""
+    yield from taken_as_missing(name, seen, "; give the states by hand if it is one of them")
     if seen.nones and seen.empty:
         yield (
             f"column {name!r}: {counted(seen.nones, 'cell')} with 'None' taken as a state, since "

@@ -66,10 +66,10 @@ def find_columns(
     given |= {name: labels_of(own) for name, own in cuts.items()}
     left_out = {*without, *said.beside}
     columns = [name for name in source.columns if name not in left_out]
-    looked_up = [name for name in columns if name not in given]
-    seen, first = seen_in(source, looked_up, said, [v for v in columns if v in given])
+    looked_up = [name for name in columns if name not in given or name in cuts]
+    seen, first = seen_in(source, looked_up, said, [v for v in columns if v not in looked_up])
     extra = {v: [when_and_state(v, own)[1]] for v, own in said.not_asked.items()}
-    found = given | _found(seen, extra)
+    found = given | _found({v: own for v, own in seen.items() if v not in cuts}, extra)
     found = {v: tuple(dict.fromkeys([*own, *extra.get(v, ())])) for v, own in found.items()}
     empty = [name for name in columns if not found[name]]
     if not columns:
