@@ -350,8 +350,12 @@ class Coder:
         rule: tuple[str, str] | None,
     ) -> Coder:
         """The coder of a column."""
+        if not meanings:
+            shown = ~_is_missing(cells)
+            return replace(cls._of_values(cells[shown], weights[shown], bins), rule=rule)
         meant = _meant(cells, meanings)
-        found = cls._of_values(*_shown(meant, weights), bins)
+        shown = ~(_is_missing(meant) | _is_set(meant))
+        found = cls._of_values(meant[shown], weights[shown], bins)
         written = {
             own: cell
             for own, cell in zip(meant.tolist(), cells.tolist(), strict=True)
@@ -405,6 +409,8 @@ class Coder:
 
     def is_hidden(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Which cells do not show one state."""
+        if not self.meanings:
+            return _is_missing(cells)
         meant = _meant(cells, self.meanings)
         return _is_missing(meant) | _is_set(meant)
 
@@ -471,11 +477,6 @@ def _meant(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[Any]
 
 def _is_set(cells: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([isinstance(cell, tuple) for cell in cells.tolist()], dtype=bool)
-
-
-def _shown(cells: NDArray[Any], weights: FloatArray) -> tuple[NDArray[Any], FloatArray]:
-    is_shown = ~(_is_missing(cells) | _is_set(cells))
-    return cells[is_shown], weights[is_shown]
 
 
 def _parents_of_rules(coders: Mapping[str, Coder]) -> dict[str, list[str]]:
