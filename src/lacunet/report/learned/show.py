@@ -39,20 +39,7 @@ def write_report(
     min_count: int = 0,
     missingness: MissingnessGraph | str | None = None,
 ) -> None:
-    """Write the page of a result to a file.
-
-    Parameters
-    ----------
-    data
-        The data that were learned from. With them the page also says what is missing together,
-        and where complete rows would have misled.
-    level
-        The level of the intervals, where the result has any; 0.95 if none is given.
-    min_count
-        Numbers from which a count of fewer rows could be worked out are left out.
-    missingness
-        How values go missing: a graph, its text or a file's path. Its mechanisms are drawn.
-    """
+    """Write the page of a result to a file; the parameters are those of `Result.report`."""
     from lacunet.data.read import read_table
 
     table = None if data is None else read_table(data, result.network)
