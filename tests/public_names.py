@@ -1,0 +1,17 @@
+"""What is public, looked up in one place."""
+
+from __future__ import annotations
+
+import inspect
+
+import lacunet as lc
+
+
+def functions_with(parameter: str) -> set[str]:
+    """The names of the public functions that have a parameter."""
+    public = {name: getattr(lc, name) for name in lc.__all__}
+    return {
+        name
+        for name, one in public.items()
+        if inspect.isfunction(one) and parameter in inspect.signature(one).parameters
+    }
