@@ -69,3 +69,12 @@ def finish(server: Server, kind: str = "learn", **more: Any) -> dict[str, Any]:
     _, job = answer(server, "/job")
     assert isinstance(job, dict)
     return job
+
+
+def exported(server: Server) -> list[dict[str, Any]]:
+    """The codes that the last step offers: of the run that is shown, then of the settings."""
+    status, found = answer(server, "/export")
+    assert status == 200, found
+    codes = found["codes"]
+    assert isinstance(codes, list)
+    return codes

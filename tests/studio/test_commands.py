@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from serving import answer, finish, keep, served
+from serving import exported, finish, keep, served
 
 import lacunet as lc
 from lacunet.building.edges import edges_of
-from lacunet.estimate.result import Result
+from lacunet.estimate.result import Result, read_learned
+from lacunet.model.network import Network
 from lacunet.model.nodes import named
 from lacunet.studio.commands import python_text, question, shell_text
 from lacunet.studio.project import Project, ProjectError, project_from
@@ -70,23 +71,86 @@ def test_exported_commands_give_the_numbers_of_the_studio(folder: Path, kind: st
         keep(server, data="people.csv", **PROJECTS[kind])
         job = finish(server)
         assert job["status"] == "done", job["message"]
-        studio = lc.read_network(server.studio.runs.file(1, "learned.json"))
-        _, code = answer(server, "/export")
-    _run(
-        ["sh", "-ec", f'lacunet() {{ "{sys.executable}" -m lacunet "$@"; }}\n{code["shell"]}'],
-        folder,
-    )
-    by_shell = lc.read_network(folder / "lacunet-studio" / "learned.json")
+        studio = read_learned(server.studio.runs.file("1", "learned.json"))
+        # What is said later changes neither the run that is shown nor its code.
+        later = {"graph": "Sex -> Test", "method": "listwise", "seed": 99, "level": 0.5, "bins": {}}
+        keep(server, run=1, **later)
+        code, other = exported(server)
+        assert code["title"] == "run 1"
+        assert code["note"] == ""
+        assert "--seed 99" in other["shell"]
+    _run_in_shell(code["shell"], folder)
+    by_shell = read_learned(folder / "lacunet-studio" / "learned.json")
     shutil.rmtree(folder / "lacunet-studio")
     _run([sys.executable, "-c", code["python"]], folder)
-    by_python = lc.read_network(folder / "lacunet-studio" / "learned.json")
-    for network in (by_shell, by_python):
-        assert network.states_of == studio.states_of
-        assert network.cuts_of == studio.cuts_of
-        for cpt in studio.cpts:
-            found = network.cpt(cpt.child)
-            assert found.parents == cpt.parents
-            np.testing.assert_allclose(found.table, cpt.table, rtol=0, atol=EXACT)
+    by_python = read_learned(folder / "lacunet-studio" / "learned.json")
+    for found in (by_shell, by_python):
+        _assert_same(found, studio)
+
+
+def _assert_same(found: Result | Network, expected: Result | Network) -> None:
+    """The same CPTs, and the same intervals where there are some."""
+    assert isinstance(found, Result) == isinstance(expected, Result)
+    if isinstance(found, Result) and isinstance(expected, Result):
+        for name in expected.network.variables if expected.uncertainty is not None else ():
+            ends = found.interval(name, 0.9), expected.interval(name, 0.9)
+            np.testing.assert_allclose(*ends, rtol=0, atol=EXACT)
+        found, expected = found.network, expected.network
+    assert isinstance(found, Network)
+    assert isinstance(expected, Network)
+    assert found.states_of == expected.states_of
+    assert found.cuts_of == expected.cuts_of
+    for cpt in expected.cpts:
+        own = found.cpt(cpt.child)
+        assert own.parents == cpt.parents
+        np.testing.assert_allclose(own.table, cpt.table, rtol=0, atol=EXACT)
+
+
+def _run_in_shell(text: str, folder: Path) -> None:
+    _run(["sh", "-ec", f'lacunet() {{ "{sys.executable}" -m lacunet "$@"; }}\n{text}'], folder)
+
+
+@pytest.mark.slow
+def test_the_code_of_two_results_side_by_side_learns_both(folder: Path) -> None:
+    with served(folder) as server:
+        for seed in (1, 2):
+            said = {"graph": "Sex -> Ill", "method": "em", "level": 0.9, "seed": seed}
+            keep(server, data="people.csv", **said)
+            assert finish(server)["status"] == "done"
+        assert finish(server, "beside", runs=[1, 2])["name"] == "3"
+        keep(server, run=3, asked="#Sex=f", seed=2)
+        studio = [read_learned(server.studio.runs.file(name, "learned.json")) for name in "12"]
+        code = exported(server)[0]
+        texts = [run["words"] for run in server.studio.runs.finished() if run["kind"] == "learn"]
+        assert [text.rpartition(", ")[-1] for text in texts] == ["seed 2", "seed 1"]
+    places = [folder / "lacunet-studio" / one for one in ("first", "second", "page.html")]
+    for does in ("shell", "python"):
+        if does == "shell":
+            _run_in_shell(code["shell"], folder)
+        else:
+            _run([sys.executable, "-c", code["python"]], folder)
+        for place, expected in zip(places, studio, strict=False):
+            _assert_same(read_learned(place / "learned.json"), expected)
+            shutil.rmtree(place)
+        assert '"other"' in places[-1].read_text(encoding="utf-8")
+        places[-1].unlink()
+
+
+def test_a_table_that_was_changed_after_learning_is_named(folder: Path) -> None:
+    with served(folder) as server:
+        said = {"graph": "Sex -> Ill", "method": "listwise", "level": 0.0}
+        keep(server, data="people.csv", **said)
+        assert finish(server)["status"] == "done"
+        keep(server, run=1)
+        (code,) = exported(server)
+        assert code["note"] == ""
+        with (folder / "people.csv").open("a") as rows:
+            rows.write("50,f,yes,pos,1\n")
+        (code,) = exported(server)
+        assert code["note"].startswith("people.csv was changed after run 1")
+        (folder / "people.csv").unlink()
+        (code,) = exported(server)
+        assert "people.csv" in code["note"]
 
 
 def _run(words: list[str], folder: Path) -> str:
@@ -106,7 +170,7 @@ def test_intervals_and_answers_of_the_python_are_those_of_the_page(
     with served(folder) as server:
         keep(server, data="people.csv", **PROJECTS["em"])
         assert finish(server)["status"] == "done"
-        page = server.studio.runs.file(1, "page.html").read_text()
+        page = server.studio.runs.file("1", "page.html").read_text()
     start = page.index('id="page-data">') + len('id="page-data">')
     shown = json.loads(page[start : page.index("</script>", start)])
     monkeypatch.chdir(folder)

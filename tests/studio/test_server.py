@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
 import pytest
-from serving import answer, finish, keep, served
+from serving import answer, exported, finish, keep, served
 
 import lacunet as lc
-from lacunet.studio.runs import BusyError
+from lacunet.studio.runs import BusyError, Task
 from lacunet.studio.server import MOST_BYTES, MOST_UPLOADED, Server
 from lacunet.studio.sketch import sketch_of
 
@@ -147,14 +148,15 @@ def test_of_two_studios_in_one_folder_neither_undoes_what_the_other_kept(folder:
 
 def test_two_studios_do_not_share_the_number_of_a_run(folder: Path) -> None:
     with served(folder) as first, served(folder) as second:
-        number = second.studio.runs.next_number()
+        number = second.studio.runs.next_name("learn")
         keep(first, data="rows.csv", graph="A -> B")
-        assert finish(first)["number"] == number
+        assert finish(first)["name"] == number == "1"
         with pytest.raises(BusyError, match="another studio"):
-            second.studio.runs.start(number, "learn", [], "")
-        assert finish(second)["number"] == number + 1
-        runs = [run["number"] for run in answer(first, "/state")[1]["runs"]]
-        assert runs == [number + 1, number]
+            second.studio.runs.start(number, Task("learn"))
+        assert finish(second, "explain")["name"] == "explain-1"  # takes no number of a result
+        assert finish(second)["name"] == "2"
+        runs = [run["name"] for run in answer(first, "/state")[1]["runs"]]
+        assert [name for name in runs if name.isdecimal()] == ["2", "1"]
 
 
 @pytest.mark.parametrize("level", [0.9, 0.0])
@@ -169,8 +171,8 @@ def test_a_question_is_answered_with_intervals(folder: Path, level: float) -> No
         assert found["level"] == level
         (about,) = found["answers"]
         assert about["name"] == "B"
-        result = lc.read_result(server.studio.runs.file(1, "learned.json")) if level else None
-        known = result or lc.read_network(server.studio.runs.file(1, "learned.json"))
+        result = lc.read_result(server.studio.runs.file("1", "learned.json")) if level else None
+        known = result or lc.read_network(server.studio.runs.file("1", "learned.json"))
         expected = lc.query(known, "B", {"A": "yes"}, interval=level or False)
         assert [row[0] for row in about["rows"]] == [*expected.states[0]]
         assert [row[1] for row in about["rows"]] == expected.tolist()
@@ -215,8 +217,11 @@ def test_a_run_that_is_cancelled_leaves_nothing(folder: Path) -> None:
         status, found = answer(server, "/run", {"kind": "learn", "version": state["version"]})
         assert (status, "running" in found["error"]) == (409, True)
         assert answer(server, "/graph", {"project": state["project"]})[0] == 200
+        sleep(0.2)
         assert answer(server, "/cancel", {})[0] == 200
-        assert answer(server, "/job")[1]["status"] == "cancelled"
+        _, job = answer(server, "/job")
+        assert job["status"] == "cancelled"
+        assert job["seconds"] >= 0.2
         assert answer(server, "/state")[1]["runs"] == []
         assert list((folder / "lacunet-studio" / "runs").iterdir()) == []
 
@@ -273,8 +278,8 @@ def test_what_missing_values_depend_on_becomes_part_of_the_graph(folder: Path) -
     with served(folder) as server:
         keep(server, data="depends.csv", graph="A -> B")
         assert finish(server, "diagnose")["status"] == "done"
-        assert answer(server, "/run/1/page.html")[0] == 200
-        _, found = answer(server, "/adopt", {"number": 1, "kind": "diagnose"})
+        assert answer(server, "/run/diagnose-1/page.html")[0] == 200
+        _, found = answer(server, "/adopt", {"name": "diagnose-1", "kind": "diagnose"})
         assert sketch_of(found["graph"]).edges_text == "A -> B"
         assert sketch_of(found["graph"]).mechanisms_text == "A -> R[B]"
 
@@ -291,11 +296,11 @@ def test_questions_that_were_not_asked_are_found_and_exported(folder: Path) -> N
         keep(server, not_asked={"Now": skip["rule"]}, level=0.0, method="em")
         project = answer(server, "/state")[1]["project"]
         assert answer(server, "/skips", {"project": project})[1] == {"skips": []}
-        assert "--not-asked 'Now: Smoked=no'" in answer(server, "/export")[1]["shell"]
+        assert "--not-asked 'Now: Smoked=no'" in exported(server)[0]["shell"]
         job = finish(server)
         assert job["status"] == "done", job["message"]
-        learned = lc.read_network(server.studio.runs.file(1, "learned.json"))
-        python = answer(server, "/export")[1]["python"].replace("skips.csv", f"{folder}/skips.csv")
+        learned = lc.read_network(server.studio.runs.file("1", "learned.json"))
+        python = exported(server)[0]["python"].replace("skips.csv", f"{folder}/skips.csv")
         names: dict[str, Any] = {}
         exec(python.replace("lacunet-studio/", f"{folder}/lacunet-studio/"), names)
         again = names["result"].network
@@ -343,7 +348,7 @@ def test_arrows_are_proposed_from_the_data_and_mechanisms_stay(folder: Path) -> 
         keep(server, data="related.csv", graph='A; "B; x"; R[A]')
         job = finish(server, "structure")
         assert job["status"] == "done", job["message"]
-        _, found = answer(server, "/adopt", {"number": 1, "kind": "structure"})
+        _, found = answer(server, "/adopt", {"name": "structure-1", "kind": "structure"})
         sketch = sketch_of(found["graph"])
         assert {frozenset(edge) for edge in sketch.edges} == {frozenset(("A", "B; x"))}
         assert sketch.mechanisms_text == "R[A]"
@@ -382,8 +387,8 @@ def test_the_plan_is_that_of_explain(folder: Path) -> None:
             server, data="rows.csv", graph="A -> B; A -> R[B]; R[A]", method="mgraph", prior="learn"
         )
         assert finish(server, "explain")["status"] == "done"
-        _, text = answer(server, "/run/1/output.txt")
-        network = lc.read_network(folder / "lacunet-studio" / "runs" / "1" / "network.json")
+        _, text = answer(server, "/run/explain-1/output.txt")
+        network = lc.read_network(folder / "lacunet-studio" / "runs" / "explain-1" / "network.json")
         rows = str(folder / "rows.csv")
         expected = lc.explain(network, rows, "mgraph", "learn", missingness="A -> R[B]; R[A]")
         assert text.strip() == str(expected)

@@ -279,10 +279,10 @@ def test_names_that_are_markup_or_syntax_are_drawn_learned_and_exported(
         page.click("#to-learn")
         page.click("#learn-now")
         page.wait_for_selector("html[data-job=done]", timeout=60_000)
-        learned = lc.read_network(server.studio.runs.file(1, "learned.json"))
+        learned = lc.read_network(server.studio.runs.file("1", "learned.json"))
         assert set(learned.variables) == set(HOSTILE)
         assert len(learned.edges) == 3
-        assert server.studio.runs.file(1, "graph.txt").read_text().count("\n") == 4
+        assert server.studio.runs.file("1", "graph.txt").read_text().count("\n") == 4
 
 
 def test_what_is_drawn_can_be_taken_back_by_pointer_and_keyboard(
@@ -323,9 +323,95 @@ def test_what_is_drawn_can_be_taken_back_by_pointer_and_keyboard(
         assert "Z" not in text()
         draw(page, "[data-node='Y'] .toggle")  # not missing after all
         assert page.locator(".box").count() == 0
-        page.fill("#text", "X -> Y -> X")
-        page.wait_for_selector("#graph-error:not([hidden])")
-        assert "X" in page.inner_text("#graph-error")
+
+
+def test_a_cycle_is_drawn_in_red_and_taken_out_by_a_click(browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path) as server, opened(browser, server, "#graph") as page:
+        page.fill("#text", "X -> Y -> Z; X -> R[Y]")
+        page.locator("[data-node='R[Y]']").wait_for()
+        for remove in (
+            lambda: click_line(page, ".grip:has(+ .wrong)"),
+            lambda: draw(page, "#edges .wrong"),
+        ):
+            pull(page, "Z", "X")
+            assert "cycle" in page.inner_text("#graph-error")
+            assert verdicts(page) == {}
+            assert page.locator(".line.wrong").count() == 1
+            assert page.locator("[data-node]").count() == 4
+            remove()
+            text = page.input_value("#text").splitlines()
+            assert text == ["X -> Y", "Y -> Z", "X -> R[Y]"]
+            assert page.is_hidden("#graph-error")
+            assert set(verdicts(page)) == {"X", "Y", "Z"}
+        # Any other arrow of the cycle can go as well, and one that was typed.
+        page.fill("#text", "X -> Y -> X; R[Y] -> X")
+        page.wait_for_selector(".line.wrong")
+        draw(page, "#edges button:has-text('X → Y')")
+        assert "a mechanism cannot cause" in page.inner_text("#graph-error")
+        draw(page, "#edges .wrong")
+        assert sorted(page.input_value("#text").splitlines()) == ["R[Y]", "Y -> X"]
+        assert page.is_hidden("#graph-error")
+
+
+def click_line(page: Any, selector: str) -> None:
+    """Click the middle of a line, and wait for the drawing."""
+    page.evaluate("delete document.documentElement.dataset.drawn")
+    x, y = page.locator(selector).evaluate(
+        "line => { const at = line.getPointAtLength(line.getTotalLength() / 2)"
+        ".matrixTransform(line.getScreenCTM()); return [at.x, at.y] }"
+    )
+    page.mouse.click(x, y)
+    page.wait_for_selector("html[data-drawn]")
+
+
+def test_mechanisms_that_are_added_say_what_they_claim(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("Age,Ill,Test\n" + "a,no,\na,,x\nb,no,y\n" * 30)
+    with served(tmp_path) as server:
+        server.studio.store.save(Project(data="rows.csv", graph="Age -> Ill -> Test"), 0)
+        with opened(browser, server, "#graph") as page:
+            said = page.inner_text("#verdicts")
+            assert "(MAR)" in said
+            assert "MCAR is the stronger claim" in said
+            draw(page, "#add-from-complete")
+            assert page.inner_text("#category") == "MAR"
+            text = page.input_value("#text").splitlines()
+            assert {"Age -> R[Ill]", "Age -> R[Test]"} <= set(text)
+            assert not page.query_selector("#add-mechanisms")
+            page.fill("#text", "Age -> Ill -> Test")
+            page.wait_for_selector("#add-mechanisms")
+            draw(page, "#add-mechanisms")
+            assert page.inner_text("#category") == "MCAR"
+            assert {"R[Ill]", "R[Test]"} <= set(page.input_value("#text").splitlines())
+
+
+def test_the_code_is_that_of_the_run_that_is_shown(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("A,B\n" + "a,x\na,y\nb,y\nb,\n" * 30)
+    with served(tmp_path) as server:
+        project = Project(data="rows.csv", graph="A -> B", method="em", level=0.0)
+        server.studio.store.save(project, 0)
+        with opened(browser, server, "#learn") as page:
+            page.click("#explain")  # takes no number
+            page.wait_for_selector("#plan", timeout=60_000)
+            for seed in ("0", "7"):
+                page.fill("#seed", seed)
+                page.press("#seed", "Tab")
+                page.click("#learn-now")
+                page.wait_for_selector("html[data-job=running]")
+                page.wait_for_selector("html[data-job=done]", timeout=60_000)
+                page.wait_for_selector(f"[data-run='{2 if int(seed) else 1}']")
+            assert "seed 0" in page.inner_text("[data-run='1']")
+            assert "seed 7" in page.inner_text("[data-run='2']")
+            assert "unlike run 1: seed" in page.inner_text("[data-run='2']")
+            page.click("[data-run='1'] button")
+            page.click("#to-code")
+            page.locator("#of-run", has_text="run 1").wait_for()
+            assert "--seed 0" in page.inner_text("#shell")
+            assert "settings were changed since" in page.inner_text("#code-note")
+            page.select_option("#code-of", "the settings as they stand")
+            assert "--seed 7" in page.inner_text("#shell")
+            assert "rng=7" in page.inner_text("#python")
+            assert page.inner_text("#of-run") == "the settings as they stand"
+            assert page.is_hidden("#code-note")
 
 
 def test_the_prior_is_the_methods_own_until_one_is_chosen(browser: Any, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from lacunet.errors import LacunetError
 from lacunet.wording import in_quotes
 
-BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-←→↔⟵⟶⟷]|-(?!>))+")
+BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-←→↔⟵⟶⟷≤]|-(?!>))+")
 
 
 class Mechanism(NamedTuple):

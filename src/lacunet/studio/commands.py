@@ -16,6 +16,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import METHODS, options_of
+from lacunet.studio.folder import PROJECT
 from lacunet.studio.project import ANYWHERE, Project
 from lacunet.studio.sketch import Sketch, checked_sketch
 
@@ -23,6 +24,7 @@ Words = list[str]
 BESIDE = ("weight", "counts", "strata", "cluster")
 TEXT = {"delimiter": "", "encoding": "utf-8", "decimal": "."}  # how text files are written
 LINE = 88
+IMPORTS = "from pathlib import Path\n\nimport lacunet as lc\n\n"
 
 
 def reading_words(project: Project) -> Words:
@@ -133,6 +135,15 @@ def prior_name(project: Project) -> str:
     return "learned prior" if project.prior else "usual prior"
 
 
+def learning_text(project: Project) -> str:
+    """What learning will do, in words that tell one result from another."""
+    sketch = checked_sketch(project.graph)
+    size = f"{len(sketch.variables)} variables, {len(sketch.edges)} arrows"
+    level = f", {100 * project.level:g}% intervals" if project.level else ""
+    how = f"{method_name(project)}, {prior_name(project)}{level}, seed {project.seed}"
+    return f"{project.data.rpartition('/')[-1]}, {size}: {how}"
+
+
 def missingness_of(project: Project) -> str:
     """The missingness graph that learning takes: none for methods that know of no mechanisms."""
     if project.method and project.method not in METHODS:
@@ -165,6 +176,21 @@ def question(
     if chosen and chosen not in known:
         return [chosen], evidence, do
     return [name for name in variables if known and name not in known], evidence, do
+
+
+def code_of(projects: Sequence[Project]) -> dict[str, str]:
+    """The whole work of a project, or of two side by side, as shell commands and as Python."""
+    if len(projects) == 1:
+        (project,) = projects
+        return {"shell": shell_text(project, PROJECT), "python": python_text(project, PROJECT)}
+    folders = [f"{PROJECT}/first", f"{PROJECT}/second"]
+    texts = [shell_text(*own) for own in zip(projects, folders, strict=True)]
+    both = ["show", f"{folders[0]}/learned.json", "--page", f"{PROJECT}/page.html"]
+    texts.append(_command([*both, "--beside", f"{folders[1]}/learned.json"]) + "\n")
+    first, second = (python_text(*own) for own in zip(projects, folders, strict=True))
+    python = [first + "first = result\n", second.removeprefix(IMPORTS)]
+    python.append(f"first.show(result).write({PROJECT + '/page.html'!r})\n")
+    return {"shell": "\n".join(texts), "python": "\n".join(python)}
 
 
 def shell_text(project: Project, folder: str) -> str:
@@ -209,11 +235,7 @@ def python_text(project: Project, folder: str) -> str:
     report |= {"level": project.level} if project.level else {}
     learning |= {"rng": project.seed, "intervals": bool(project.level)}
     lines = [
-        "from pathlib import Path",
-        "",
-        "import lacunet as lc",
-        "",
-        f"Path({folder!r}).mkdir(parents=True, exist_ok=True)",
+        f"{IMPORTS}Path({folder!r}).mkdir(parents=True, exist_ok=True)",
         _call("data = lc.Data", [project.data], data),
         _call("network = lc.Network.from_data", [_Name("data"), sketch.edges_text], building),
         _call("result = lc.learn", [_Name("network"), _Name("data")], learning),

@@ -95,8 +95,10 @@ ASK = """
 """
 
 CODE = """
-<p class="soft">These commands, and this Python, do what the studio does; run them in the folder of
-the studio.</p>
+<p class="soft">These commands, and this Python, are those of <b id="of-run"></b>: run in the
+folder of the studio, they give the numbers that it shows.</p>
+<div class="bar" id="code-of-bar" hidden><label>code of <select id="code-of"></select></label></div>
+<pre class="warning" id="code-note" hidden></pre>
 <pre class="warning" id="code-error" hidden></pre>
 <h3>Shell</h3><pre id="shell" tabindex="0"></pre>
 <div class="bar"><button type="button" data-copy="shell">copy</button>
@@ -104,10 +106,9 @@ the studio.</p>
 <h3>Python</h3><pre id="python" tabindex="0"></pre>
 <div class="bar"><button type="button" data-copy="python">copy</button>
 <button type="button" data-keep="python" data-file="studio.py">save studio.py</button></div>
-<p class="soft" id="of-run"></p>
 <div id="methods-part" hidden><h3>For the methods section</h3><p id="methods"></p>
 <div class="bar"><button type="button" data-copy="methods">copy</button></div></div>
-<h3>Files</h3><div id="files"></div>
+<h3 id="files-of">Files</h3><div id="files"></div>
 """
 
 PARTS = dict(zip(STEPS, (TABLE, STATES, GRAPH, LEARN, ASK, CODE), strict=True))

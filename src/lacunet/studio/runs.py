@@ -1,7 +1,8 @@
 """Commands run for the studio: each in a process of its own, that can be watched and ended.
 
-A run has a folder with a number. What it wrote counts once ``run.json`` is there, so a run that
-was cancelled or failed leaves nothing.
+A run has a folder: those that give results are called 1, 2, 3, others by their kind, as plan or
+test. What it wrote counts once ``run.json`` is there, so a run that was cancelled or failed leaves
+nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,6 +28,7 @@ KEPT_LINES = 40
 PATIENCE = 5.0  # seconds to tidy up in, before a command is killed
 TEXTS = ("learned.json", "network.json", "graph.txt", "methods.txt", "output.txt")
 FILES = ("page.html", *TEXTS, "network.svg", "network.pdf")
+RESULTS = ("learn", "beside")  # kinds whose runs are numbered, for the user to choose from
 After = Callable[[Path], None]
 
 
@@ -34,11 +36,26 @@ class BusyError(LacunetError):
     """Another run has not ended."""
 
 
+@dataclass(frozen=True)
+class Task:
+    """What is to be run, one command after the other.
+
+    ``words`` say what is special about it, ``about`` is kept with it as it is given; ``after`` is
+    done to the folder once the commands have ended well.
+    """
+
+    kind: str
+    commands: Sequence[Sequence[str]] = ()
+    words: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    after: After | None = None
+
+
 @dataclass
 class CurrentRun:
     """The run that is going on, or that ended last; the one object here that changes."""
 
-    number: int
+    name: str
     kind: str
     status: str = "running"  # then done, failed or cancelled
     progress: dict[str, Any] = field(default_factory=dict)
@@ -50,7 +67,7 @@ class CurrentRun:
         """What the page shows of it."""
         is_running = self.status == "running"
         return {
-            "number": self.number,
+            "name": self.name,
             "kind": self.kind,
             "status": self.status,
             "progress": self.progress,
@@ -70,62 +87,56 @@ class Runs:
         self._thread: Thread | None = None
         self._lock = Lock()
 
-    def place(self, number: int) -> Path:
+    def place(self, name: str) -> Path:
         """The folder of a run."""
-        return self.folder / str(number)
+        return self.folder / name
 
-    def name(self, number: int) -> str:
+    def path(self, name: str) -> str:
         """The same, as commands that are run in the root call it."""
-        return self.place(number).relative_to(self.root).as_posix()
+        return self.place(name).relative_to(self.root).as_posix()
 
-    def next_number(self) -> int:
-        """The number of the next run."""
-        taken = [int(path.name) for path in self.folder.iterdir() if path.name.isdecimal()]
-        return max(taken, default=0) + 1
+    def next_name(self, kind: str) -> str:
+        """The name of the next run of a kind."""
+        before = "" if kind in RESULTS else f"{kind}-"
+        names = [path.name for path in self.folder.iterdir() if path.name.startswith(before)]
+        numbers = [int(own) for name in names if (own := name[len(before) :]).isdecimal()]
+        return f"{before}{max(numbers, default=0) + 1}"
 
     def finished(self) -> list[dict[str, Any]]:
         """What is known of each run that ended well, the latest first."""
         found = []
         for path in self.folder.iterdir():
-            with suppress(OSError, ValueError):
-                if path.name.isdecimal():
-                    found.append(json.loads((path / "run.json").read_text(encoding="utf-8")))
-        return sorted(found, key=lambda run: -int(run["number"]))
+            with suppress(OSError, ValueError, KeyError):
+                run = json.loads((path / "run.json").read_text(encoding="utf-8"))
+                found.append((int(run["name"].rpartition("-")[-1]), run))
+        return [run for _, run in sorted(found, key=lambda own: -own[0])]
 
-    def file(self, number: int, name: str) -> Path:
+    def known(self, name: str) -> dict[str, Any]:
+        """What is known of a run that ended well."""
+        for run in self.finished():
+            if run["name"] == name:
+                return run
+        raise LacunetError(f"there is no run {name}.")
+
+    def file(self, name: str, file: str) -> Path:
         """A file that a finished run wrote."""
-        path = self.place(number) / name
-        if name not in FILES or not (self.place(number) / "run.json").is_file():
-            raise LacunetError(f"run {number} has no file {name}.")
-        if not path.is_file():
-            raise LacunetError(f"run {number} wrote no {name}.")
-        return path
+        if file not in FILES or file not in self.known(name)["files"]:
+            raise LacunetError(f"run {name} has no file {file}.")
+        return self.place(name) / file
 
-    def start(
-        self,
-        number: int,
-        kind: str,
-        commands: Sequence[Sequence[str]],
-        words: str,
-        after: After | None = None,
-    ) -> None:
-        """Run some commands, one after the other.
-
-        ``words`` say what is special about them; ``after`` is done to the folder once they have
-        ended well.
-        """
+    def start(self, name: str, task: Task) -> None:
+        """Run a task; its folder will have this name."""
         with self._lock:
             if self.job is not None and self.job.status == "running":
                 raise BusyError(f"{self.job.kind} is still running.", "cancel it, or wait.")
             try:
-                self.place(number).mkdir()
+                self.place(name).mkdir()
             except FileExistsError:
                 raise BusyError(
-                    f"another studio in this folder has just begun run {number}.", "try again."
+                    f"another studio in this folder has just begun run {name}.", "try again."
                 ) from None
-            self.job = CurrentRun(number, kind)
-            given = (self.job, commands, words, after)
-            self._thread = Thread(target=self._run, args=given, daemon=True)
+            self.job = CurrentRun(name, task.kind)
+            self._thread = Thread(target=self._run, args=(self.job, task), daemon=True)
             self._thread.start()
 
     def cancel(self) -> None:
@@ -134,6 +145,7 @@ class Runs:
             if self.job is None or self.job.status != "running":
                 return
             self.job.status = "cancelled"
+            self.job.seconds = round(monotonic() - self.job.began, 1)
             process, thread = self._process, self._thread
         if process is not None and process.poll() is None:
             process.terminate()
@@ -149,24 +161,22 @@ class Runs:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _run(
-        self, job: CurrentRun, commands: Sequence[Sequence[str]], words: str, after: After | None
-    ) -> None:
+    def _run(self, job: CurrentRun, task: Task) -> None:
         try:
-            ended = all(self._carried_out(job, command) for command in commands)
-            if ended and after is not None:
-                after(self.place(job.number))
+            ended = all(self._carried_out(job, command) for command in task.commands)
+            if ended and task.after is not None:
+                task.after(self.place(job.name))
         except OSError as error:
             job.lines.append(f"the command cannot be run: {error.strerror}")
             ended = False
         with self._lock:
-            job.seconds = round(monotonic() - job.began, 1)
-            if job.status == "running" and ended:
-                self._keep(job, commands, words)
-                job.status = "done"
-                return
-            job.status = "failed" if job.status == "running" else job.status
-        rmtree(self.place(job.number), ignore_errors=True)
+            if job.status == "running":
+                job.seconds = round(monotonic() - job.began, 1)
+                if ended:
+                    self._keep(job, task)
+                job.status = "done" if ended else "failed"
+        if job.status != "done":
+            rmtree(self.place(job.name), ignore_errors=True)
 
     def _carried_out(self, job: CurrentRun, command: Sequence[str]) -> bool:
         """Run one command; whether it ended well."""
@@ -175,7 +185,7 @@ class Runs:
                 return False
             job.progress = {"stage": f"lacunet {command[0]}", "done": 0, "total": None, "note": ""}
             how = [] if command[0] == "show" else ["--progress", "json"]
-            with (self.place(job.number) / "output.txt").open("wb") as output:
+            with (self.place(job.name) / "output.txt").open("wb") as output:
                 process = self._process = subprocess.Popen(
                     [sys.executable, "-m", "lacunet", *command, *how],
                     cwd=self.root,
@@ -192,18 +202,19 @@ class Runs:
                 _take(job, line.rstrip())
         return process.wait() == 0
 
-    def _keep(self, job: CurrentRun, commands: Sequence[Sequence[str]], words: str) -> None:
+    def _keep(self, job: CurrentRun, task: Task) -> None:
         about = {
-            "number": job.number,
+            "name": job.name,
             "kind": job.kind,
-            "words": words,
-            "commands": [shlex.join(["lacunet", *command]) for command in commands],
+            "words": task.words,
+            "commands": [shlex.join(["lacunet", *command]) for command in task.commands],
             "notes": job.lines,
             "made": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
             "seconds": job.seconds,
-            "files": [name for name in FILES if (self.place(job.number) / name).is_file()],
+            "files": [name for name in FILES if (self.place(job.name) / name).is_file()],
+            **task.about,
         }
-        with replacing(self.place(job.number) / "run.json") as file:
+        with replacing(self.place(job.name) / "run.json") as file:
             file.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
 
 

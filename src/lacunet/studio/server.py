@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,23 +36,21 @@ from lacunet.model.network import Network
 from lacunet.plots import network_figure
 from lacunet.studio.columns import ReadColumns, columns_as_data, cut_labels, read_columns
 from lacunet.studio.commands import (
+    code_of,
     diagnose_words,
     explain_words,
     learn_words,
-    method_name,
+    learning_text,
     missingness_of,
     network_words,
-    prior_name,
-    python_text,
     question,
-    shell_text,
     structure_words,
 )
-from lacunet.studio.folder import PROJECT, Folder
+from lacunet.studio.folder import Folder
 from lacunet.studio.page import studio_page
 from lacunet.studio.project import Project, StaleError, Store, project_from
 from lacunet.studio.reading import proposed_reading
-from lacunet.studio.runs import BusyError, Runs
+from lacunet.studio.runs import BusyError, Runs, Task
 from lacunet.studio.sketch import checked_sketch, drawn, sketch_of, with_mechanisms
 from lacunet.wording import finite
 
@@ -59,7 +58,6 @@ HOST = "127.0.0.1"
 MOST_BYTES = 2**20  # of a request
 MOST_UPLOADED, PIECE = 2**28, 2**20  # bytes of a table that the browser brings, at a time
 MOST_ANSWERS = 12  # to one question
-USUAL_LEVEL = 0.95  # of intervals, where none is said
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
 KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN}
 KIND_OF |= {".svg": "image/svg+xml", ".pdf": "application/pdf"}
@@ -81,7 +79,7 @@ class Studio:
         self.store = Store(folder.project / "project.json")
         self.runs = Runs(folder.root, folder.project / "runs")
         self._tables: dict[tuple[object, ...], ReadColumns] = {}
-        self._results: dict[int, Result | Network] = {}  # the one that was asked last
+        self._results: dict[str, Result | Network] = {}  # the one that was asked last
         self._reading = Lock()
 
     def state(self) -> dict[str, Any]:
@@ -138,7 +136,7 @@ class Studio:
         project = project_from(asked["project"])
         sketch = sketch_of(project.graph)
         if not sketch.variables:
-            return {"variables": [], "mechanisms": [], "edges": [], "verdicts": []}
+            return {"variables": [], "mechanisms": [], "edges": [], "wrong": [], "verdicts": []}
         table = self._tables.get(self._key(project)) if project.data else None
 
         def states_of(name: str) -> tuple[str, ...]:
@@ -153,25 +151,28 @@ class Studio:
         version, project = self.store.current()
         if asked["version"] != version:
             raise StaleError
-        number = self.runs.next_number()
-        folder = self.runs.name(number)
-        words, after = "", None
-        if asked["kind"] == "beside":
-            first, second = (self.runs.name(int(one)) for one in asked["runs"])
-            page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
-            commands = [["show", f"{first}/learned.json", *page]]
-            words_of = {run["number"]: run["words"] for run in self.runs.finished()}
-            numbers = [int(one) for one in asked["runs"]]
-            words = " beside ".join(f"run {one} ({words_of.get(one, '')})" for one in numbers)
+        kind = str(asked["kind"])
+        name = self.runs.next_name(kind)
+        folder = self.runs.path(name)
+        if kind == "beside":
+            task = self._beside([str(int(number)) for number in asked["runs"]], folder)
         else:
-            self.folder.table(project.data)
-            commands = self._commands(asked["kind"], project, folder)
-        if asked["kind"] == "learn":
-            level = f", intervals at {project.level:g}" if project.level else ""
-            words = f"{method_name(project)}, {prior_name(project)}{level}"
-            after = partial(_keep_graph, missingness_of(project))
-        self.runs.start(number, asked["kind"], commands, words, after)
-        return {"number": number}
+            table = self.folder.table(project.data)
+            task = Task(kind, self._commands(kind, project, folder))
+            if kind == "learn":
+                about = {"project": asdict(project), "table": _stamp(table)}
+                after = partial(_keep_graph, missingness_of(project))
+                task = replace(task, words=learning_text(project), about=about, after=after)
+        self.runs.start(name, task)
+        return {"name": name}
+
+    def _beside(self, names: list[str], folder: str) -> Task:
+        """Two results on one page."""
+        first, second = (self.runs.path(name) for name in names)
+        page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
+        words = " beside ".join(f"run {name} ({self.runs.known(name)['words']})" for name in names)
+        command = ["show", f"{first}/learned.json", *page]
+        return Task("beside", [command], words, {"beside": names})
 
     def _commands(self, kind: str, project: Project, folder: str) -> list[list[str]]:
         if kind == "structure":
@@ -188,23 +189,24 @@ class Studio:
 
     def adopt(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The graph with what a run found in it: arcs in place of the edges, or mechanisms."""
-        number, kept = int(asked["number"]), checked_sketch(self.store.current()[1].graph)
+        name, kept = str(asked["name"]), checked_sketch(self.store.current()[1].graph)
         if asked["kind"] == "structure":
-            network = read_network(self.runs.file(number, "network.json"))
+            network = read_network(self.runs.file(name, "network.json"))
             return {"graph": with_mechanisms(network, kept.mechanisms)}
-        found = sketch_of(self.runs.file(number, "graph.txt").read_text(encoding="utf-8"))
+        found = sketch_of(self.runs.file(name, "graph.txt").read_text(encoding="utf-8"))
         return {"graph": with_mechanisms(kept, found.mechanisms)}
 
     def answers(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What a run says of the variables that its page is asked about, with intervals."""
-        found = self._learned(int(asked["number"]))
+        name = str(int(asked["number"]))
+        found = self._learned(name)
         network = found.network if isinstance(found, Result) else found
         targets, evidence, do = question(str(asked["asked"]), network.variables)
         if len(targets) > MOST_ANSWERS:
             raise LacunetError("these are too many answers.", "click the name of one variable.")
         level = 0.0
         if isinstance(found, Result) and found.uncertainty is not None:
-            level = self.store.current()[1].level or USUAL_LEVEL
+            level = project_from(self.runs.known(name)["project"]).level
         answers = [
             query(found, name, evidence, do=do, interval=level or False, unsupported="ignore")
             for name in targets
@@ -212,18 +214,47 @@ class Studio:
         told = evidence | {f"do({name})": state for name, state in do.items()}
         return {"level": level, "evidence": told, "answers": [*map(_as_data, answers)]}
 
-    def _learned(self, number: int) -> Result | Network:
-        path = self.runs.file(number, "learned.json")
+    def _learned(self, name: str) -> Result | Network:
+        path = self.runs.file(name, "learned.json")
         with self._reading:
-            if number not in self._results:
-                self._results = {number: read_learned(path)}
-            return self._results[number]
+            if name not in self._results:
+                self._results = {name: read_learned(path)}
+            return self._results[name]
 
     def export(self) -> dict[str, Any]:
-        """The commands and the Python that do what the page does."""
+        """The commands and the Python that do what the page does.
+
+        First those of the run that is shown, as it was learned, with the question that it is
+        asked now; then those of the settings as they stand, where these are others.
+        """
         _, project = self.store.current()
+        runs = {run["name"]: run for run in self.runs.finished()}
+        shown = runs.get(str(project.run))
+        if shown is None:
+            return {"codes": [self._as_they_stand(project)]}
+        of = [runs[name] for name in shown.get("beside", [shown["name"]]) if name in runs]
+        learned = [replace(project_from(run["project"]), asked=project.asked) for run in of]
+        codes = [{"title": f"run {project.run}", "note": self._since(of), **code_of(learned)}]
+        if any(_settings(project) != _settings(own) for own in learned):
+            with suppress(LacunetError):  # the steps say what is wrong with them
+                codes.append(self._as_they_stand(project))
+        return {"codes": codes}
+
+    def _as_they_stand(self, project: Project) -> dict[str, Any]:
         self.folder.table(project.data)
-        return {"shell": shell_text(project, PROJECT), "python": python_text(project, PROJECT)}
+        return {"title": "the settings as they stand", "note": "", **code_of([project])}
+
+    def _since(self, runs: Sequence[Mapping[str, Any]]) -> str:
+        """What was changed since runs were made: the commands cannot give their numbers then."""
+        for run in runs:
+            data = run["project"]["data"]
+            try:
+                stamp = _stamp(self.folder.table(data))
+            except LacunetError as error:
+                return error.message
+            if stamp != run["table"]:
+                return f"{data} was changed after run {run['name']}: its numbers may be others now."
+        return ""
 
     def _data(self, project: Project) -> Data:
         path = self.folder.table(project.data)
@@ -238,8 +269,7 @@ class Studio:
         )
 
     def _key(self, project: Project) -> tuple[object, ...]:
-        about = self.folder.table(project.data).stat()
-        return (*project.reading, about.st_mtime_ns, about.st_size)
+        return (*project.reading, *_stamp(self.folder.table(project.data)))
 
     def _table(self, project: Project) -> ReadColumns:
         key = self._key(project)
@@ -247,6 +277,17 @@ class Studio:
             if key not in self._tables:
                 self._tables = {key: read_columns(self._data(project))}
             return self._tables[key]
+
+
+def _stamp(path: Path) -> list[int]:
+    """What changes with a file."""
+    about = path.stat()
+    return [about.st_size, about.st_mtime_ns]
+
+
+def _settings(project: Project) -> Project:
+    """The project without what is asked of its results."""
+    return replace(project, asked="", run=0)
 
 
 def _as_data(answer: Answer) -> dict[str, Any]:
@@ -338,8 +379,8 @@ class Handler(BaseHTTPRequestHandler):
         if path in answers:
             return JSON, _json(answers[path]())
         parts = path.strip("/").split("/")
-        if len(parts) == 3 and parts[0] == "run" and parts[1].isdecimal():
-            file = studio.runs.file(int(parts[1]), parts[2])
+        if len(parts) == 3 and parts[0] == "run":
+            file = studio.runs.file(parts[1], parts[2])
             return KIND_OF[Path(parts[2]).suffix], file.read_bytes()
         raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
 

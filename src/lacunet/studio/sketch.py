@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lacunet.errors import LacunetError
@@ -19,7 +19,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.text import Statement, parse_statements, write_statements
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import Mechanism, named
+from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.pages.live import drawing
 from lacunet.wording import in_quotes
 
@@ -84,7 +84,9 @@ def sketch_of(text: str) -> Sketch:
     mechanisms: dict[Statement, None] = {}
     for statement in parse_statements(text, "the graph", lone_variables=True):
         nodes = (*statement.left, *statement.right)
-        variables |= dict.fromkeys(n.variable if isinstance(n, Mechanism) else n for n in nodes)
+        variables |= dict.fromkeys(
+            n.variable if isinstance(n, Mechanism) else n for n in nodes if n != SELECTION
+        )
         pairs = [(a, b) for a in statement.left for b in statement.right]
         if statement.arrow == "->" and not any(isinstance(node, Mechanism) for node in nodes):
             edges |= dict.fromkeys((str(tail), str(head)) for tail, head in pairs)
@@ -98,11 +100,64 @@ def sketch_of(text: str) -> Sketch:
 def drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
     """The drawing of a sketch: nodes, edges, where they go, and what can be recovered.
 
-    Raises
-    ------
-    LacunetError
-        The edges form a cycle, or are not those of a missingness graph.
+    Where the edges form a cycle, or are not those of a missingness graph, the largest part from
+    the start that is a graph is drawn. All others are ``wrong``, there to be taken out, and nothing
+    is said of what can be recovered.
     """
+    try:
+        return {**_drawn(sketch, states_of), "wrong": [], "error": ""}
+    except LacunetError as error:
+        part, wrong = split(sketch)
+        found = _drawn(part, states_of)
+        return {
+            **found,
+            "edges": [*found["edges"], *wrong],
+            "wrong": wrong,
+            "error": str(error),
+            "category": "",
+            "why": "",
+            "verdicts": [],
+        }
+
+
+def split(sketch: Sketch) -> tuple[Sketch, list[list[str]]]:
+    """The part of a sketch that is a graph, and the edges that do not fit those before them.
+
+    Examples
+    --------
+    >>> part, wrong = split(sketch_of("X -> Y -> X; R[Y] -> X"))
+    >>> part.edges, wrong
+    ((('X', 'Y'),), [['Y', '->', 'X'], ['R[Y]', '->', 'X']])
+    """
+    nodes = [node for own in sketch.mechanisms for node in (*own.left, *own.right)]
+    lone = dict.fromkeys(Statement((n,), "", ()) for n in nodes if isinstance(n, Mechanism))
+    part, wrong = replace(sketch, edges=(), mechanisms=(*lone,)), list[list[str]]()
+
+    def fits(larger: Sketch) -> bool:
+        try:
+            network = larger.network(lambda _: ())
+            if larger.mechanisms:
+                MissingnessGraph.parse(larger.mechanisms_text, network)
+        except LacunetError:
+            return False
+        return True
+
+    for edge in sketch.edges:
+        larger = replace(part, edges=(*part.edges, edge))
+        if fits(larger):
+            part = larger
+        else:
+            wrong.append([named(edge[0]), "->", named(edge[1])])
+    for statement in sketch.mechanisms:
+        larger = replace(part, mechanisms=(*part.mechanisms, statement))
+        if fits(larger):
+            part = larger
+        else:
+            wrong += _edges(statement)
+    return part, wrong
+
+
+def _drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
     network = sketch.network(states_of)
     text = sketch.mechanisms_text
     graph = MissingnessGraph.parse(text, network, "the graph") if text else None

@@ -6,7 +6,7 @@
   const STEPS = ["table", "states", "graph", "learn", "ask", "code"];
   const token = data.token;
   let project = {}, version = 0, files = [], methods = [], runs = [], job = null;
-  let table = null, sketch = { variables: [], mechanisms: [], edges: [], verdicts: [] };
+  let table = null, sketch = { variables: [], mechanisms: [], edges: [], verdicts: [], wrong: [] };
   const clear = (element, ...inside) => element.replaceChildren(...inside);
   const percent = share => (share ? (share < 0.001 ? "<0.1" : (100 * share).toFixed(1)) : "0") + "%";
   const option = (value, text = value) => make("option", { value }, text);
@@ -77,11 +77,13 @@
   }
   function describe() {
     drawStrangers();
-    const used = sketch.variables.length, learned = runs.find(run => run.number === project.run);
+    const used = sketch.variables.length, learned = shownRun();
     const words = { table: project.data.split("/").at(-1), states: used ? `${used} variables` : "", graph: sketch.category || "",
-      learn: learned ? `run ${learned.number}` : "", ask: "", code: "" };
+      learn: learned ? `run ${learned.name}` : "", ask: "", code: "" };
     for (const key of STEPS) byId(`to-${key}`).querySelector("span").textContent = words[key];
   }
+
+  const shownRun = () => runs.find(run => run.name === String(project.run));
 
   // ---- 1 table
   function listFiles() {
@@ -254,7 +256,7 @@
       const found = await ask("/graph", { project });
       if (number !== asked) return;
       sketch = found;
-      say("graph-error", "");
+      say("graph-error", sketch.error ? `${sentence(sketch.error)}\nClick a red arrow, or × below the drawing, to take it out.` : "");
     } catch (error) {
       if (number === asked) say("graph-error", error.message);
       return;
@@ -293,6 +295,19 @@
     const [sign, kind] = MARKS[status];
     return make("span", { class: `mark ${kind}`, title: status }, sign);
   }
+  function grip(path, isOwn) {
+    const found = draw("path", { class: "grip", d: path });
+    found.addEventListener("click", () => edit(() => ({ edges: sketch.edges.filter(own => !isOwn(own)) })));
+    return found;
+  }
+  function bowed(layout, tail, head) {
+    const frame = key => layout.corners[key] ? [...layout.corners[key], sketch.card.width, sketch.card.head] : layout.boxes[key] ? [...layout.boxes[key], 28] : null;
+    const from = frame(tail), to = frame(head);
+    if (!from || !to) return null;
+    const [x, y, across, high] = from, right = Math.max(x + across, to[0] + to[2]);
+    if (tail === head) return `M${x + across * 0.6},${y}c0,-22 30,-22 30,0`;
+    return `M${x + across},${y + high / 2}C${right + 30},${y + high / 2} ${right + 30},${to[1] + to[3] / 2} ${to[0] + to[2]},${to[1] + to[3] / 2}`;
+  }
   function drawBoard() {
     const board = byId("board"), focused = document.activeElement?.dataset?.key, wasToggle = document.activeElement?.classList?.contains("toggle");
     const title = key => [...sketch.variables, ...sketch.mechanisms.map(own => ({ key: own.key, name: `R[${own.variable}]` }))].find(node => node.key === key)?.name ?? key;
@@ -301,8 +316,9 @@
     byId("remove").hidden = from === null;
     byId("remove").textContent = from === null ? "" : `remove ${title(from)}`;
     const canTurn = edge => edge[1] === "->" && !edge[2].startsWith("R[");
-    clear(byId("edges"), ...sketch.edges.map(edge => make("span", {}, make("button", { type: "button", title: "remove", on: { click: () => edit(() => ({ edges: sketch.edges.filter(own => own !== edge) })) } },
-      name(title(edge[0])), edge[1] === "->" ? " → " : " ↔ ", name(title(edge[2])), " ×"), ...(canTurn(edge) ? [make("button", { type: "button", class: "turn", title: "turn round", "aria-label": `turn ${title(edge[0])} → ${title(edge[2])} round`,
+    const isWrong = edge => sketch.wrong.some(own => own.join(" ") === edge.join(" "));
+    clear(byId("edges"), ...sketch.edges.map(edge => make("span", {}, make("button", { type: "button", title: "remove", class: isWrong(edge) ? "wrong" : "", on: { click: () => edit(() => ({ edges: sketch.edges.filter(own => own !== edge) })) } },
+      name(title(edge[0])), ({ "->": " → ", "<->": " ↔ " }[edge[1]] ?? " ≤ "), name(title(edge[2])), " ×"), ...(canTurn(edge) ? [make("button", { type: "button", class: "turn", title: "turn round", "aria-label": `turn ${title(edge[0])} → ${title(edge[2])} round`,
       on: { click: () => edit(() => ({ edges: sketch.edges.map(own => own === edge ? [edge[2], edge[1], edge[0]] : own) })) } }, "⇄")] : []))));
     if (!sketch.layouts) {
       clear(board, make("p", { class: "empty" }, "Choose columns as variables, add one by its name above, or type the graph: X -> Y; X -> R[Y]"));
@@ -310,15 +326,16 @@
     }
     const room = board.clientWidth - 4, layout = sketch.layouts.find(one => one.width <= room) ?? sketch.layouts.at(-1);
     const svg = draw("svg", { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}` },
-      draw("defs", {}, draw("marker", { id: "head", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse" }, draw("path", { class: "arrow", d: "M0,0L8,4L0,8Z" }))),
+      draw("defs", {}, ...["", "wrong"].map(kind => draw("marker", { id: `head${kind}`, viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 12, markerHeight: 12, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, draw("path", { class: `arrow ${kind}`, d: "M0,0L8,4L0,8Z" })))),
       ...layout.paths.flatMap(edge => {
         const line = { class: `line ${edge.kind}`, d: edge.path, "marker-end": "url(#head)", ...(edge.kind === "hidden" ? { "marker-start": "url(#head)" } : {}) };
-        const grip = draw("path", { class: "grip", d: edge.path });
-        grip.addEventListener("click", () => {
-          const arrow = edge.kind === "hidden" ? "<->" : "->", ends = edge.kind === "hidden" ? [edge.ends, [...edge.ends].reverse()] : [edge.ends];
-          edit(() => ({ edges: sketch.edges.filter(own => !(own[1] === arrow && ends.some(([tail, head]) => own[0] === tail && own[2] === head))) }));
-        });
-        return [grip, draw("path", line)];
+        const arrow = edge.kind === "hidden" ? "<->" : "->", ends = edge.kind === "hidden" ? [edge.ends, [...edge.ends].reverse()] : [edge.ends];
+        return [grip(edge.path, own => own[1] === arrow && ends.some(([tail, head]) => own[0] === tail && own[2] === head)), draw("path", line)];
+      }),
+      // What makes it no graph: a bow from card to card, or beside the card where both ends are one.
+      ...sketch.wrong.flatMap(edge => {
+        const path = bowed(layout, edge[0], edge[2]);
+        return path ? [grip(path, own => own.join(" ") === edge.join(" ")), draw("path", { class: "line wrong", d: path, "marker-end": "url(#headwrong)", ...(edge[1] === "<->" ? { "marker-start": "url(#headwrong)" } : {}) })] : [];
       }));
     const partial = new Set(sketch.mechanisms.map(own => own.variable)), verdictOf = new Map(sketch.verdicts.map(verdict => [verdict.variable, verdict]));
     const nodes = sketch.variables.map(variable => {
@@ -383,6 +400,10 @@
   }
   const formula = markup => document.importNode(new DOMParser().parseFromString(markup, "text/html").body.firstChild, true);
   function drawVerdicts() {
+    if (sketch.error) {
+      clear(byId("verdicts"), make("p", { class: "soft" }, "What can be recovered is said once this is a graph again."));
+      return;
+    }
     if (!sketch.category) {
       clear(byId("verdicts"), make("p", { class: "soft" }, sketch.variables.length ? "No mechanisms are drawn: values are taken as missing at random. Press R on a variable that may be missing, and see what can be recovered." : ""), ...undrawn());
       return;
@@ -398,8 +419,13 @@
     const partial = new Set(sketch.mechanisms.map(own => own.variable));
     const left = sketch.variables.filter(variable => !partial.has(variable.name) && table?.columns.find(column => column.name === variable.name)?.missing);
     if (!left.length) return [];
-    return [make("p", { class: sketch.category ? "warning" : "soft" }, ...left.flatMap((variable, k) => [k ? ", " : "", name(variable.name)]), left.length > 1 ? " have" : " has", " missing values, and the graph does not say why. ",
-      make("button", { type: "button", id: "add-mechanisms", on: { click: () => edit(() => ({ nodes: [...lone(), ...left.map(variable => mechanismOf(variable.key))] })) } }, left.length > 1 ? "add R for each of them" : "add R for it"))];
+    const whole = sketch.variables.filter(variable => !partial.has(variable.name) && !left.includes(variable));
+    const add = (id, words, causes) => make("button", { type: "button", id, on: { click: () => edit(() => ({ nodes: [...lone(), ...left.map(variable => mechanismOf(variable.key))],
+      edges: [...sketch.edges, ...left.flatMap(variable => causes.map(cause => [cause.key, "->", mechanismOf(variable.key)]))] })) } }, words);
+    const mechanisms = left.length > 1 ? "an R for each of them" : "an R for it";
+    return [make("p", { class: sketch.category ? "warning" : "soft" }, ...left.flatMap((variable, k) => [k ? ", " : "", name(variable.name)]), left.length > 1 ? " have" : " has", ` missing values, and the graph does not say why. Add ${mechanisms}:`),
+      make("div", { class: "bar" }, ...(whole.length ? [add("add-from-complete", "that depends on the complete variables (MAR)", whole)] : []), add("add-mechanisms", "that depends on nothing (MCAR)", [])),
+      make("p", { class: "soft" }, "MCAR is the stronger claim: that whoever is missing is like everybody else. Take out or draw arrows as you know better", ...(table ? [", or test what they depend on in ", make("a", { href: "#states" }, "States")] : []), ".")];
   }
   function nearVerdict(key) {
     const variable = sketch.variables.find(own => own.key === key)?.name ?? sketch.mechanisms.find(own => own.key === key)?.variable;
@@ -427,9 +453,9 @@
   }
   async function ended() {
     ({ runs } = await ask("/state"));
-    if (job.status === "done" && (job.kind === "learn" || job.kind === "beside")) change({ run: job.number, asked: job.kind === "learn" && project.asked || "" });
+    if (job.status === "done" && (job.kind === "learn" || job.kind === "beside")) change({ run: Number(job.name), asked: job.kind === "learn" && project.asked || "" });
     if (job.status === "done" && job.kind === "structure") {
-      const { graph } = await ask("/adopt", { number: job.number, kind: "structure" });
+      const { graph } = await ask("/adopt", { name: job.name, kind: "structure" });
       change({ graph });
       byId("text").value = project.graph;
       await drawGraph();
@@ -442,7 +468,7 @@
   }
   // The plan of the project as it is: a change takes it off.
   async function drawPlan() {
-    const answer = await fetch(runFile(job.number, "output.txt"));
+    const answer = await fetch(runFile(job.name, "output.txt"));
     clear(byId("planned"), make("pre", { id: "plan", tabindex: 0, "aria-label": "the plan" }, await answer.text()));
   }
   function drawJob() {
@@ -456,24 +482,32 @@
     for (const id of ["job", "diagnosed", "proposed"]) clear(byId(id));
     const next = place === "job" && job?.kind !== "explain" ? [make("button", { type: "button", class: "go", on: { click: () => { location.hash = "ask"; } } }, "Next: ask")] : [];
     if (job?.status === "failed") byId(place).append(make("pre", { class: "warning" }, job.message));
-    if (job?.status === "cancelled") byId(place).append(make("p", {}, `Cancelled after ${job.seconds} s; nothing was changed.`));
+    if (job?.status === "cancelled") byId(place).append(make("p", {}, `Cancelled ${job.seconds ? `after ${job.seconds} s` : "at once"}; nothing was changed.`));
     if (job?.status === "done") byId(place).append(make("p", {}, `Done in ${job.seconds} s. `, ...next));
   }
-  const runFile = (number, file) => `/run/${number}/${file}?token=${encodeURIComponent(token)}`;
+  const runFile = (run, file) => `/run/${run}/${file}?token=${encodeURIComponent(token)}`;
+  // What is otherwise than in the result before, by the names that the steps use.
+  const SAID = { data: "table", missing: "codes for not observed", states: "states", bins: "cuts", not_asked: "rules", graph: "graph", method: "method", prior: "prior", level: "intervals", seed: "seed" };
+  function unlike(run) {
+    const before = runs.find(own => own.kind === "learn" && Number(own.name) < Number(run.name));
+    if (run.kind !== "learn" || !before) return "";
+    const other = Object.keys(run.project).filter(key => !["asked", "run"].includes(key) && JSON.stringify(run.project[key]) !== JSON.stringify(before.project[key]));
+    return other.length ? `; unlike run ${before.name}: ${other.map(key => SAID[key] ?? key).join(", ")}` : `; settings as in run ${before.name}`;
+  }
   function drawRuns() {
     const shown = runs.filter(run => run.kind === "learn" || run.kind === "beside"), chosen = new Set();
     byId("runs-title").hidden = !shown.length;
     byId("beside-bar").hidden = runs.filter(run => run.kind === "learn").length < 2;
     clear(byId("runs"), ...shown.map(run => {
-      const box = make("input", { type: "checkbox", "aria-label": `run ${run.number} side by side`, on: { change: event => { event.target.checked ? chosen.add(run.number) : chosen.delete(run.number); } } });
-      return make("div", { class: `run${run.number === project.run ? " shown" : ""}`, "data-run": run.number }, ...(run.kind === "learn" ? [box] : []), make("b", {}, `run ${run.number}`), make("span", {}, name(run.words)), make("span", { class: "soft" }, `${run.made.slice(0, 16)}, ${run.seconds} s`),
-        make("button", { type: "button", on: { click: () => { change({ run: run.number, asked: "" }); drawRuns(); location.hash = "ask"; } } }, "look and ask"),
+      const box = make("input", { type: "checkbox", "aria-label": `run ${run.name} side by side`, on: { change: event => { event.target.checked ? chosen.add(run.name) : chosen.delete(run.name); } } });
+      return make("div", { class: `run${run === shownRun() ? " shown" : ""}`, "data-run": run.name }, ...(run.kind === "learn" ? [box] : []), make("b", {}, `run ${run.name}`), make("span", {}, name(run.words)), make("span", { class: "soft" }, `${run.made.slice(0, 16)}, ${run.seconds} s${unlike(run)}`),
+        make("button", { type: "button", on: { click: () => { change({ run: Number(run.name), asked: "" }); drawRuns(); location.hash = "ask"; } } }, "look and ask"),
         make("details", {}, make("summary", {}, "commands and notes"), make("pre", {}, [...run.commands, ...run.notes].join("\n"))));
     }));
-    byId("beside").onclick = () => chosen.size === 2 ? start("beside", { runs: [...chosen].sort((a, b) => a - b) }) : trouble(new Error("Tick two results first."));
+    byId("beside").onclick = () => chosen.size === 2 ? start("beside", { runs: [...chosen].map(Number).sort((a, b) => a - b) }) : trouble(new Error("Tick two results first."));
     const last = runs.find(run => run.kind === "diagnose");
-    if (last) byId("diagnosed").append(make("p", {}, make("a", { href: runFile(last.number, "page.html"), target: "_blank", rel: "noopener" }, `what is missing, and what it depends on (run ${last.number})`), " ",
-      make("button", { type: "button", on: { click: async () => { try { const { graph } = await ask("/adopt", { number: last.number, kind: "diagnose" }); change({ graph }); byId("text").value = graph; await drawGraph(); location.hash = "graph"; } catch (error) { trouble(error); } } } }, "take its mechanisms into the graph")));
+    if (last) byId("diagnosed").append(make("p", {}, make("a", { href: runFile(last.name, "page.html"), target: "_blank", rel: "noopener" }, `what is missing, and what it depends on`), " ",
+      make("button", { type: "button", on: { click: async () => { try { const { graph } = await ask("/adopt", { name: last.name, kind: "diagnose" }); change({ graph }); byId("text").value = graph; await drawGraph(); location.hash = "graph"; } catch (error) { trouble(error); } } } }, "take its mechanisms into the graph")));
   }
   function drawLearn() {
     clear(byId("method"), option("", "by the graph, or auto without mechanisms"), ...methods.map(method => option(method)));
@@ -490,14 +524,14 @@
   // ---- 5 ask: the page of the result itself
   let shownPage = 0;
   function showPage() {
-    const frame = byId("asked-page"), run = runs.find(own => own.number === project.run);
+    const frame = byId("asked-page"), run = shownRun();
     frame.hidden = !run;
-    clear(byId("ask-words"), ...(run ? [`Run ${run.number}: ${run.words}. Click a state to say that it was seen. `, make("a", { href: runFile(run.number, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
+    clear(byId("ask-words"), ...(run ? [`Run ${run.name}: ${run.words}. Click a state to say that it was seen. `, make("a", { href: runFile(run.name, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
     drawAnswers();
-    if (!run || shownPage === run.number) return;
-    shownPage = run.number;
+    if (!run || shownPage === project.run) return;
+    shownPage = project.run;
     if (run.kind === "learn") frame.addEventListener("load", () => frame.contentWindow.scrollTo(0, frame.contentDocument.getElementById("network")?.offsetTop ?? 0), { once: true });
-    frame.src = runFile(run.number, "page.html") + project.asked;
+    frame.src = runFile(run.name, "page.html") + project.asked;
   }
   function keepQuestion() {
     if (!shownPage || shownPage !== project.run) return;
@@ -508,12 +542,12 @@
   // The answers to what is clicked on the page, with intervals: these the page itself cannot work out.
   let answering = 0;
   async function drawAnswers() {
-    const number = ++answering, run = runs.find(own => own.number === project.run && own.kind === "learn"), place = byId("answers");
-    place.hidden = !run;
-    if (!run) return;
+    const number = ++answering, run = shownRun(), place = byId("answers");
+    place.hidden = run?.kind !== "learn";
+    if (place.hidden) return;
     const soft = text => make("p", { class: "soft" }, text);
     try {
-      const { level, evidence, answers } = await ask("/answers", { number: run.number, asked: project.asked });
+      const { level, evidence, answers } = await ask("/answers", { number: project.run, asked: project.asked });
       if (number !== answering) return;
       const given = Object.entries(evidence).map(([variable, state]) => `${variable} = ${state}`).join(", ");
       const range = (low, high) => low === null ? "" : `${low.toFixed(3)}–${high.toFixed(3)}`;
@@ -526,21 +560,30 @@
   // ---- 6 code
   const FILES = { "page.html": "the page of the result: answers questions in any browser, without lacunet", "learned.json": "all that was learned, intervals included: lacunet.read_result, lacunet query",
     "network.json": "variables, states and arrows before learning", "graph.txt": "the mechanisms as text", "methods.txt": "the paragraph above", "network.svg": "the network as a figure", "network.pdf": "the same for a paper", "output.txt": "what the command printed" };
+  let codes = [];
+  function drawCode() {
+    const code = codes[Math.max(byId("code-of").selectedIndex, 0)], other = codes.find(own => own !== code);
+    for (const key of ["shell", "python"]) byId(key).textContent = code?.[key] ?? "";
+    byId("code-of-bar").hidden = codes.length < 2;
+    byId("of-run").textContent = code?.title ?? "what is chosen";
+    say("code-note", [code?.note, code && code === codes[0] && other ? "The settings were changed since: learn again, or choose them here, for their commands." : ""].filter(Boolean).join("\n"));
+  }
   async function showCode() {
     try {
       await keep();
-      const code = await ask("/export");
+      ({ codes } = await ask("/export"));
       say("code-error", "");
-      for (const key of ["shell", "python"]) byId(key).textContent = code[key];
     } catch (error) {
-      for (const key of ["shell", "python"]) byId(key).textContent = "";
+      codes = [];
       say("code-error", error.message);
     }
-    const run = runs.find(own => own.number === project.run);
-    clear(byId("files"), ...(run ? run.files.map(file => make("p", { class: "rule" }, make("a", { href: runFile(run.number, file), download: file }, file), make("span", { class: "soft" }, ` ${FILES[file]}`))) : [make("p", { class: "soft" }, "No result yet: learn first.")]));
-    byId("of-run").textContent = run ? `The commands above are those of the settings as they stand; what follows is of run ${run.number}.` : "";
+    clear(byId("code-of"), ...codes.map(code => option(code.title)));
+    drawCode();
+    const run = shownRun();
+    clear(byId("files"), ...(run ? run.files.map(file => make("p", { class: "rule" }, make("a", { href: runFile(run.name, file), download: file }, file), make("span", { class: "soft" }, ` ${FILES[file]}`))) : [make("p", { class: "soft" }, "No result yet: learn first.")]));
+    byId("files-of").textContent = run ? `Files of run ${run.name}` : "Files";
     byId("methods-part").hidden = !run?.files.includes("methods.txt");
-    if (!byId("methods-part").hidden) byId("methods").textContent = await (await fetch(runFile(run.number, "methods.txt"))).text();
+    if (!byId("methods-part").hidden) byId("methods").textContent = await (await fetch(runFile(run.name, "methods.txt"))).text();
   }
 
   // ---- wiring
@@ -583,6 +626,7 @@
     byId("prior").addEventListener("change", event => change({ prior: Number(event.target.value) || 1 }));
     byId("seed").addEventListener("change", event => change({ seed: Math.max(0, Math.round(Number(event.target.value) || 0)) }));
     for (const id of ["has-intervals", "level"]) byId(id).addEventListener("change", () => change({ level: byId("has-intervals").checked ? Number(byId("level").value) || 0.95 : 0 }));
+    byId("code-of").addEventListener("change", drawCode);
     byId("explain").addEventListener("click", () => start("explain"));
     byId("learn-now").addEventListener("click", () => start("learn"));
     byId("cancel").addEventListener("click", () => ask("/cancel", {}).catch(trouble));
