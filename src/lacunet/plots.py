@@ -70,10 +70,9 @@ def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Picture:
     most
         The number of patterns to draw.
     """
-    from lacunet.data.read import read_table
-    from lacunet.statistics.missing import missing_summary
+    from lacunet.statistics.observations import missing_in_data
 
-    summary = missing_summary(read_table(data, as_network(network)), [])
+    summary = missing_in_data(data, as_network(network))
     holes = [k for k in np.argsort(-summary.missing_rows) if summary.missing_rows[k] > 0]
     order = np.argsort(-summary.rows)[:most]
     total = float(summary.rows.sum())

@@ -71,8 +71,29 @@ def test_what_cannot_be_merged_is_told_without_a_traceback(
     assert main(["count", str(folder / "net.bif"), str(folder / "0.parquet"), "-o", out]) == 0
     assert main(["merge", out, "-o", out]) == 1
     assert "is also an input file" in capsys.readouterr().err
-    assert main(["learn", str(folder / "net.bif"), out, "--report", str(folder / "p.html")]) == 1
-    assert "a page shows the rows" in capsys.readouterr().err
+    families = ["count", str(folder / "net.bif"), str(folder / "0.parquet"), "-o", out]
+    assert main([*families, "--method", "direct-mcar"]) == 0
+    page = ["learn", str(folder / "net.bif"), out, "--report", str(folder / "p.html")]
+    assert main([*page, "--method", "direct-mcar"]) == 1
+    assert "do not hold what this one needs" in capsys.readouterr().err
+
+
+def test_a_page_and_a_diagnosis_of_statistics_are_those_of_the_rows(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    net, rows, counted = (str(folder / name) for name in ("net.bif", "0.parquet", "rows.stats"))
+    assert main(["count", net, rows, "--method", "em", "-o", counted]) == 0
+    capsys.readouterr()
+    found = []
+    for data in (rows, counted):
+        page = folder / "page.html"
+        assert main(["learn", net, data, "--method", "em", "--report", str(page)]) == 0
+        capsys.readouterr()
+        assert main(["diagnose", net, data]) == 0
+        text = page.read_text()
+        found.append((text[text.index("What is missing") :].split("</section>")[0],))
+        found[-1] += (capsys.readouterr().out,)
+    assert found[0] == found[1]
 
 
 def commands(folder: Path) -> dict[str, list[str]]:

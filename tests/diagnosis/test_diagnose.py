@@ -15,10 +15,11 @@ from scipy import stats
 import lacunet as lc
 from lacunet.cli import main
 from lacunet.data.given import Data
+from lacunet.data.read import ReadReport
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.diagnosis.at_random import mar_tests, mcar_tests, mechanism_tables, positivity
 from lacunet.diagnosis.diagnosis import diagnose
-from lacunet.diagnosis.patterns import patterns
+from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.explain import explain
 from lacunet.missingness.fitted import observed_parents
 from lacunet.missingness.graph import MissingnessGraph
@@ -27,6 +28,8 @@ from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
+from lacunet.statistics.missing import missing_summary
+from lacunet.statistics.observations import Held, observations, rows_within
 
 THREE = Network(
     {name: ["0", "1"] for name in "ABC"},
@@ -46,6 +49,10 @@ def table_of(rows: list[str]) -> EncodedTable:
         for at, name in enumerate("ABC")
     }
     return EncodedTable.of(dict.fromkeys("ABC", 2), columns)
+
+
+def described(rows: list[str]) -> Patterns:
+    return patterns(THREE, missing_summary(table_of(rows), ()))
 
 
 def hidden_by(text: str, rows: int, tables: dict[str, object]) -> EncodedTable:
@@ -102,7 +109,7 @@ def test_the_tables_of_all_pairs_are_those_of_each_pair() -> None:
 
 
 def test_patterns_by_hand() -> None:
-    found = patterns(THREE, table_of(["000", "01?", "0??", "1??", "11?", "110"]))
+    found = described(["000", "01?", "0??", "1??", "11?", "110"])
     assert found.rate_of == {"A": 0, "B": 1 / 3, "C": 2 / 3}
     assert found.number == 3
     assert {(one.missing, one.rows) for one in found.commonest} == {
@@ -123,7 +130,7 @@ def test_patterns_by_hand() -> None:
 
 
 def test_a_pattern_that_holds_no_other_is_not_monotone() -> None:
-    assert not patterns(THREE, table_of(["0?1", "01?", "001"])).is_monotone
+    assert not described(["0?1", "01?", "001"]).is_monotone
 
 
 def test_what_is_missing_at_random_is_found_and_said() -> None:
@@ -233,17 +240,38 @@ def test_the_command_prints_words_or_json(
     assert MissingnessGraph.read(folder / "graph.txt", THREE).causes == {"B": ("A",)}
 
 
-def test_of_more_rows_than_memory_holds_some_are_looked_at_and_that_is_said() -> None:
+def _random_rows(width: int, rows: int = 20_000) -> tuple[Network, dict[str, list[str | None]]]:
     rng = np.random.default_rng(0)
-    columns = {
-        "A": rng.integers(0, 2, 20_000).astype(np.uint8),
-        "B": np.where(rng.random(20_000) < 0.3, 2, 0).astype(np.uint8),
-    }
-    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    table = EncodedTable.of({"A": 2, "B": 2}, columns)
-    found = diagnose(network, table, memory=2**18)
-    assert found.conclusions[0].startswith("All this is of 4,000 of the 20,000 rows")
-    assert not diagnose(network, table).conclusions[0].startswith("All this")
+    names = [f"V{k}" for k in range(width)]
+    network = Network({v: ["0", "1"] for v in names}, {"V1": ["V0"]})
+    columns = {v: np.array(["0", "1"])[rng.integers(0, 2, rows)].tolist() for v in names}
+    seen = [None if rng.random() < 0.3 else cell for cell in columns["V1"]]
+    return network, {**columns, "V1": seen}
+
+
+def test_of_more_rows_than_memory_holds_some_are_looked_at_and_that_is_said() -> None:
+    network, rows = _random_rows(20)
+    found = diagnose(network, rows, memory=2**21)
+    assert found.conclusions[0].startswith("All tests are of 3,334 of the 20,000 rows")
+    assert not diagnose(network, rows).conclusions[0].startswith("All tests")
+
+
+def test_of_many_equal_rows_all_are_looked_at_in_little_memory() -> None:
+    network, rows = _random_rows(3)
+    assert str(diagnose(network, rows, memory=2**18)) == str(diagnose(network, rows))
+
+
+def test_rows_that_are_looked_at_keep_the_design_of_a_survey() -> None:
+    network, rows = _random_rows(3)
+    clusters = [f"c{k % 50}" for k in range(20_000)]
+    data = lc.Data({**rows, "Place": clusters}, cluster="Place")
+    with observations(data, network, 2**18) as opened:
+        assert not isinstance(opened, Held)
+        table = rows_within(opened, network, 2**18, ReadReport())
+    assert table.rows < 20_000
+    assert table.design is not None
+    assert table.design.clusters is not None
+    assert set(table.design.clusters.labels) == set(clusters)
 
 
 MUTUAL = lc.Network(

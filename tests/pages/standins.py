@@ -16,6 +16,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.pages.provenance import Provenance
+from lacunet.report.learned.page import page
+from lacunet.statistics.observations import missing_in_data
 
 SOURCE = Provenance(
     "lacunet learn a.bif <b>.csv",
@@ -74,3 +76,9 @@ def hostile() -> tuple[Network, EncodedTable]:
     network = Network({HOSTILE: ["<b>", "'\"&"], "B": ["no", "yes"]}, {"B": [HOSTILE]})
     rows = {HOSTILE: ["<b>", "'\"&", None] * 20, "B": ["no", "yes", "yes", None] * 15}
     return network, read_table(rows, network)
+
+
+def page_with(result: Result, rows: object, **said: Any) -> str:
+    """The page of a result with what its rows do not show."""
+    families = result.network.families
+    return page(result, missing_in_data(rows, result.network, families), SOURCE, **said)

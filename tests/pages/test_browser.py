@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browsing import Opened, needs_browser
-from standins import HOSTILE, SOURCE, hostile, learned
+from standins import HOSTILE, SOURCE, hostile, learned, page_with
 
 import lacunet as lc
 from golden import golden
@@ -20,7 +20,6 @@ from lacunet.model.network import Network
 from lacunet.pages.kit import write_page
 from lacunet.report.compared import comparison_page
 from lacunet.report.diagnosed import page as diagnosed_page
-from lacunet.report.learned.page import page
 from lacunet.report.recovered.page import page as recovered_page
 from lacunet.report.recovered.reported import reported
 from lacunet.report.recovered.text import verdicts_as_data
@@ -36,7 +35,7 @@ def alarm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     case = golden("alarm-mar")
     result = learned(case.network, case.table)
     path = tmp_path_factory.mktemp("pages") / "alarm.html"
-    write_page(path, page(result, case.table, SOURCE))
+    write_page(path, page_with(result, case.table))
     return result, path
 
 
@@ -56,7 +55,7 @@ def test_the_cpt_shown_is_the_cpt_learned(browser: Any, alarm: tuple[Result, Pat
 
 def test_names_that_are_markup_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
     network, table = hostile()
-    write_page(tmp_path / "hostile.html", page(learned(network, table), table, SOURCE))
+    write_page(tmp_path / "hostile.html", page_with(learned(network, table), table))
     opened = Opened(browser, tmp_path / "hostile.html")
     opened.choose(HOSTILE)
     assert HOSTILE in opened.page.inner_text("#panel-title")
@@ -72,7 +71,7 @@ def test_intervals_are_shown_below_their_probabilities(browser: Any, tmp_path: P
     rows = {"A": ["0", "1", None] * 20, "B": ["0", "1", "1", "0", None] * 12}
     table = read_table(rows, network)
     result = lc.learn(network, table, method="direct-mcar", intervals=True)
-    write_page(tmp_path / "sure.html", page(result, table, SOURCE, level=0.95))
+    write_page(tmp_path / "sure.html", page_with(result, table, level=0.95))
     with Opened(browser, tmp_path / "sure.html") as opened:
         opened.choose("B")
         shown = opened.page.eval_on_selector_all("#cpt small", "all => all.map(o => o.innerText)")
@@ -244,7 +243,7 @@ def test_a_large_network_opens_on_the_weakest_variable_and_its_neighbours(
 ) -> None:
     drawn = simulate(lc.example("munin1"), 500, MAR(0.3), np.random.default_rng(2))
     result = learned(drawn.network, drawn.table)
-    write_page(tmp_path / "munin1.html", page(result, drawn.table, SOURCE))
+    write_page(tmp_path / "munin1.html", page_with(result, drawn.table))
     with Opened(browser, tmp_path / "munin1.html") as opened:
         weakest = opened.page.inner_text("#families tbody tr:first-child td:first-child")
         assert opened.page.locator("#drawing .card").count() == len(

@@ -16,7 +16,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, milp
-from standins import SOURCE, carried, unpacked
+from standins import SOURCE, carried, page_with, unpacked
 
 import lacunet as lc
 from lacunet.data.read import read_table
@@ -24,7 +24,6 @@ from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 from lacunet.pages.disclosure import STEPS, Disclosure
 from lacunet.report.diagnosed import page as diagnosed_page
-from lacunet.report.learned.page import page
 from lacunet.statistics.missing import missing_summary
 
 Cells = np.ndarray  # zeros and ones: which combinations a count adds up
@@ -201,7 +200,7 @@ def possible_shares(seed: int, rows: int, min_count: int) -> list[float]:
     table = drawn_table(seed, rows)
     result = lc.learn(CHAIN, table, method="direct-mcar", prior=2)
     attack = Attack(CHAIN, min_count, rows)
-    attack.read(page(result, table, SOURCE, min_count=min_count), table)
+    attack.read(page_with(result, table, min_count=min_count), table)
     shares = []
     for what, (cells, count) in small_counts(attack, table).items():
         low, high = attack.range_of(cells)
@@ -241,7 +240,7 @@ def test_a_small_complement_is_not_told() -> None:
     summary = missing_summary(table, network.families)
     found = lc.diagnose(network, rows)
     for text in (
-        page(result, table, SOURCE, min_count=10),
+        page_with(result, table, min_count=10),
         diagnosed_page(found, summary, SOURCE, 10),
     ):
         body = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
@@ -256,7 +255,7 @@ def test_a_small_complement_is_not_told() -> None:
                 else carried(text)["missing"]
             ),
         )
-    assert "99.6" in page(result, table, SOURCE)
+    assert "99.6" in page_with(result, table)
 
 
 def test_probabilities_are_told_in_steps_of_the_threshold() -> None:
@@ -270,8 +269,8 @@ def test_probabilities_are_told_in_steps_of_the_threshold() -> None:
 def test_pages_with_a_threshold_name_no_hash_of_the_data() -> None:
     table = drawn_table(3, 200)
     result = lc.learn(CHAIN, table, method="direct-mcar")
-    assert "ab12" in page(result, table, SOURCE)
-    assert "ab12" not in page(result, table, SOURCE, min_count=5)
+    assert "ab12" in page_with(result, table)
+    assert "ab12" not in page_with(result, table, min_count=5)
     found = lc.diagnose(CHAIN, table)
     limited = diagnosed_page(found, missing_summary(table, []), SOURCE, 5)
     assert "ab12" not in limited

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browsing import TARGETS, TEXTS, Opened, needs_browser
-from standins import SOURCE, carried, unpacked
+from standins import SOURCE, carried, page_with, unpacked
 
 import lacunet as lc
 from golden import golden
@@ -30,7 +30,7 @@ def alarm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     case = golden("alarm-mar")
     result = lc.learn(case.network, case.table, method="em", intervals=True)
     path = tmp_path_factory.mktemp("looks") / "alarm.html"
-    write_page(path, page(result, case.table, SOURCE, level=0.95))
+    write_page(path, page_with(result, case.table, level=0.95))
     return path
 
 
@@ -133,7 +133,7 @@ def test_the_reason_of_the_method_is_a_sentence_and_not_a_card(alarm: Path) -> N
     network = lc.example("asia")
     rows = lc.simulate(network, 200, lc.MCAR(share=0.5, rate=0.3), rng=1).table
     result = lc.learn(network, rows, method="auto")
-    text = page(result, rows, SOURCE)
+    text = page_with(result, rows)
     tiles = text[text.index('<div class="tiles">') : text.index("<main>")]
     assert result.why
     assert result.why[:40] not in tiles
@@ -142,7 +142,7 @@ def test_the_reason_of_the_method_is_a_sentence_and_not_a_card(alarm: Path) -> N
 
 def test_the_title_names_the_network_and_the_data() -> None:
     case = golden("asia-mar")
-    text = page(lc.learn(case.network, case.table, method="direct-mcar"), case.table, SOURCE)
+    text = page_with(lc.learn(case.network, case.table, method="direct-mcar"), case.table)
     assert "<title>a.bif, &lt;b&gt;.csv: 8 CPTs by direct-mcar</title>" in text
     assert "<h1><bdi>a.bif</bdi>: 8 CPTs from <bdi>&lt;b&gt;.csv</bdi>" in text
 
@@ -151,7 +151,7 @@ def test_the_weakest_cpt_says_what_makes_it_the_weakest() -> None:
     network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     rows = {"A": ["0"] * 50, "B": ["0", "1"] * 25}
     table = read_table(rows, network)
-    text = page(lc.learn(network, table, method="direct-mcar"), table, SOURCE)
+    text = page_with(lc.learn(network, table, method="direct-mcar"), table)
     tile = text[text.index("weakest CPT") :][:300]
     assert "<bdi>B</bdi>" in tile
     assert "no row for 1 of 2 parent configurations" in tile
@@ -162,7 +162,7 @@ def test_moves_of_certain_shares_are_told_in_sensible_standard_errors() -> None:
     network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     rows = {"A": ["0", "1"] * 200 + [None] * 9, "B": ["0", "1"] * 200 + ["0"] * 9}
     table = read_table(rows, network)
-    text = page(lc.learn(network, table, method="direct-mcar"), table, SOURCE)
+    text = page_with(lc.learn(network, table, method="direct-mcar"), table)
     section = text[text.index('id="complete"') :]
     errors = [float(cell) for cell in _column(section, 5)]
     assert errors

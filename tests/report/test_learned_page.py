@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from standins import HOSTILE, SOURCE, carried, hostile, learned, unpacked
+from standins import HOSTILE, carried, hostile, learned, page_with, unpacked
 
 import lacunet as lc
 from golden import golden
@@ -17,7 +17,6 @@ from lacunet.model.network import Network
 from lacunet.pages.kit import asset, document, write_page
 from lacunet.pages.live import SCRIPTS
 from lacunet.pages.numbers import largest_moves
-from lacunet.report.learned.page import page
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
@@ -26,20 +25,12 @@ from lacunet.statistics.missing import missing_summary
 def test_the_cpts_in_the_page_are_the_learned_ones() -> None:
     case = golden("alarm-mar")
     result = learned(case.network, case.table)
-    tables, support = unpacked(carried(page(result, case.table, SOURCE)), case.network)
+    tables, support = unpacked(carried(page_with(result, case.table)), case.network)
     expected = case.cpts("factored-mar")
     for name, table, rows in zip(case.network.variables, tables, support, strict=True):
         np.testing.assert_array_equal(table, result.network.cpt(name).table)
         np.testing.assert_allclose(table, expected[name], rtol=0, atol=1e-12)
         assert (rows == result.families[name].support).all()  # type: ignore[attr-defined]
-
-
-def test_a_summary_in_place_of_the_table_gives_the_same_page() -> None:
-    case = golden("asia-mar")
-    result = learned(case.network, case.table)
-    families = [case.network.family(name) for name in case.network.variables]
-    summary = missing_summary(case.table, families)
-    assert page(result, summary, SOURCE) == page(result, case.table, SOURCE)
 
 
 class Elements(HTMLParser):
@@ -58,7 +49,7 @@ class Elements(HTMLParser):
 @pytest.mark.parametrize("method", ["factored-mar", "em"])
 def test_the_page_names_no_other_address_and_hostile_names_stay_text(method: str) -> None:
     network, table = hostile()
-    text = page(learned(network, table, method), table, SOURCE)
+    text = page_with(learned(network, table, method), table)
     elements = Elements()
     elements.feed(text)
     assert set(elements.addresses) <= {"#panel", "data:,"}
@@ -83,7 +74,7 @@ def test_pages_stay_within_their_budget_with_intervals_too(
     missing = MAR(0.9, beta=(0.5, 0.5))
     drawn = simulate(lc.example(name), rows, missing, np.random.default_rng(3))
     result = lc.learn(drawn.network, drawn.table, method="direct-mcar", intervals=True)
-    assert len(page(result, drawn.table, SOURCE, level=0.95).encode()) <= limit
+    assert len(page_with(result, drawn.table, level=0.95).encode()) <= limit
 
 
 def test_scripts_stay_within_their_budget() -> None:
@@ -97,7 +88,7 @@ def test_rows_that_would_tell_a_small_count_are_withheld() -> None:
     rows = [("0", "0")] * 30 + [("0", "1")] * 2 + [("1", "0")] * 20 + [("1", "1")] * 20
     table = read_table({"A": [a for a, _ in rows], "B": [b for _, b in rows]}, network)
     result = learned(network, table, "direct-mcar")
-    data = carried(page(result, table, SOURCE, min_count=5))
+    data = carried(page_with(result, table, min_count=5))
     tables, _ = unpacked(data, network)
     assert np.isnan(tables[1][0]).all()
     assert tables[1][1].tolist() == [0.4, 0.4]  # .5 in steps of .2, since 5 of 40 rows are .125
@@ -111,8 +102,8 @@ def test_patterns_of_fewer_rows_than_may_be_told_are_not_in_the_page() -> None:
     rows = {"A": ["0", "1"] * 50, "B": [*(["0", "1"] * 48), None, None, None, "1"]}
     table = read_table(rows, network)
     result = learned(network, table, "direct-mcar")
-    assert "3%" in page(result, table, SOURCE)
-    kept = page(result, table, SOURCE, min_count=5)
+    assert "3%" in page_with(result, table)
+    kept = page_with(result, table, min_count=5)
     assert "3%" not in kept
     assert "3.0%" not in kept
     assert carried(kept)["variables"][1]["missing"] is None
@@ -143,13 +134,13 @@ def test_intervals_are_carried_in_ten_thousandths_and_withheld_with_their_cpts()
     network = Network({"A": ["0", "1"]}, {})
     table = read_table({"A": ["0"] * 30 + ["1"] * 20}, network)
     result = lc.learn(network, table, method="direct-mcar", intervals=True)
-    data = carried(page(result, table, SOURCE, level=0.9))
+    data = carried(page_with(result, table, level=0.9))
     assert data["level"] == 0.9
     unpacked(data, network)
     ends = result.interval("A", 0.9)
     expected = np.stack([np.floor(1e4 * ends[..., 0]), np.ceil(1e4 * ends[..., 1])], -1)
     np.testing.assert_array_equal(data["ends"][0], expected)
-    hidden = carried(page(result, table, SOURCE, min_count=25, level=0.9))
+    hidden = carried(page_with(result, table, min_count=25, level=0.9))
     tables, _ = unpacked(hidden, network)
     assert np.isnan(tables[0]).all()
     assert (hidden["ends"][0] == 65535).all()
@@ -158,7 +149,7 @@ def test_intervals_are_carried_in_ten_thousandths_and_withheld_with_their_cpts()
 def test_intervals_of_marginals_are_those_of_query() -> None:
     case = golden("asia-mar")
     result = lc.learn(case.network, case.table, method="em", intervals=True)
-    live = carried(page(result, case.table, SOURCE, level=0.8))["live"]
+    live = carried(page_with(result, case.table, level=0.8))["live"]
     for name, ends in zip(case.network.variables, live["intervals"], strict=True):
         expected = result.uncertainty.query(name).interval(0.8)  # type: ignore[union-attr]
         np.testing.assert_allclose(ends, expected, rtol=0, atol=5.1e-7)
@@ -168,7 +159,7 @@ def test_an_effective_size_that_is_not_known_is_not_made_up() -> None:
     case = golden("asia-mar")
     result = learned(case.network, case.table)
     families = {v: replace(one, effective_sizes=None) for v, one in result.families.items()}
-    text = page(replace(result, families=families), case.table, SOURCE)
+    text = page_with(replace(result, families=families), case.table)
     assert all(fact["effective"] is None for fact in carried(text)["variables"])
     assert "&lt; 0" not in text
 
@@ -181,7 +172,7 @@ def test_mechanisms_and_hidden_causes_are_carried() -> None:
     rows = {n: [network.states(n)[0]] * 9 + ["no"] for n in network.variables}
     rows |= {n: [*rows[n][:9], None] for n in ("lung", "xray", "dysp")}
     table = read_table(rows, network)
-    data = carried(page(learned(network, table), table, SOURCE, missingness=graph))
+    data = carried(page_with(learned(network, table), table, missingness=graph))
     place = {name: k for k, name in enumerate(network.variables)}
     causes = {m["variable"]: m["causes"] for m in data["mechanisms"]}
     assert causes[place["lung"]] == [f"v{place['smoke']}"]

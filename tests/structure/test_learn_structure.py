@@ -14,6 +14,7 @@ import pytest
 import lacunet as lc
 from enumeration import joint
 from lacunet.cli import main
+from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
@@ -655,3 +656,19 @@ def test_strengths_of_both_directions_add_up_and_what_is_said_is_not_in_doubt() 
         assert both == pytest.approx(one.adjacent) == found.strengths[y, x].adjacent
     assert found.strengths["smoke", "lung"] == Strength(1.0, 1.0)
     assert found.strengths["lung", "smoke"] == Strength(1.0, 0.0)
+
+
+def test_rows_beyond_memory_are_learned_from_as_distinct_rows(tmp_path: Path) -> None:
+    frame(ASIA, incomplete(ASIA, 30_000, 3, 0.05)).to_csv(tmp_path / "rows.csv", index=False)
+    held = lc.learn_structure(tmp_path / "rows.csv", strengths=0)
+    streamed = lc.learn_structure(tmp_path / "rows.csv", strengths=0, memory=800_000)
+    assert str(streamed.cpdag) == str(held.cpdag)
+    assert streamed.score == pytest.approx(held.score, abs=1e-6)
+    assert streamed.rows == held.rows == 30_000
+
+
+def test_of_more_distinct_rows_than_memory_holds_some_are_taken_and_that_is_said() -> None:
+    rng = np.random.default_rng(0)
+    rows = {f"V{k}": rng.integers(0, 2, 6_000).tolist() for k in range(16)}
+    with pytest.warns(DataWarning, match="holds 1,000 of the 6,000 rows"):
+        lc.learn_structure(rows, method="closed-form", strengths=0, memory=100_000)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import operator
 from argparse import ArgumentParser, Namespace
-from functools import reduce
 
 from lacunet.cli.options import (
     add,
@@ -63,11 +61,10 @@ def run(options: Namespace) -> int:
 
     from lacunet.data.read import ReadReport
     from lacunet.data.reading import with_data_codes
-    from lacunet.diagnosis.diagnosis import diagnosed, rows_to_look_at
+    from lacunet.diagnosis.diagnosis import diagnosed
     from lacunet.memory import memory_budget
     from lacunet.missingness.fitted import learn_missingness
-    from lacunet.statistics.missing import missing_summary
-    from lacunet.statistics.observations import observations
+    from lacunet.statistics.observations import missing_in, observations, rows_within
 
     network, data = network_of(options), data_of(options)
     budget = memory_budget(options.memory)
@@ -76,16 +73,13 @@ def run(options: Namespace) -> int:
         observations(data, network, budget, progress=progress) as rows,
     ):
         look, read_report = rows.look(), ReadReport()
-        table = rows_to_look_at(network, look, budget)
-        summary = missing_summary(table.without_sets(), [])
-        if look.rows is None or table.row_count < look.rows:
-            parts = (missing_summary(part.without_sets(), []) for part in rows.tables(read_report))
-            summary = reduce(operator.add, parts)
+        table = rows_within(rows, network, budget, ReadReport())
+        summary = missing_in(rows, (), read_report)
     for text in dict.fromkeys((*rows.notes(read_report), *table.notes)):
         note(text)
     random = np.random.default_rng(options.seed)
     coded = with_data_codes(network, data)
-    found = diagnosed(coded, look, table, random, try_graph=options.try_graph)
+    found = diagnosed(coded, look, summary, table, random, try_graph=options.try_graph)
 
     def write_mechanisms() -> None:
         if options.missingness_out:

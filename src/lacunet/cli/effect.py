@@ -143,7 +143,7 @@ def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, i
 
     options.intervals = level
     with progress_bar() as progress:
-        result, code = learned(network, options, None, progress)
+        result, code = learned(network, options, progress)
     for text in (*result.notes, *result.warnings):
         note(text)
     note(f"learned by {result.method}")

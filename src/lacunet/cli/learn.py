@@ -22,10 +22,8 @@ from lacunet.cli.options import (
     network_of,
     note,
     size_options,
-    table_of,
 )
 from lacunet.cli.output import (
-    OutputError,
     add_report_argument,
     deliver,
     keep_learned,
@@ -35,10 +33,10 @@ from lacunet.cli.output import (
 from lacunet.cli.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from lacunet.data.table import EncodedTable
     from lacunet.estimate.result import Result
     from lacunet.model.network import Network
     from lacunet.progress import Progress
+    from lacunet.statistics.missing import MissingSummary
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
@@ -83,32 +81,25 @@ def run(options: Namespace) -> int:
     network = network_of(options)
     if options.output:
         check_target(network, options.output)
-    table = None
+    seen = None
     with progress_bar() as progress:
-        if options.report:  # the page shows what is missing, so the rows are kept
-            if any(name.endswith(".stats") for name in options.data):
-                raise OutputError(
-                    "a page shows the rows, and statistics do not have them all.",
-                    "learn without --report, or from the data.",
-                )
-            table = table_of(options, network, progress)
-        result, code = learned(network, options, table, progress)
+        if options.report:
+            from lacunet.statistics.observations import missing_in_data
+
+            data, families = data_of(options), network.families
+            seen = missing_in_data(data, network, families, options.memory, progress)
+        result, code = learned(network, options, progress)
     _say(result)
     deliver(
         _shown(result, options),
         lambda: _keep(result, options),
-        lambda: _write_page(result, options, table),
+        lambda: _write_page(result, options, seen),
     )
     return code
 
 
-def learned(
-    network: Network,
-    options: Namespace,
-    table: EncodedTable | None,
-    progress: Progress,
-) -> tuple[Result, int]:
-    """What the data asked for give, or their table where it is read already; the exit status."""
+def learned(network: Network, options: Namespace, progress: Progress) -> tuple[Result, int]:
+    """What the data asked for give, and the exit status."""
     import numpy as np
 
     from lacunet.estimate.learn import learn
@@ -117,7 +108,7 @@ def learned(
     try:
         result = learn(
             network,
-            data_of(options) if table is None else table,
+            data_of(options),
             options.method,
             options.prior,
             rng=np.random.default_rng(options.seed),
@@ -167,9 +158,9 @@ def _keep(result: Result, options: Namespace) -> None:
         note("nothing was written; -o FILE writes the learned network")
 
 
-def _write_page(result: Result, options: Namespace, table: EncodedTable | None) -> None:
+def _write_page(result: Result, options: Namespace, seen: MissingSummary | None) -> None:
     """Write the result as one HTML page, if that is asked for."""
-    if table is None:
+    if seen is None:
         return
     from lacunet.missingness.graph import graph_of
     from lacunet.report.learned.page import page
@@ -177,7 +168,7 @@ def _write_page(result: Result, options: Namespace, table: EncodedTable | None) 
     graph = options.missingness
     text = page(
         result,
-        table,
+        seen,
         page_source(options, ("files",)),
         level=options.intervals,
         min_count=options.min_count,

@@ -122,7 +122,7 @@ def _parsed(network: Network, text: str) -> AskedQuery:
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
     """What the data give, and the exit status."""
     with progress_bar() as progress:
-        result, code = learned(network, options, None, progress)
+        result, code = learned(network, options, progress)
     for text in result.notes:
         note(text)
     if options.intervals is not None and not code:

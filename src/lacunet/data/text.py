@@ -25,9 +25,6 @@ from lacunet.data.source import Part, Piece
 from lacunet.wording import counted
 
 BLOCK_BYTES = 1 << 22  # the fastest of 1, 4 and 16 MB; a row must be shorter
-# A file of fewer bytes is read by this thread alone: one of Arrow's that ends together with the
-# process can abort it.
-SMALL_BYTES = 1 << 16
 DELIMITERS = ",\t;|"  # tried for a hint, never by themselves
 
 
@@ -224,21 +221,18 @@ def _reader(
     kinds = {columns[-1]: pa.binary()} | dict.fromkeys(wanted, pa.string())
     # An empty line is an empty cell where there is one column, and no row elsewhere.
     is_lone = len(columns) == 1
-    is_small = not file.is_gzipped and os.path.getsize(file.path) < SMALL_BYTES
-    options = {
-        "read_options": arrow_csv.ReadOptions(
-            block_size=BLOCK_BYTES, skip_rows=empty if is_lone else 0, use_threads=not is_small
+    return arrow_csv.open_csv(
+        stream,
+        read_options=arrow_csv.ReadOptions(
+            block_size=BLOCK_BYTES, skip_rows=empty if is_lone else 0
         ),
-        "parse_options": arrow_csv.ParseOptions(
+        parse_options=arrow_csv.ParseOptions(
             delimiter=file.delimiter, newlines_in_values=True, ignore_empty_lines=not is_lone
         ),
-        "convert_options": arrow_csv.ConvertOptions(
+        convert_options=arrow_csv.ConvertOptions(
             include_columns=list(kinds), column_types=kinds, strings_can_be_null=False
         ),
-    }
-    if is_small:
-        return arrow_csv.read_csv(stream, **options).to_batches()
-    return arrow_csv.open_csv(stream, **options)
+    )
 
 
 def _explained(error: Exception, file: TextFile, width: int) -> DataError:

@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
-from lacunet.diagnosis.patterns import is_missing
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.independence import DRAWS, holm, independences
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.distinct import Index
+from lacunet.statistics.missing import is_missing
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
@@ -176,7 +176,7 @@ def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
         never = (counts[:, 1] == 0) & (counts[:, 0] >= FEWEST_ROWS)
         for at, state in np.argwhere(never).tolist():
             missing = table.partially_observed[at]
-            if cause != missing and table.missing_of[missing] < table.rows:
+            if cause != missing and table.missing_of[missing] < table.row_count:
                 name, rows = network.states(cause)[state], int(counts[at, 0, state])
                 found.append(NeverShown(missing, cause, name, rows))
     return tuple(sorted(found, key=lambda one: -one.rows))

@@ -10,7 +10,7 @@ import numpy as np
 
 from lacunet.building.proposals import proposals
 from lacunet.data.given import data_given
-from lacunet.data.read import note_on_sets
+from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
@@ -37,12 +37,11 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import observations
+from lacunet.statistics.missing import MissingSummary
+from lacunet.statistics.observations import missing_in, observations, rows_within
 from lacunet.wording import counted, finite, first_of, text_table
 
 LEVEL = 0.05
-BYTES_PER_CELL = 30  # of the rows that are looked at, by measurement
-FEWEST_ROWS = 1_000  # that are looked at, however little memory there is
 SHOWN = 10  # lines of each list that are printed
 
 
@@ -151,34 +150,27 @@ def diagnose(
     budget = memory_budget(memory)
     with observations(data, network, budget, progress=progress) as rows:
         look = rows.look()
-        table = rows_to_look_at(network, look, budget)
-    random = generator(0 if rng is None else rng)
-    return diagnosed(with_data_codes(network, data), look, table, random, try_graph=try_graph)
-
-
-def rows_to_look_at(network: Network, look: Look, budget: float) -> EncodedTable:
-    """All rows, or as many as memory holds, from all over."""
-    most = max(int(budget / BYTES_PER_CELL / len(network.variables)), FEWEST_ROWS)
-    table = look.sampled(most)
-    if table.rows > most:
-        table = table.take(slice(None, None, -(-table.rows // most)))
-    return table
+        table = rows_within(rows, network, budget, ReadReport())
+        summary = missing_in(rows, (), ReadReport())
+    coded, random = with_data_codes(network, data), generator(0 if rng is None else rng)
+    return diagnosed(coded, look, summary, table, random, try_graph=try_graph)
 
 
 def diagnosed(
     network: Network,
     look: Look,
+    summary: MissingSummary,
     table: EncodedTable,
     random: np.random.Generator,
     *,
     try_graph: bool = False,
 ) -> Diagnosis:
-    """Say what is missing from rows that stand for all that a look was at.
+    """Say what is missing, and what rows that stand for all tell of why.
 
     A cell that is one of several states is missing, and the conclusions say so.
     """
     cells, table = table.cells_of_sets, table.without_sets()
-    described = patterns(network, table)
+    described = patterns(network, summary)
     completely = mcar_tests(network, table, random)
     parents_of = observed_parents(network, table)
     always = mar_tests(network, table, random, parents_of)
@@ -243,8 +235,8 @@ def _grounds(
 
 def _looked_at(some: int, rows: int) -> str:
     return (
-        f"All this is of {some:,} of the {rows:,} rows, from all over: the memory budget holds no "
-        "more. What is rare may be missing here."
+        f"All tests are of {some:,} of the {rows:,} rows, from all over: the memory budget holds "
+        "no more. What is rare may be missing here."
     )
 
 

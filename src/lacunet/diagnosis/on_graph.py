@@ -69,8 +69,10 @@ class GraphTrial:
 
 def try_learned_graph(network: Network, table: EncodedTable) -> GraphTrial:
     """Learn a graph from the rows, and the network by EM with and without it, under one prior."""
-    if table.rows < FEWEST_ROWS:
-        return GraphTrial("", refusal=f"it needs about {FEWEST_ROWS:,} rows, not {table.rows:,}.")
+    if table.row_count < FEWEST_ROWS:
+        return GraphTrial(
+            "", refusal=f"it needs about {FEWEST_ROWS:,} rows, not {table.row_count:,}."
+        )
     graph = MissingnessGraph(network, learn_missingness(network, table).causes)
     if graph.category() != "MNAR":
         return GraphTrial(str(graph), refusal="the graph is MAR, for which EM needs no graph.")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.missing import MissingSummary
 
 COMMONEST = 10
 PAIRS = 10
@@ -66,104 +66,79 @@ class Patterns:
     never_observed: Scope
 
 
-def patterns(network: Network, table: EncodedTable) -> Patterns:
-    """Look at what is missing; every row counts as one.
+def patterns(network: Network, summary: MissingSummary) -> Patterns:
+    """Say what is missing; every row counts as one.
 
     Examples
     --------
     >>> network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     >>> rows = {"A": np.array([0, 1, 2, 0], np.uint8), "B": np.array([0, 2, 2, 1], np.uint8)}
-    >>> found = patterns(network, EncodedTable.of({"A": 2, "B": 2}, rows))
+    >>> found = patterns(network, missing_summary(EncodedTable.of({"A": 2, "B": 2}, rows), ()))
     >>> found.rate_of, found.is_monotone, found.complete_rows
     ({'A': 0.25, 'B': 0.5}, True, 2)
     """
-    partially = table.partially_observed
-    gone = is_missing(table, partially)
-    distinct, counts = _distinct(gone)
-    order = sorted(range(len(counts)), key=lambda at: (-counts[at], tuple(~distinct[at])))
-    commonest = tuple(
-        Pattern(tuple(n for n, m in zip(partially, distinct[at], strict=True) if m), counts[at])
-        for at in order[:COMMONEST]
-    )
-    complete = int(sum(counts[at] for at in range(len(counts)) if not distinct[at].any()))
-    influx, outflux = _flux(gone, len(table.variables))
-    shown = {
-        name: int(np.count_nonzero(table.is_shown(network.family(name))))
-        for name in network.variables
-    }
+    names, gone, rows = summary.variables, summary.is_missing, summary.rows
+    total, missing = float(rows.sum()), summary.missing_rows
+    order = sorted(range(len(rows)), key=lambda at: (-rows[at], tuple(~gone[at])))
+    influx, outflux = _flux(summary)
     return Patterns(
-        rows=table.rows,
-        cells=table.rows * len(table.variables),
-        missing_cells=int(sum(table.missing_of.values())),
-        rate_of={name: table.missing_of[name] / table.rows for name in table.variables},
-        number=len(counts),
-        commonest=commonest,
-        complete_rows=complete,
-        pairs=_pairs(gone, partially),
-        is_monotone=_is_monotone(distinct),
-        influx_of=dict.fromkeys(table.variables, 0.0) | dict(zip(partially, influx, strict=True)),
-        outflux_of=dict.fromkeys(table.variables, 1.0 if partially else 0.0)
-        | dict(zip(partially, outflux, strict=True)),
-        family_rows=shown,
-        never_observed=tuple(n for n in partially if table.missing_of[n] == table.rows),
+        rows=round(total),
+        cells=round(total) * len(names),
+        missing_cells=round(float(missing.sum())),
+        rate_of=dict(zip(names, (missing / max(total, 1)).tolist(), strict=True)),
+        number=len(rows),
+        commonest=tuple(
+            Pattern(tuple(n for n, m in zip(names, gone[at], strict=True) if m), round(rows[at]))
+            for at in order[:COMMONEST]
+        ),
+        complete_rows=round(summary.complete_rows),
+        pairs=_pairs(summary),
+        is_monotone=_is_monotone(gone),
+        influx_of=dict(zip(names, influx.tolist(), strict=True)),
+        outflux_of=dict(zip(names, outflux.tolist(), strict=True)),
+        family_rows={v: _shown(summary, network.family(v)) for v in network.variables},
+        never_observed=tuple(n for n, m in zip(names, missing, strict=True) if m == total),
     )
 
 
-def is_missing(table: EncodedTable, names: Scope) -> NDArray[np.bool_]:
-    """Whether each row misses each of the variables: one column for each."""
-    gone = np.empty((table.rows, len(names)), dtype=bool)
-    for at, name in enumerate(names):
-        gone[:, at] = table.columns[name] >= table.cardinality_of[name]
-    return gone
+def _shown(summary: MissingSummary, family: Scope) -> int:
+    """How many rows show all of a family."""
+    members = [summary.variables.index(name) for name in family]
+    return round(float(summary.rows[~summary.is_missing[:, members].any(axis=1)].sum()))
 
 
-def _distinct(gone: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], list[int]]:
-    """The distinct rows of a table of booleans, and how often each occurs."""
-    packed = np.ascontiguousarray(np.packbits(gone, axis=1))
-    if not packed.shape[1]:
-        return gone[:1], [len(gone)]
-    keys = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
-    _, member, counts = np.unique(keys, return_index=True, return_counts=True)
-    return gone[member], [int(number) for number in counts]
-
-
-def _is_monotone(distinct: NDArray[np.bool_]) -> bool:
+def _is_monotone(gone: NDArray[np.bool_]) -> bool:
     """Whether each pattern holds another or is held by it, for every two of them."""
-    by_size = distinct[np.argsort(distinct.sum(axis=1), kind="stable")]
+    by_size = gone[np.argsort(gone.sum(axis=1), kind="stable")]
     return bool((by_size[1:] >= by_size[:-1]).all())
 
 
-def _flux(gone: NDArray[np.bool_], variables: int) -> tuple[FloatArray, FloatArray]:
-    rows = len(gone)
+def _flux(summary: MissingSummary) -> tuple[FloatArray, FloatArray]:
+    gone, rows = summary.is_missing, summary.rows
     in_row = gone.sum(axis=1, dtype=np.float64)
-    shown_cells = rows * variables - in_row.sum()
-    missing_cells = in_row.sum()
-    influx = gone.T @ (variables - in_row)
-    outflux = (~gone).T @ in_row
+    missing_cells = float(rows @ in_row)
+    shown_cells = float(rows.sum()) * gone.shape[1] - missing_cells
+    influx = (rows * (gone.shape[1] - in_row)) @ gone
+    outflux = (rows * in_row) @ ~gone
     return (
         influx / shown_cells if shown_cells else influx * 0,
         outflux / missing_cells if missing_cells else outflux * 0,
     )
 
 
-def _pairs(gone: NDArray[np.bool_], names: Scope) -> tuple[Pair, ...]:
-    rows = len(gone)
-    values = gone.astype(np.float32)
-    together = (values.T @ values).astype(np.float64)
-    single = np.diag(together)
-    expected = np.outer(single, single) / max(rows, 1)
-    spread = np.sqrt(np.outer(single * (rows - single), single * (rows - single)))
-    apart = rows * (together - expected)
-    phi = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
-    one, two = np.triu_indices(len(names), 1)
+def _pairs(summary: MissingSummary) -> tuple[Pair, ...]:
+    """The pairs of variables with missing values that go missing together most, or least."""
+    holes = np.flatnonzero(summary.missing_rows)
+    one, two = (holes[at] for at in np.triu_indices(len(holes), 1))
+    together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
     strongest = np.argsort(-np.abs(phi[one, two]), kind="stable")[:PAIRS]
     return tuple(
         Pair(
-            names[one[at]],
-            names[two[at]],
-            int(together[one[at], two[at]]),
-            float(expected[one[at], two[at]]),
-            float(phi[one[at], two[at]]),
+            summary.variables[a],
+            summary.variables[b],
+            round(float(together[a, b])),
+            float(expected[a, b]),
+            float(phi[a, b]),
         )
-        for at in strongest
+        for a, b in zip(one[strongest], two[strongest], strict=True)
     )

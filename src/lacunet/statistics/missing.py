@@ -68,6 +68,20 @@ class MissingSummary:
         return together
 
     @property
+    def expected_together(self) -> FloatArray:
+        """How many rows would hide both, if one had nothing to do with the other."""
+        missing = self.missing_rows
+        return np.outer(missing, missing) / max(float(self.rows.sum()), 1.0)
+
+    @property
+    def phi(self) -> FloatArray:
+        """The correlation of going missing, for each pair; 0 where one is always or never."""
+        missing, rows = self.missing_rows, float(self.rows.sum())
+        spread = np.sqrt(np.outer(missing * (rows - missing), missing * (rows - missing)))
+        apart = rows * (self.missing_together - self.expected_together)
+        return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
+
+    @property
     def complete_rows(self) -> float:
         """How many rows show every variable."""
         return float(self.rows[~self.is_missing.any(axis=1)].sum())
@@ -87,7 +101,7 @@ def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSu
     """
     complete = table.take(table.is_shown(table.variables))
     parts = [
-        _patterns(table, slice(start, start + BLOCK_ROWS))
+        _patterns(table.take(slice(start, start + BLOCK_ROWS)))
         for start in range(0, max(table.rows, 1), BLOCK_ROWS)
     ]
     patterns = reduce(add, parts)
@@ -107,14 +121,19 @@ def rows_of(counts: Counts) -> FloatArray:
     return Counts(counts.scope, counts.cardinalities, counts.keys, Tally(rows, rows, rows)).dense()
 
 
-def _patterns(table: EncodedTable, block: slice) -> MissingSummary:
-    is_missing = np.stack(
-        [table.columns[name][block] >= table.cardinality_of[name] for name in table.variables],
-        axis=1,
-    )
-    ones = np.ones(len(is_missing))
-    weights = ones if table.weights is None else table.weights[block]
-    return MissingSummary(table.variables, *_gathered(is_missing, ones, weights), {}, {})
+def is_missing(table: EncodedTable, names: Scope) -> NDArray[np.bool_]:
+    """Whether each row misses each of the variables: one column for each."""
+    gone = np.empty((table.rows, len(names)), dtype=bool)
+    for at, name in enumerate(names):
+        gone[:, at] = table.columns[name] >= table.cardinality_of[name]
+    return gone
+
+
+def _patterns(table: EncodedTable) -> MissingSummary:
+    gone, ones = is_missing(table, table.variables), np.ones(table.rows)
+    rows = ones if table.copies is None else table.copies.rows
+    weights = ones if table.weights is None else table.weights
+    return MissingSummary(table.variables, *_gathered(gone, rows, weights), {}, {})
 
 
 def _gathered(

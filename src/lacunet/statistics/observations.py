@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
+from itertools import islice
 from math import inf
+from operator import add
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
@@ -32,11 +34,14 @@ from lacunet.data.stream import (
     stretches,
 )
 from lacunet.data.table import EncodedTable
+from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed
 from lacunet.statistics.look import Look
+from lacunet.statistics.missing import MissingSummary, missing_summary
+from lacunet.statistics.rows import rows_in_parts
 from lacunet.statistics.saved.header import (
     FAMILIES,
     Header,
@@ -51,6 +56,8 @@ from lacunet.statistics.units import Units
 if TYPE_CHECKING:  # what rows in memory do without
     from lacunet.statistics.streamed import Streamed
 
+BYTES_PER_CELL = 30  # of a table that tests and searches go over again and again, by measurement
+FEWEST_ROWS = 1_000  # of such a table, however little memory there is
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
 
 
@@ -169,6 +176,49 @@ def observations(
             yield _of_saved(paths, network, budget, folder, jobs)
             return
         yield _opened(plan_reading(data, network), budget, folder, jobs, progress)
+
+
+def rows_within(
+    rows: Observations, network: Network, budget: float, read_report: ReadReport
+) -> EncodedTable:
+    """All rows in a table that can be gone over again and again within the budget.
+
+    Where they are too many, equal rows become one that stands for all of them; where that is not
+    enough, or each row has its place in the design of a survey, there are as many rows as the
+    budget holds, from all over: then the table has a lower ``row_count`` than the look.
+    """
+    most = max(int(budget / BYTES_PER_CELL / len(network.variables)), FEWEST_ROWS)
+    if isinstance(rows, Held) and rows.table.rows <= most:
+        return rows.table
+    look = rows.look()
+    if look.units is None:
+        names = network.variables
+        room = most * row_bytes(network.cardinality_of, extras=3)
+        parts = list(islice(rows_in_parts(rows.tables(read_report), names, room), 2))
+        if len(parts) == 1 and len(parts[0].weights) <= most:
+            return parts[0].table()
+    table = look.sampled(most)
+    return table.take(slice(None, None, -(-table.rows // most))) if table.rows > most else table
+
+
+def missing_in_data(
+    given: Any,
+    network: Network,
+    families: Sequence[Scope] = (),
+    memory: float | None = None,
+    progress: Progress = silent,
+) -> MissingSummary:
+    """What the rows of the data do not show, and the counts of families in what they do."""
+    with observations(given, network, memory_budget(memory), progress=progress) as rows:
+        return missing_in(rows, families, ReadReport())
+
+
+def missing_in(
+    rows: Observations, families: Sequence[Scope], read_report: ReadReport
+) -> MissingSummary:
+    """What the rows do not show, and the counts of families in what they do."""
+    tables = rows.tables(read_report)
+    return reduce(add, (missing_summary(own.without_sets(), families) for own in tables))
 
 
 def _opened(

@@ -22,7 +22,7 @@ import numpy as np
 from lacunet.data.coded import Coded, check_free
 from lacunet.data.read import ReadReport
 from lacunet.data.stream import Stretch
-from lacunet.data.table import Copies, EncodedTable
+from lacunet.data.table import Copies, Design, EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import (
@@ -132,12 +132,14 @@ class Streamed:
         }
         weights = [table.weights for table in kept if table.weights is not None]
         copies = [table.copies for table in kept if table.copies is not None]
+        designs = [table.design for table in kept if table.design is not None]
         sizes = {name: self.network.cardinality(name) for name in columns}
         whole = EncodedTable.of(
             sizes,
             columns,
             np.concatenate(weights) if weights else None,
             copies=Copies.joined(copies) if copies else None,
+            design=Design.joined(designs) if designs else None,
         )
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)

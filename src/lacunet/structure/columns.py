@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from lacunet.building.proposals import proposals
 from lacunet.building.states import Seen, StatesError, seen_in, states_of
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import read_table
+from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -24,6 +25,7 @@ from lacunet.model.dictionary import when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
+from lacunet.statistics.observations import observations, rows_within
 from lacunet.wording import counted, listed
 
 MOST_NAMED = 10
@@ -102,9 +104,13 @@ def read_columns(
     data: Data,
     states: Network | Mapping[str, Sequence[object]] | None,
     bins: Mapping[str, Bins] | None = None,
+    budget: float = inf,
     progress: Progress = silent,
 ) -> tuple[Columns, EncodedTable]:
-    """The variables, and the rows; ``states`` may be the network that `find_columns` gave."""
+    """The variables, and the rows; ``states`` may be the network that `find_columns` gave.
+
+    Of more rows than the budget holds, equal ones are one; of still more, there are some.
+    """
     if isinstance(states, Network):
         columns = Columns(states)
     elif isinstance(data.source, EncodedTable):
@@ -117,9 +123,23 @@ def read_columns(
     with warnings.catch_warnings():
         if not isinstance(states, Network):  # columns without any value, of which the notes tell
             warnings.filterwarnings("ignore", IGNORED, DataWarning)
-        table = read_table(data, columns.network, progress)
-    notes = [note for note in table.notes if not note.startswith(IGNORED)]
-    return replace(columns, notes=(*notes, *columns.notes)), replace(table, notes=())
+        with observations(data, columns.network, budget, progress=progress) as rows:
+            met = ReadReport()
+            table = rows_within(rows, columns.network, budget, met)
+            notes = [*rows.notes(met), *_on_rows(table, rows.look().rows)]
+    notes = [note for note in notes if not note.startswith(IGNORED)]
+    return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())
+
+
+def _on_rows(table: EncodedTable, rows: int | None) -> Iterator[str]:
+    """What of the data the search does not see."""
+    if cells := table.cells_of_sets:
+        yield note_on_sets(cells)
+    if rows is not None and table.row_count < rows:
+        yield (
+            f"the memory budget holds {table.row_count:,} of the {rows:,} rows: the structure is "
+            "learned from these, taken from all over."
+        )
 
 
 def _found(

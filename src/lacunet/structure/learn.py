@@ -237,7 +237,8 @@ def learn_structure(
     said = data_given(
         data, weight=weight, counts=counts, missing=missing, codes=codes, not_asked=not_asked
     )
-    columns, table = read_columns(said, states, bins, progress)
+    budget = memory_budget(memory)
+    columns, table = read_columns(said, states, bins, budget, progress)
     for note in columns.notes:
         warn(note, DataWarning)
     given, scaled = columns.network.variables, in_order_of_content(table.scaled())
@@ -255,10 +256,10 @@ def learn_structure(
         _without_constants(constraints, table, pairs),
         Score(table.total, equivalent_size if score == "bdeu" else None),
         generator(0 if rng is None else rng),
-        memory_budget(memory),
+        budget,
         deadline,
         progress,
-        Judge.of(network, table, memory_budget(memory), deadline, mechanisms.to_judge),
+        Judge.of(network, table, budget, deadline, mechanisms.to_judge),
     )
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, method)
@@ -272,7 +273,7 @@ def learn_structure(
         strengths=_strengths(job, search, strengths),
         missingness=mechanisms.over(_in_order(structure, given)),
         ended=search.ended,
-        rows=table.rows,
+        rows=table.row_count,
         seconds=monotonic() - began,
         notes=(*columns.notes, *remarks(table, pairs), *mechanisms.notes),
         why=_why(job, search, mechanisms),

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
 from lacunet.estimate.method import FamilyReport
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
@@ -27,7 +26,7 @@ from lacunet.pages.live import (
 from lacunet.pages.numbers import pack_texts
 from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
 from lacunet.report.learned.sections import complete_section, em_section, missing_section
-from lacunet.statistics.missing import MissingSummary, missing_summary
+from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
 
 SHOWN_WARNINGS = 12
@@ -36,7 +35,7 @@ MOST_SURE = 200_000  # cells of all cliques: beyond, intervals of the marginals 
 
 def page(
     result: Result,
-    seen: EncodedTable | MissingSummary | None = None,
+    summary: MissingSummary | None = None,
     source: Provenance = UNKNOWN,
     *,
     level: float | None = None,
@@ -47,9 +46,10 @@ def page(
 
     Parameters
     ----------
-    seen
-        The data that were learned from, or their summary; without them the page does not say
-        what is missing together, nor what complete rows say.
+    summary
+        What the data that were learned from do not show, with the counts of families in what
+        they do; without it the page does not say what is missing together, nor what complete
+        rows say.
     source
         What made the result.
     level
@@ -61,7 +61,6 @@ def page(
         How values go missing; its mechanisms are drawn.
     """
     network = result.network
-    summary = missing_summary(seen, network.families) if isinstance(seen, EncodedTable) else seen
     told = Disclosure(min_count, result.rows)
     source = told.without_hashes(source)
     withheld = {v: told.withheld(result.families[v].counts) for v in network.variables}

@@ -62,20 +62,21 @@ def _about_patterns(summary: MissingSummary, shares: Sequence[float]) -> str:
 
 
 def _pairs(summary: MissingSummary) -> str:
-    rows = float(summary.rows.sum())
-    missing, together = summary.missing_rows, summary.missing_together
-    expected = np.outer(missing, missing)
-    spread = np.sqrt(expected * np.outer(rows - missing, rows - missing))
-    phi = np.divide(rows * together - expected, spread, out=np.zeros_like(spread), where=spread > 0)
-    first, second = np.triu_indices(len(missing), 1)
-    lines_: list[list[str]] = []
-    for pair in np.argsort(-np.abs(phi[first, second]), kind="stable")[:MOST_PAIRS]:
-        a, b = first[pair], second[pair]
-        if spread[a, b] == 0:
-            break
-        shares = (together[a, b] / rows, expected[a, b] / rows**2)
-        words = [*(f"{share:.1%}" for share in shares), f"{phi[a, b]:+.2f}"]
-        lines_.append([summary.variables[a], summary.variables[b], *words])
+    rows, missing = float(summary.rows.sum()), summary.missing_rows
+    together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
+    partly = np.flatnonzero((missing > 0) & (missing < rows))
+    first, second = (partly[at] for at in np.triu_indices(len(partly), 1))
+    lines_ = [
+        [
+            summary.variables[a],
+            summary.variables[b],
+            f"{together[a, b] / rows:.1%}",
+            f"{expected[a, b] / rows:.1%}",
+            f"{phi[a, b]:+.2f}",
+        ]
+        for pair in np.argsort(-np.abs(phi[first, second]), kind="stable")[:MOST_PAIRS]
+        for a, b in [(first[pair], second[pair])]
+    ]
     if not lines_:
         return paragraph("No two variables are missing in a part of the rows.")
     note = "Both missing, beside what independent mechanisms would give; phi is their correlation."

@@ -40,12 +40,13 @@ def write_report(
     missingness: MissingnessGraph | str | None = None,
 ) -> None:
     """Write the page of a result to a file; the parameters are those of `Result.report`."""
-    from lacunet.data.read import read_table
+    from lacunet.statistics.observations import missing_in_data
 
-    table = None if data is None else read_table(data, result.network)
+    network = result.network
+    seen = None if data is None else missing_in_data(data, network, network.families)
     text = page(
         result,
-        table,
+        seen,
         _here(),
         level=_level(result) if level is None else level,
         min_count=min_count,
