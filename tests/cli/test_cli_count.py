@@ -91,8 +91,8 @@ def test_a_page_and_a_diagnosis_of_statistics_are_those_of_the_rows(
         capsys.readouterr()
         assert main(["diagnose", net, data]) == 0
         text = page.read_text()
-        found.append((text[text.index("What is missing") :].split("</section>")[0],))
-        found[-1] += (capsys.readouterr().out,)
+        missing = text[text.index("What is missing") :].split("</section>")[0]
+        found.append((missing, capsys.readouterr().out))
     assert found[0] == found[1]
 
 
