@@ -114,22 +114,16 @@ def skips_in(network: Network, columns: Mapping[str, NDArray[np.integer]]) -> li
     names = [name for name in network.variables if name in columns]
     codes = {name: columns[name][:MOST_ROWS] for name in names}
     hidden = np.stack([codes[name] >= network.cardinality(name) for name in names], axis=1)
-    asked = [
-        at
-        for at, name in enumerate(names)
-        if name not in network.not_asked_of and 0 < hidden[:, at].sum() < len(hidden)
-    ]
+    total = hidden.sum(axis=0)
+    was_declared = np.array([name in network.not_asked_of for name in names])
+    asked = np.flatnonzero(~was_declared & (total > 0) & (total < len(hidden)))
     best: dict[int, tuple[float, Skip]] = {}
     for cause in names:
-        states = network.cardinality(cause)
-        at_state = np.eye(states + 1, dtype=np.float32)[np.minimum(codes[cause], states), :states]
-        rows = at_state.sum(axis=0)  # with each state
-        empty = at_state.T @ hidden[:, asked].astype(np.float32)  # state, variable
-        for place, at in enumerate(asked):
-            skip = _skip(network, cause, names[at], rows, empty[:, place])
+        for at, states in _always_empty(codes[cause], network.cardinality(cause), hidden, asked):
+            skip = _skip(network, cause, names[at], codes[cause], hidden[:, at], states)
             if skip is None:
                 continue
-            explained = skip.rows / float(hidden[:, at].sum())
+            explained = skip.rows / float(total[at])
             is_parent = cause in network.parents(names[at])
             worth = explained + 0.01 * is_parent
             if explained >= LEAST_EXPLAINED and worth > best.get(at, (0.0, skip))[0]:
@@ -137,25 +131,48 @@ def skips_in(network: Network, columns: Mapping[str, NDArray[np.integer]]) -> li
     return [skip for _, (_, skip) in sorted(best.items())]
 
 
+def _always_empty(
+    codes: NDArray[np.integer],
+    cardinality: int,
+    hidden: NDArray[np.bool_],
+    asked: NDArray[np.integer],
+) -> Iterator[tuple[int, list[int]]]:
+    """The variables that are empty in all rows with some states, and these states.
+
+    A few rows of a state rule out nearly all variables; the others are looked at in all of them.
+    """
+    states_of: dict[int, list[int]] = {}
+    rows_of = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    for state, rows in enumerate(rows_of[:cardinality]):
+        if len(rows) < FEWEST_ROWS:
+            continue
+        few = rows[:: len(rows) // FEWEST_ROWS]
+        left = asked[hidden[np.ix_(few, asked)].all(axis=0)]
+        for at in left[hidden[np.ix_(rows, left)].all(axis=0)].tolist():
+            states_of.setdefault(at, []).append(state)
+    yield from sorted(states_of.items())
+
+
 def _skip(
     network: Network,
     cause: str,
     name: str,
-    rows: NDArray[np.float32],
-    empty: NDArray[np.float32],
+    codes: NDArray[np.integer],
+    is_hidden: NDArray[np.bool_],
+    states: Sequence[int],
 ) -> Skip | None:
     if cause == name:
         return None
-    is_skipped = (rows >= FEWEST_ROWS) & (empty == rows)
-    others = float(rows[~is_skipped].sum())
-    if not is_skipped.any() or others == 0:
+    is_skipped = np.isin(codes, states)
+    is_other = ~is_skipped & (codes < network.cardinality(cause))
+    others = int(is_other.sum())
+    if others == 0:
         return None
-    elsewhere = float(empty[~is_skipped].sum()) / others
+    elsewhere = int((is_hidden & is_other).sum()) / others
     if elsewhere > MOST_ELSEWHERE:
         return None
-    states = [network.states(cause)[at] for at in np.flatnonzero(is_skipped)]
-    rule = " or ".join(f"{cause}={state}" for state in states)
-    return Skip(name, rule, int(rows[is_skipped].sum()), elsewhere)
+    rule = " or ".join(f"{cause}={network.states(cause)[state]}" for state in states)
+    return Skip(name, rule, int(is_skipped.sum()), elsewhere)
 
 
 def proposals(
