@@ -1,4 +1,4 @@
-"""Every entry on every case, each in a process of its own with a limit of processor time."""
+"""Every entry on every case, in another process, with a limit of processor time."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import lacunet as lc
 from studies.leaderboard.cases import Case
 from studies.leaderboard.entry import Learned, entry
 
+TRIAL = Case("medicaltest", "MCAR", 20, 0)
 SCORING = 300  # processor seconds for the comparison with the truth, which is not the learner's
 RIVALS = ("pandas", "pgmpy.models", "pgmpy.parameter_estimator", "pyagrum", "sklearn.impute")
 
@@ -89,11 +90,52 @@ def _allow(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
 
 
-def _send(pipe: Any, name: str, case: Case, limit: int) -> None:
-    try:
-        pipe.send(scored(name, case, limit))
-    except Exception as error:  # an entry may fail in any way; the line says how
-        pipe.send(line_of(name, case, problem=f"{type(error).__name__}: {error}".split("\n")[0]))
+def _work(pipe: Any, limit: int) -> None:
+    """Answer each entry and case that comes through the pipe with a line."""
+    loaded = set()
+    while True:
+        try:
+            name, case = pipe.recv()
+        except EOFError:
+            return
+        _allow(SCORING)
+        try:
+            if name not in loaded:  # what an entry imports is not part of its time
+                scored(name, TRIAL)
+                loaded.add(name)
+            line = scored(name, case, limit)
+        except Exception as error:  # an entry may fail in any way; the line says how
+            line = line_of(name, case, problem=f"{type(error).__name__}: {error}".split("\n")[0])
+        pipe.send(line)
+
+
+class _Worker:
+    """A process that learns; a new one where a learner went past its limit and was ended."""
+
+    def __init__(self, limit: int) -> None:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["studies.leaderboard.run", *RIVALS])
+        self.limit = limit
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs, limit), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def line(self, name: str, case: Case) -> Line | None:
+        """What the entry gives on the case, or nothing if the process was ended."""
+        self.pipe.send((name, case))
+        try:
+            answer: Line = self.pipe.recv()
+        except EOFError:
+            self.process.join()
+            return None
+        return answer
+
+    def problem(self) -> str:
+        """Why the process ended."""
+        code = self.process.exitcode
+        is_late = code in (-SIGXCPU, -SIGKILL)
+        return f"not done in {self.limit} s" if is_late else f"ended with {code}"
 
 
 def run(
@@ -101,27 +143,17 @@ def run(
 ) -> None:
     """Run what ``path`` does not have yet; begin nothing after ``until`` seconds."""
     begun, done = monotonic(), {_key(line) for line in read(path)}
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["studies.leaderboard.run", *RIVALS])
-    names = tuple(names)
+    names, worker = tuple(names), _Worker(limit)
     for case in cases:
         for name in names:
             if _key(line_of(name, case)) in done:
                 continue
             if monotonic() - begun > until:
                 return
-            ours, theirs = context.Pipe(duplex=False)
-            process = context.Process(target=_send, args=(theirs, name, case, limit), daemon=True)
-            process.start()
-            theirs.close()
-            try:
-                line = ours.recv()
-            except EOFError:
-                process.join()
-                is_late = process.exitcode in (-SIGXCPU, -SIGKILL)
-                problem = f"not done in {limit} s" if is_late else f"ended with {process.exitcode}"
-                line = line_of(name, case, problem=problem)
-            process.join()
+            line = worker.line(name, case)
+            if line is None:
+                line = line_of(name, case, problem=worker.problem())
+                worker = _Worker(limit)
             write(path, line)
 
 
