@@ -24,6 +24,7 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.answer import Answer
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.uncertainty.effect import MEASURES, Effect
+from lacunet.wording import assigned
 
 MOST_ROWS = 64
 
@@ -206,7 +207,7 @@ def cpt_forest(result: Result, variable: str, level: float = 0.95) -> Picture:
     shown = range(1, 2) if len(states) == 2 else range(len(states))
     found = []
     for number, parents in enumerate(product(*map(network.states, cpt.parents))):
-        given = ", ".join(f"{p}={s}" for p, s in zip(cpt.parents, parents, strict=True))
+        given = ", ".join(assigned(p, s) for p, s in zip(cpt.parents, parents, strict=True))
         for k in shown:
             label = states[k] if len(shown) > 1 else given or states[k]
             low, high = ends[number, k].tolist()

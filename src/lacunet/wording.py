@@ -45,6 +45,16 @@ def in_shell(text: str) -> str:
     return in_quotes(text) if not any(char in '"$`\\!' for char in text) else shlex.quote(text)
 
 
+def assigned(name: object, state: object) -> str:
+    """``X=x``; an interval that begins with a comparison stands without a second sign.
+
+    >>> assigned("Ill", "yes"), assigned("bmi", ">=26.2"), assigned("bmi", "[20,30)")
+    ('Ill=yes', 'bmi>=26.2', 'bmi=[20,30)')
+    """
+    text = str(state)
+    return f"{name}{text}" if text.startswith(("<", ">=")) else f"{name}={text}"
+
+
 def listed(names: Iterable[object], most: int | None = None) -> str:
     """Names in quotes, the first ``most`` of them.
 

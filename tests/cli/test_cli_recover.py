@@ -102,7 +102,7 @@ def test_a_graph_file_that_is_not_there_is_told_in_words(
     files: dict[str, str], capsys: Captured
 ) -> None:
     assert main(["recover", files["net.bif"], "nowhere.txt"]) == 1
-    assert "nowhere.txt: the missingness graph cannot be read" in capsys.readouterr().err
+    assert "'nowhere.txt' is neither a file nor" in capsys.readouterr().err
 
 
 def test_a_broken_query_is_told_in_words(files: dict[str, str], capsys: Captured) -> None:

@@ -41,6 +41,10 @@ class StatesError(LacunetError):
     """A column does not say which states its variable has."""
 
 
+class IdentifierError(StatesError):
+    """A column has another value in every row."""
+
+
 @dataclass(frozen=True)
 class Said:
     """What is said of the values of one column, by their spelling.
@@ -81,7 +85,8 @@ class Seen:
 
     ``cells`` counts each value by its spelling, ``order`` lists all categories of an ordered
     column, ``tokens`` counts what was taken as missing without having been asked for, ``asked``
-    what was because of that, ``nones`` the cells with the word None, ``empty`` those with nothing.
+    what was because of that, ``labelled`` the codes that stand for a state, ``nones`` the cells
+    with the word None, ``empty`` those with nothing.
     """
 
     said: Said = field(default_factory=Said)
@@ -89,6 +94,7 @@ class Seen:
     order: dict[str, None] = field(default_factory=dict)
     tokens: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
+    labelled: Counter[str] = field(default_factory=Counter)
     nones: int = 0
     empty: int = 0
     has_fractions: bool = False
@@ -112,6 +118,8 @@ class Seen:
         if text in codes or text in self.said.missing:
             if codes.get(text) is None:
                 self.asked[text] += count
+            else:
+                self.labelled[text] += count
         elif not text:
             self.empty += count
         elif text == NONE:
@@ -221,7 +229,7 @@ def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
     many = "more than 4,096" if len(seen.cells) > KEPT_VALUES else f"{len(found):,}"
     is_identifier = len(seen.cells) == seen.rows >= FEWEST_ROWS_OF_IDENTIFIER
     if is_identifier and not seen.has_fractions:
-        raise StatesError(
+        raise IdentifierError(
             f"column {name!r} looks like an identifier: each of its {seen.rows:,} values "
             "occurs once.",
             f"leave {name!r} out of the edges.",
@@ -255,6 +263,7 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
             f"codes={{{name!r}: {{'None': None}}}} (--missing {in_shell(f'{name}=None')}) if it "
             "means missing too."
         )
+    yield from _unused(name, seen)
     known = {*seen.cells, *seen.said.labels.values()}
     if absent := [state for state in states if state not in known and seen.order]:
         yield f"column {name!r}: no row has the categories {absent}; they are states all the same."
@@ -267,6 +276,14 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
         )
     if len(merged := set(seen.cells) - set(states)):
         yield f"column {name!r}: {sorted(merged)} mean the same as other states and are not listed."
+
+
+def _unused(name: str, seen: Seen) -> Iterator[str]:
+    """Codes that no row has, where their state has no other row either."""
+    occurring = {*seen.cells, *(seen.said.labels.get(code) for code in seen.labelled)}
+    for code, state in seen.said.labels.items():
+        if state not in occurring:
+            yield f"column {name!r}: no row has the code {code!r}; its state {state!r} has no data."
 
 
 def _unlike_in_case(cells: Mapping[str, int], states: Sequence[str]) -> dict[str, str]:

@@ -39,6 +39,11 @@ def split_query(text: str) -> Typed:
         text = text[2:-1]
     bars = (at for at, sign in enumerate(text) if sign == "|" and not text[:at].count('"') % 2)
     at = next(bars, len(text))
+    if at == len(text) and '"' not in text and len(parts := re.split(r"\s+given\s+", text)) == 2:
+        raise LacunetError(
+            f"the query {text!r} has the word given.",
+            f"write a bar: {' | '.join(parts)!r}. (A name that holds the word stands in quotes.)",
+        )
     given, done = _without_do(text[at + 1 :])
     return Typed(parts_of(text[:at]), parts_of(given), parts_of(done))
 
@@ -80,7 +85,8 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     """``["X=x", "Y=y"]`` as a mapping, if the network has these variables and states.
 
     A name may hold ``=`` itself, and a state the spaces around it or a comma, as intervals do. A
-    number stands for the interval that holds it, a code for what it means.
+    number stands for the interval that holds it, a code for what it means. An interval that begins
+    with a comparison needs no further ``=``.
 
     Examples
     --------
@@ -88,6 +94,8 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     >>> ages = Network({"Age": ["<40", "[40,60)", ">=60"]}, cuts={"Age": [0, 40, 60, 99]})
     >>> states_in(parts_of("Age=[40,60)"), ages), states_in(["Age=50"], ages)
     ({'Age': '[40,60)'}, {'Age': '[40,60)'})
+    >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
+    ({'Age': '>=60'}, {'Age': '<40'})
     """
     found: dict[str, str] = {}
     left = list(parts)
@@ -97,12 +105,13 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
         if not known:
             name, equals, _ = part.partition("=")
             if equals and name.strip():
-                network.known(name.strip())
+                network.known(name.rstrip("> ").strip())
             raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.")
         name = max(known, key=len)
         if name in found:
             raise LacunetError(f"the query names {name!r} more than once.")
-        found[name], taken = _state(part[len(name) :].lstrip()[1:], left, network, name)
+        text = part[len(name) :].lstrip()
+        found[name], taken = _state(text.removeprefix("="), left, network, name)
         del left[:taken]
     return found
 
@@ -112,7 +121,7 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
     found: list[str] = []
     states: dict[str, str] = {}
     for part in parts:
-        if part in network.states_of or "=" not in part:
+        if part in network.states_of or not {"=", "<"} & set(part):
             found.append(part)
         else:
             states |= (own := states_in([part], network))
@@ -138,4 +147,4 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
 
 
 def _is_about(part: str, name: str) -> bool:
-    return part.startswith(name) and part[len(name) :].lstrip().startswith("=")
+    return part.startswith(name) and part[len(name) :].lstrip().startswith(("=", ">=", "<"))

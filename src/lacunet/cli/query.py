@@ -85,6 +85,12 @@ def _known(options: Namespace) -> Result | Network:
     from lacunet.estimate.result import Result, read_learned
 
     found = network_of(options) if options.network is None else read_learned(options.network)
+    if not (found.network if isinstance(found, Result) else found).has_cpts:
+        raise LacunetError(
+            "the network has no CPTs, and no data are given to learn them from.",
+            f"name the data after the network: lacunet query {options.network or 'NETWORK'} DATA "
+            "--query ...",
+        )
     sure = found.uncertainty if isinstance(found, Result) else None
     if options.intervals is not None and sure is None:
         raise LacunetError(

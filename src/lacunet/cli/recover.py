@@ -54,7 +54,7 @@ READ = ("network", "graph", "data")  # the files that the result rests on
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    graph = "a text file with the missingness graph"
+    graph = "a text file with the missingness graph, or its text"
     add_network_or_edges(command, graph, then="graph", needs_data=False)
     add(
         command,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Protocol
@@ -39,9 +39,11 @@ from lacunet.data.skips import skips_of
 from lacunet.data.source import Part, Piece
 from lacunet.data.table import Codes, Copies, Design, Labels, code_type
 from lacunet.model.dictionary import Meaning, NotAsked
+from lacunet.model.intervals import cuts_of, spelled_cut
 from lacunet.model.network import FloatArray
+from lacunet.model.spelling import number_of
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted
+from lacunet.wording import counted, in_shell
 
 PIECES_AHEAD = 2
 
@@ -417,10 +419,29 @@ def unknown_states(
     more = len(refused) - SHOWN_VALUES
     return UnknownStateError(
         "\n".join([*columns, *([f"and {more} more columns."] if more > 0 else [])]),
-        "rename the values, add the states to the network, name them in "
+        "".join(_wider_cuts(name, own[0], states_of[name]) for name, own in refused.items())
+        + "rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with unknown="missing" (--unknown missing).',
     )
+
+
+def _wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> str:
+    """How to cut so that numbers outside of all intervals are within one; or nothing."""
+    cuts = cuts_of(states)
+    if cuts is None:
+        return ""
+    numbers = [number_of(clipped(value).strip("'")) for value in values]
+    if None in numbers:
+        return ""
+    below = any(number < cuts[0] for number in numbers if number is not None)
+    above = any(number > cuts[-1] for number in numbers if number is not None)
+    if not below and not above:  # the network has the names of the intervals, not the cut points
+        return "keep the network as .json, which keeps cut points, "
+    wider = [*(["-inf"] if below else []), *map(spelled_cut, cuts), *(["inf"] if above else [])]
+    shell = in_shell(f"{name}={','.join(wider)}")
+    python = ", ".join(f"float({cut!r})" if "inf" in cut else cut for cut in wider)
+    return f"widen the cut points, bins={{{name!r}: [{python}]}} (--bins {shell}), "
 
 
 def _unknown_values(

@@ -138,7 +138,13 @@ class MGraph:
 
 
 def _refuse(first: Verdict, lost: list[str], *_: object) -> Learned:
-    raise NotRecoverableError.family(lost[0], first.standing, first.why, len(lost) - 1)
+    raise NotRecoverableError.family(
+        lost[0],
+        first.standing,
+        first.why,
+        len(lost) - 1,
+        is_identified=first.term is None and bool(first.generic),
+    )
 
 
 def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:

@@ -159,8 +159,8 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         raise LacunetError(
             "draws for multiple imputation need to know how sure the parameters are, and a network "
             "alone does not.",
-            "give the result of lacunet.learn, or proper=False (--fixed-cpts) to draw with the "
-            "CPTs as they are.",
+            "give the result of lacunet.learn (a file of lacunet learn --intervals -o RESULT.json)"
+            ", or proper=False (--fixed-cpts) to draw with the CPTs as they are.",
         )
     if given.uncertainty is not None:
         return given

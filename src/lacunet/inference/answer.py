@@ -13,7 +13,7 @@ import numpy as np
 from lacunet.errors import LacunetError
 from lacunet.model.labelled import Labelled, Library, States, frame_of, probability, rows_as_html
 from lacunet.model.network import FloatArray, Scope
-from lacunet.wording import text_table
+from lacunet.wording import assigned, text_table
 
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 
@@ -227,8 +227,10 @@ def title(scope: Sequence[str], evidence: Mapping[str, object], do: Mapping[str,
 
     >>> title(["Y"], {"Z": "a"}, {"X": "yes"})
     'P(Y | do(X=yes), Z=a)'
+    >>> title(["Y"], {"Age": ">=60"}, {})
+    'P(Y | Age>=60)'
     """
-    fixed = ", ".join(f"{name}={state}" for name, state in do.items())
+    fixed = ", ".join(assigned(name, state) for name, state in do.items())
     given = [f"do({fixed})"] if fixed else []
-    given += [f"{name}={state}" for name, state in evidence.items()]
+    given += [assigned(name, state) for name, state in evidence.items()]
     return f"P({', '.join(scope)}{' | ' if given else ''}{', '.join(given)})"

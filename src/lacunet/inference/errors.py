@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from lacunet.errors import LacunetError
+from lacunet.wording import assigned
 
 
 class ImpossibleEvidenceError(LacunetError):
@@ -12,7 +13,7 @@ class ImpossibleEvidenceError(LacunetError):
 
     @classmethod
     def of(cls, evidence: Mapping[str, str]) -> ImpossibleEvidenceError:
-        shown = ", ".join(f"{name}={state}" for name, state in evidence.items())
+        shown = ", ".join(assigned(name, state) for name, state in evidence.items())
         return cls(f"the network gives the evidence {shown} the probability zero.")
 
 
@@ -59,7 +60,7 @@ class ImpossibleDataError(LacunetError):
 
     @classmethod
     def of(cls, shown: Mapping[str, str], hidden: Iterable[str]) -> ImpossibleDataError:
-        states = ", ".join(f"{name}={state}" for name, state in shown.items())
+        states = ", ".join(assigned(name, state) for name, state in shown.items())
         return cls(
             f"rows that miss {sorted(hidden)} and show {states or 'nothing near them'} "
             "have the probability zero under the current CPTs (or one below 1e-307).\n"

@@ -28,13 +28,20 @@ class NotRecoverableError(LacunetError):
     """An estimate is asked for that the missingness graph does not give."""
 
     @classmethod
-    def family(cls, variable: str, standing: str, why: str, others: int) -> NotRecoverableError:
-        """Refuse to learn a network of which some CPTs are not recoverable."""
+    def family(
+        cls, variable: str, standing: str, why: str, others: int, *, is_identified: bool
+    ) -> NotRecoverableError:
+        """Refuse to learn a network of which some CPTs are not recoverable.
+
+        ``is_identified`` says that the numbers of states at hand identify this one.
+        """
         more = f" ({others} more families are not recovered either.)" if others else ""
         return cls(
             f"the CPT of {variable!r} is {standing} under this missingness graph: {why}{more}",
-            "otherwise='prior' leaves such CPTs at the prior, otherwise='em' (or another "
-            "method's name) learns them by that method; both are marked in the result.",
+            ("EM on the graph estimates it: method='em' (--method em). " if is_identified else "")
+            + "otherwise='prior' (lacunet learn --otherwise prior) leaves such CPTs at the prior, "
+            "otherwise='em' (or another method's name) learns them by that method; both are marked "
+            "in the result.",
         )
 
 

@@ -303,6 +303,11 @@ def graph_of(value: Any, network: Network) -> MissingnessGraph:
         return value
     if isinstance(value, str) and not _is_path(value):
         return MissingnessGraph.parse(value, network)
+    if isinstance(value, str) and not Path(value).exists():
+        raise MissingnessGraphError(
+            f"{value!r} is neither a file nor a missingness graph.",
+            "write edges such as 'A -> R[B]', or R[B] alone if nothing causes B to be missing.",
+        )
     if isinstance(value, str | Path):
         return MissingnessGraph.read(value, network)
     if hasattr(value, "is_directed") and hasattr(value, "successors"):

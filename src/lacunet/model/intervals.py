@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ def labels_of(cuts: Sequence[float]) -> tuple[str, ...]:
     >>> labels_of((-math.inf, 1700000000123, 1700000000124, math.inf))
     ('<1700000000123', '[1700000000123,1700000000124)', '>=1700000000124')
     """
-    spelled = [_spelled(cut) for cut in cuts]
+    spelled = [spelled_cut(cut) for cut in cuts]
     if len(set(spelled)) < len(spelled):  # they differ in the last digits
         spelled = [repr(float(cut)) for cut in cuts]
     named = list(zip(cuts, spelled, strict=True))
@@ -29,7 +30,36 @@ def labels_of(cuts: Sequence[float]) -> tuple[str, ...]:
     )
 
 
-def _spelled(cut: float) -> str:
+def cuts_of(labels: Sequence[str]) -> tuple[float, ...] | None:
+    """The cut points between intervals of these names; none if they are not such names.
+
+    Examples
+    --------
+    >>> cuts_of(("<18", "[18,40)", "[40,65]")), cuts_of(("young", "old"))
+    ((-inf, 18.0, 40.0, 65.0), None)
+    """
+    ends = [_ends(label) for label in labels]
+    if not labels or None in ends:
+        return None
+    lows, highs = zip(*(own for own in ends if own is not None), strict=True)
+    return (*lows, highs[-1]) if lows[1:] == highs[:-1] else None
+
+
+def _ends(label: str) -> tuple[float, float] | None:
+    found = re.fullmatch(r"<(?P<below>.+)|>=(?P<from_>.+)|\[(?P<low>.+),(?P<high>.+)[)\]]", label)
+    if found is None:
+        return None
+    low, high = found["low"] or found["from_"], found["high"] or found["below"]
+    try:
+        return (-math.inf if low is None else float(low)), (
+            math.inf if high is None else float(high)
+        )
+    except ValueError:
+        return None
+
+
+def spelled_cut(cut: float) -> str:
+    """A cut point as it stands in the names of intervals."""
     is_whole = math.isfinite(cut) and cut == int(cut) and abs(cut) < EXACT
     return str(int(cut)) if is_whole else f"{cut:.12g}"
 

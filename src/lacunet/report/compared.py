@@ -12,7 +12,7 @@ from lacunet.evaluate import Evaluation
 from lacunet.figures.charts import ranges
 from lacunet.pages.kit import Tile, figure, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
-from lacunet.wording import counted, finite, text_table
+from lacunet.wording import assigned, counted, finite, text_table
 
 DIGITS = 4  # of divergences
 HEADER = (
@@ -185,7 +185,7 @@ def evaluation_as_text(found: Evaluation) -> str:
     lines = [f"KL divergence        {_divergence(found)}"]
     error = found.cpt_error
     if error.cells:
-        given = ", ".join(f"{name}={state}" for name, state in error.given.items())
+        given = ", ".join(assigned(name, state) for name, state in error.given.items())
         where = f"{error.variable}={error.state}{f' given {given}' if given else ''}"
         lines += [
             f"largest CPT error    {error.largest:.6g} at {where}",

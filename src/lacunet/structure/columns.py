@@ -14,7 +14,7 @@ import numpy as np
 from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.network import coded_network, first_codes
 from lacunet.building.proposals import proposals
-from lacunet.building.states import Seen, StatesError, seen_in, states_of
+from lacunet.building.states import IdentifierError, Seen, StatesError, seen_in, states_of
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
@@ -26,7 +26,7 @@ from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.observations import observations, rows_within
-from lacunet.wording import counted, listed
+from lacunet.wording import counted, in_shell, listed
 
 MOST_NAMED = 10
 IGNORED = "ignored the columns"
@@ -147,21 +147,40 @@ def _found(
 ) -> dict[str, tuple[str, ...]]:
     """The states that occur in each column, none or one among them."""
     found: dict[str, tuple[str, ...]] = {}
-    refused: dict[str, str] = {}
+    refused: dict[str, StatesError] = {}
     for name, own in seen.items():
         try:
             more = extra.get(name, ())
             is_plain = len(own.cells) + len(own.said.labels) + len(more) >= 2 or own.order
             found[name] = states_of(name, own, more) if is_plain else tuple(own.cells)
         except StatesError as error:
-            refused[name] = error.message
+            refused[name] = error
     if refused:
         raise LacunetError(
-            "\n".join(refused.values()),
-            "leave the columns out (--without), give their states, or cut numbers into intervals: "
-            + ", ".join(f"bins={{{name!r}: 5}} (--bins {name}=5)" for name in refused),
+            "\n".join(error.message for error in refused.values()),
+            _way_out(refused),
         )
     return found
+
+
+def _way_out(refused: Mapping[str, StatesError]) -> str:
+    """What to do about columns without states."""
+    identifiers = [name for name, error in refused.items() if isinstance(error, IdentifierError)]
+    others = [name for name in refused if name not in identifiers]
+    ways = []
+    if identifiers:
+        ways.append(
+            f"leave {listed(identifiers)} out (--without {in_shell(','.join(identifiers))})"
+        )
+    if others:
+        bins = ", ".join(
+            f"bins={{{name!r}: 5}} (--bins {in_shell(f'{name}=5')})" for name in others
+        )
+        ways.append(
+            f"leave {listed(others)} out (--without), give the states, or cut numbers into "
+            f"intervals: {bins}"
+        )
+    return "; ".join(ways) + "."
 
 
 def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:

@@ -32,7 +32,7 @@ from lacunet.model.labelled import Library, frame_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
-from lacunet.wording import finite, text_table
+from lacunet.wording import assigned, finite, text_table
 
 NOTHING: Mapping[str, object] = {}
 
@@ -124,7 +124,7 @@ class Effect:
     @property
     def title(self) -> str:
         """What the effect is."""
-        given = "".join(f", {name}={state}" for name, state in self.given.items())
+        given = "".join(f", {assigned(name, state)}" for name, state in self.given.items())
         return f"P({self.target} | do({self.cause}){given})"
 
     def to_frame(self, library: Library = "pandas") -> Any:

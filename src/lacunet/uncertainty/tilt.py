@@ -33,6 +33,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import distinct
 from lacunet.statistics.groups import count_in_groups, group_rows
+from lacunet.wording import assigned
 
 FARTHEST = 30.0  # beyond e^30 the tilt is as good as infinite
 
@@ -53,7 +54,7 @@ class Question:
         return tuple(dict.fromkeys([self.target, *self.evidence, self.mechanism]))
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={state}" for name, state in self.evidence.items())
+        given = ", ".join(assigned(name, state) for name, state in self.evidence.items())
         return f"P({self.target}={self.state}{' | ' if given else ''}{given})"
 
 

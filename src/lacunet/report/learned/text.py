@@ -13,7 +13,7 @@ from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
-from lacunet.wording import counted, finite, text_table
+from lacunet.wording import assigned, counted, finite, text_table
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
@@ -69,7 +69,7 @@ def _sure(result: Result, level: float) -> list[str]:
         width = both[..., 1] - both[..., 0]
         place = np.unravel_index(int(width.argmax()), width.shape)
         states = [result.network.states(v)[at] for v, at in zip(cpt.family, place, strict=True)]
-        given = ", ".join(f"{v}={s}" for v, s in zip(cpt.parents, states[:-1], strict=True))
+        given = ", ".join(assigned(v, s) for v, s in zip(cpt.parents, states[:-1], strict=True))
         words = f"P({cpt.child}={states[-1]}{' | ' if given else ''}{given})"
         found.append((float(width[place]), words, cpt.table[place], both[place]))
     for _, words, value, (low, high) in sorted(found, key=lambda each: -each[0])[:SMALL]:
@@ -86,7 +86,7 @@ def _mechanism(result: Result, variable: str, cpt: Cpt) -> str:
             result.network.states(name)[at] if name in result.network.states_of else STATES[at]
             for name, at in zip(cpt.parents, np.unravel_index(place, rates.shape), strict=True)
         ]
-        given = ", ".join(f"{v}={s}" for v, s in zip(cpt.parents, states, strict=True))
+        given = ", ".join(assigned(v, s) for v, s in zip(cpt.parents, states, strict=True))
         words.append(f"{rates.flat[place]:.1%}{' if ' if given else ''}{given}")
     return f"  {variable} is missing in {' to '.join(words)}"
 

@@ -1,0 +1,119 @@
+"""What the command line answers to slips: each names the way out, and the way out works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lacunet.cli import main
+
+Captured = pytest.CaptureFixture[str]
+SURVEY = "Smoker,bmi,xray\n" + "yes,31.5,pos\nno,22,neg\nyes,19,\nno,25,pos\n" * 5
+
+
+def run(*words: str) -> int:
+    return main(list(words))
+
+
+@pytest.fixture
+def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "survey.csv").write_text(SURVEY)
+    edges = "Smoker -> xray; bmi -> xray"
+    assert run("network", "survey.csv", "--edges", edges, "--bins", "bmi=2", "-o", "s.json") == 0
+    return tmp_path
+
+
+def refused(capsys: Captured, *words: str) -> str:
+    capsys.readouterr()
+    assert run(*words) == 1
+    return capsys.readouterr().err
+
+
+def test_cut_points_that_leave_numbers_out_are_shown_wider(survey: Path, capsys: Captured) -> None:
+    edges = ("--edges", "Smoker -> bmi", "-o", "narrow.json")
+    run("network", "survey.csv", *edges, "--bins", "bmi=20,25,30")
+    wider = refused(capsys, "learn", "narrow.json", "survey.csv")
+    assert "--bins bmi=-inf,20,25,30,inf)" in wider
+    assert "bins={'bmi': [float('-inf'), 20, 25, 30, float('inf')]}" in wider
+    run("network", "survey.csv", *edges, "--bins", "bmi=-inf,20,25,30,inf")
+    assert run("learn", "narrow.json", "survey.csv") == 0
+
+
+def test_a_value_that_no_wider_cut_holds_is_not_answered_with_cuts(
+    survey: Path, capsys: Captured
+) -> None:
+    (survey / "odd.csv").write_text("Smoker,bmi,xray\nyes,heavy,pos\n")
+    assert "--bins" not in refused(capsys, "learn", "s.json", "odd.csv")
+
+
+def test_a_file_without_cut_points_is_answered_with_one_that_keeps_them(
+    survey: Path, capsys: Captured
+) -> None:
+    run("learn", "s.json", "survey.csv", "-o", "learned.bif")
+    assert "as .json" in refused(
+        capsys, "predict", "learned.bif", "survey.csv", "--targets", "xray"
+    )
+
+
+def test_an_open_interval_is_written_and_read_without_a_second_sign(
+    survey: Path, capsys: Captured
+) -> None:
+    for typed in ("bmi>=25", "bmi=>=25", "bmi >= 25"):
+        capsys.readouterr()
+        assert run("query", "s.json", "survey.csv", "--query", f"xray | Smoker=yes, {typed}") == 0
+        assert "P(xray | Smoker=yes, bmi>=25)" in capsys.readouterr().out
+    assert "no variable 'bm'" in refused(
+        capsys, "query", "s.json", "survey.csv", "--query", "xray | bm>=25"
+    )
+
+
+@pytest.mark.parametrize("command", [("query", "survey.csv"), ("recover", "R[xray]")])
+def test_the_word_given_in_a_query_is_answered_with_a_bar(
+    command: tuple[str, str], survey: Path, capsys: Captured
+) -> None:
+    name, what = command
+    typed = refused(capsys, name, "s.json", what, "--query", "xray given Smoker=yes")
+    assert "'xray | Smoker=yes'" in typed
+
+
+def test_a_query_without_cpts_and_data_asks_for_the_data(survey: Path, capsys: Captured) -> None:
+    told = refused(capsys, "query", "s.json", "--query", "xray")
+    assert "lacunet query s.json DATA --query" in told
+
+
+def test_what_is_neither_a_file_nor_edges_is_no_missingness_graph(
+    survey: Path, capsys: Captured
+) -> None:
+    told = refused(capsys, "recover", "s.json", "Rxray")
+    assert "'Rxray'" in told
+    assert "'A -> R[B]'" in told
+
+
+def test_a_cpt_that_the_graph_does_not_give_names_options_that_exist(
+    survey: Path, capsys: Captured
+) -> None:
+    graph = ("--missingness", "xray -> R[xray]")
+    told = refused(capsys, "learn", "s.json", "survey.csv", *graph)
+    assert "--otherwise prior" in told
+    assert "--method em" in told  # the numbers of states identify it
+    assert run("learn", "s.json", "survey.csv", *graph, "--otherwise", "prior") == 0
+    assert run("learn", "s.json", "survey.csv", *graph, "--method", "em") == 0
+
+
+def test_draws_from_a_network_name_the_file_that_gives_them(survey: Path, capsys: Captured) -> None:
+    draw = ("survey.csv", "--draws", "2", "-o", "filled.csv")
+    told = refused(capsys, "impute", "s.json", *draw)
+    assert "lacunet learn --intervals -o RESULT.json" in told
+    assert run("learn", "s.json", "survey.csv", "--intervals", "-o", "result.json") == 0
+    assert run("impute", "result.json", *draw) == 0
+
+
+def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None:
+    capsys.readouterr()
+    codes = '{"Smoker": {"8": "x", "9": "yes"}}'
+    run("network", "survey.csv", "--edges", "Smoker -> xray", "--codes", codes, "-o", "coded.json")
+    told = capsys.readouterr().err
+    assert "no row has the code '8'" in told
+    assert "no row has the code '9'" not in told  # its state occurs
