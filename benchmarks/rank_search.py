@@ -1,19 +1,20 @@
 """Is "identified for these numbers of states" right? A search in all graphs of three variables.
 
-The library answers by exact ranks at random models. Here nothing of that is used: for a random
-model of the graph, a search (Levenberg-Marquardt over the logits of all CPTs, laws by
-enumeration) looks for a model near by that gives the same data and moves the answer. It
-finds one where the states do not identify the query, and none where they do; anything else is a
-contradiction.
+The library answers by exact ranks at random models. Here nothing of that is used: from a random
+model of the graph all parameters are moved at random, and Gauss-Newton (over the logits of all
+CPTs, laws by enumeration) goes to the nearest model that gives the same data as the first. What
+the data determine near by is the same in both; what they do not determine differs. Anything else is
+a contradiction.
 
-    python benchmarks/rank_search.py STATES QUERIES FILE [seconds]
+    python benchmarks/rank_search.py STATES FILE [seconds]
 
 goes through all graphs without hidden causes, up to the names of the variables: first those with
 one or two partially observed variables and no edges among mechanisms, then those with three, then
-edges among mechanisms. Each is asked so many queries with one target, drawn at random (27 are all:
-the other two variables are ignored, seen or set). One line per graph is added to FILE, and a run
-that was stopped goes on where it was; what is done at any time is a random sample, by a fixed seed,
-of the group that is being worked on.
+edges among mechanisms. Each is asked every query with one target (27: the other two variables are
+ignored, seen or set); of queries that are the same number in every model of the graph, as
+P(A | do(B)) and P(A | B) where B has no parents, one is drawn. One line per graph is added to FILE,
+and a run that was stopped goes on where it was; what is done at any time is a random sample, by a
+fixed seed, of the group that is being worked on.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from pathlib import Path
@@ -30,18 +31,20 @@ from pathlib import Path
 import numpy as np
 
 import lacunet as lc
+from lacunet.missingness.identified.generic import is_generic
+from lacunet.missingness.refute.asked import Asked
 from lacunet.model.nodes import Mechanism
 
 NAMES = ("A", "B", "C")
-STEPS = (1e-3, 1e-5)  # how far the answer shall move, model by model: some sets are narrow
-SAME = 1e-10  # the largest difference between two laws that are called equal
-DIFFERENT = 1e-4  # of the step: the smallest that tells them apart
-SCALES = (1e-6, 0.01, 0.05)  # how far from the model the searches begin
-ITERATIONS = 80
-MODELS = 6  # tried at most
+SAME = 1e-12  # the largest distance between two laws that are called equal
+STAYED = 1e-11  # the largest difference that rounding makes
+MOVED = 1e-9  # the smallest that it does not
+SCALES = (0.03, 0.003)  # how far from the model the searches begin: in logits
+STARTS = 2  # of each scale
+STEPS = 15
+MOST_MODELS = 8  # where the first does not tell
 Edges = frozenset[tuple[int, int]]
-Asked = tuple[int, tuple[int, ...], tuple[int, ...]]  # target, given, do
-Gaps = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+Numbered = tuple[int, tuple[int, ...], tuple[int, ...]]  # target, given, do
 
 
 @dataclass(frozen=True)
@@ -122,182 +125,145 @@ def _orders(nodes: list[int]) -> list[Edges]:
 
 
 @dataclass(frozen=True)
+class Node:
+    """A variable or mechanism: at each configuration its CPT row and its value."""
+
+    row: np.ndarray
+    value: np.ndarray
+    rows: int
+    states: int
+
+
 class Layout:
     """All configurations of a graph's variables and mechanisms, and the parameters they take.
 
-    ``used[c, k]`` says that configuration c takes entry k of the CPTs, ``rows[c, k]`` that it takes
-    the CPT row of k; ``same[k, l]`` that two entries share a row; ``law[c, m]`` that what is
-    observed of c is m. Axes 0 to 2 of ``values`` are the variables.
+    A parameter is the logit of a state against the first one, in one row of a CPT. ``cell`` is what
+    is observed of each configuration.
     """
 
-    values: np.ndarray
-    used: np.ndarray
-    rows: np.ndarray
-    same: np.ndarray
-    law: np.ndarray
-    owner: np.ndarray  # of each entry: the variable, or 3 and more
+    def __init__(self, drawn: Drawn, states: int) -> None:
+        partial = [k for k in range(3) if drawn.causes[k] is not None]
+        numbers = [*range(3), *(3 + k for k in partial)]
+        parents = {k: [a for a, b in sorted(drawn.edges) if b == k] for k in range(3)}
+        for k in partial:
+            above = [3 + a for a, b in sorted(drawn.among) if b == k]
+            parents[3 + k] = [*sorted(drawn.causes[k] or ()), *above]
+        size = {k: states if k < 3 else 2 for k in numbers}
+        flat = np.indices([size[k] for k in numbers]).reshape(len(numbers), -1)
+        value = dict(zip(numbers, flat, strict=True))
+        self.nodes, self.states = [], states
+        for k in numbers:
+            row = np.zeros(flat.shape[1], dtype=int)
+            for above in parents[k]:
+                row = row * size[above] + value[above]
+            count = int(np.prod([size[above] for above in parents[k]]))
+            self.nodes.append(Node(row, value[k], count, size[k]))
+        told = np.stack([np.where(value.get(3 + k, 1) == 1, value[k], states) for k in range(3)])
+        _, cell = np.unique(told, axis=1, return_inverse=True)
+        self.cell = cell.ravel()
+        self.cells = int(self.cell.max()) + 1
+        self._number()
 
+    def _number(self) -> None:
+        """Number entries and parameters; say where each configuration takes part."""
+        entries = parameters = 0
+        taken, place, is_state, entry = [], [], [], []
+        for node in self.nodes:
+            taken.append(entries + node.row * node.states + node.value)
+            for state in range(1, node.states):
+                place.append(parameters + node.row * (node.states - 1) + state - 1)
+                is_state.append(node.value == state)
+                entry.append(entries + node.row * node.states + state)
+            entries += node.rows * node.states
+            parameters += node.rows * (node.states - 1)
+        self.entries, self.parameters = entries, parameters
+        self._taken = np.array(taken)
+        self._place = (self.cell * parameters + np.array(place)).ravel()
+        self._is_state = np.concatenate(is_state).astype(float)
+        self._entry = np.concatenate(entry)
+        self._times = len(place)
 
-def layout(drawn: Drawn, states: int) -> Layout:
-    """Number the configurations."""
-    partial = [k for k in range(3) if drawn.causes[k] is not None]
-    nodes = [*range(3), *(3 + k for k in partial)]
-    parents = {k: [a for a, b in sorted(drawn.edges) if b == k] for k in range(3)}
-    for k in partial:
-        above = [3 + a for a, b in sorted(drawn.among) if b == k]
-        parents[3 + k] = [*sorted(drawn.causes[k] or ()), *above]
-    size = {node: states if node < 3 else 2 for node in nodes}
-    flat = np.indices([size[node] for node in nodes]).reshape(len(nodes), -1)
-    value = dict(zip(nodes, flat, strict=True))
-    used, rows, same, owner = [], [], [], []
-    for node in nodes:
-        row = np.zeros(flat.shape[1], dtype=int)
-        for above in parents[node]:
-            row = row * size[above] + value[above]
-        count = int(np.prod([size[above] for above in parents[node]]))
-        used.append(np.eye(count * size[node])[row * size[node] + value[node]])
-        rows.append(np.repeat(np.eye(count)[row], size[node], axis=1))
-        same.append(np.kron(np.eye(count), np.ones((size[node], size[node]))))
-        owner += [node] * (count * size[node])
-    told = np.stack(
-        [np.where(value.get(3 + k, 1) == 1, value[k], states) for k in range(3)], axis=1
-    )
-    _, number = np.unique(told, axis=0, return_inverse=True)
-    whole = np.zeros((len(owner), len(owner)))
-    start = 0
-    for block in same:
-        whole[start : start + len(block), start : start + len(block)] = block
-        start += len(block)
-    return Layout(
-        flat[:3],
-        np.concatenate(used, axis=1),
-        np.concatenate(rows, axis=1),
-        whole,
-        np.eye(number.max() + 1)[number.ravel()],
-        np.array(owner),
-    )
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        """The logits of a random model."""
+        found = []
+        for node in self.nodes:
+            table = rng.uniform(0.15, 1.0, (node.rows, node.states))
+            found.append(np.log(table[:, 1:] / table[:, :1]).ravel())
+        return np.concatenate(found)
 
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """All CPTs, entry by entry, of a stack of models."""
+        found, begin = [], 0
+        for node in self.nodes:
+            end = begin + node.rows * (node.states - 1)
+            table = np.ones((len(logits), node.rows, node.states))
+            table[:, :, 1:] = np.exp(logits[:, begin:end]).reshape(len(logits), node.rows, -1)
+            found.append((table / table.sum(axis=2, keepdims=True)).reshape(len(logits), -1))
+            begin = end
+        return np.concatenate(found, axis=1)
 
-@dataclass(frozen=True)
-class Questions:
-    """Several queries P(target | given, do(do)), each as one number: its cells, weighted at random.
+    def law_and_slopes(self, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What can be observed in a stack of models, and the derivatives by the logits."""
+        stack = np.arange(len(probabilities))[:, None]
+        joint = probabilities[:, self._taken].prod(axis=1)
+        law = _summed(self.cell + self.cells * stack, joint, (len(stack), self.cells))
+        parts = np.tile(joint, self._times) * (self._is_state - probabilities[:, self._entry])
+        shape = len(stack), self.cells, self.parameters
+        return law, _summed(self._place + self.cells * self.parameters * stack, parts, shape)
 
-    If any cell moves, so does that number. ``kept`` are the entries that an intervention leaves,
-    ``weight`` is that of a configuration's cell, ``below`` tells the configurations of the
-    conditions apart.
-    """
-
-    kept: np.ndarray  # queries x entries
-    weight: np.ndarray  # queries x configurations
-    below: np.ndarray  # queries x configurations x conditions
-
-    @classmethod
-    def of(
-        cls, lay: Layout, states: int, queries: list[Asked], rng: np.random.Generator
-    ) -> Questions:
-        """Lay out some queries."""
-        kept, weight, below = [], [], []
+    def answers(self, probabilities: np.ndarray, queries: list[Numbered]) -> list[np.ndarray]:
+        """The table of each query in a stack of models; axes: models, then A, B, C."""
+        shape = len(probabilities), self.states, self.states, self.states
+        every = len(self.cell) // self.states**3  # the configurations of the mechanisms
+        factors = [probabilities[:, self._taken[k, ::every]].reshape(shape) for k in range(3)]
+        found = []
         for target, given, do in queries:
-            place = np.zeros(lay.values.shape[1], dtype=int)
-            for name in (*given, *do):
-                place = place * states + lay.values[name]
-            weights = rng.normal(0, 1, (states**2, states))
-            kept.append(~np.isin(lay.owner, do))
-            weight.append(weights[place, lay.values[target]])
-            below.append(np.eye(states**2)[place])
-        return cls(np.array(kept, dtype=float), np.array(weight), np.array(below))
-
-    def answers(
-        self, lay: Layout, of: np.ndarray, probabilities: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The number of each query in its model, and the derivative by the logits."""
-        kept, weight, below = self.kept[of], self.weight[of], self.below[of]
-        joint = np.exp((np.log(probabilities) * kept) @ lay.used.T)
-        mass = np.einsum("bc,bcj->bj", joint, below)
-        mass = np.where(mass == 0, 1.0, mass)  # a number of conditions that the query does not have
-        mean = np.einsum("bc,bcj->bj", joint * weight, below) / mass
-        share = joint * (weight - np.einsum("bcj,bj->bc", below, mean))
-        share /= np.einsum("bcj,bj->bc", below, mass)
-        slopes = share @ lay.used - (share @ lay.rows) * probabilities
-        return mean.sum(axis=1), slopes * kept
+            joint = np.ones(shape)
+            for k in range(3):
+                joint = joint if k in do else joint * factors[k]
+            rest = tuple(1 + k for k in range(3) if k not in (target, *given, *do))
+            joint = joint.sum(axis=rest, keepdims=True)
+            found.append(joint / joint.sum(axis=1 + target, keepdims=True))
+        return found
 
 
-def law_and_slopes(lay: Layout, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What can be observed in a stack of models, and the derivatives by the logits."""
-    joint = np.exp(np.log(probabilities) @ lay.used.T)  # models x configurations
-    parts = lay.law.T * joint[:, None, :]
-    slopes = parts @ lay.used - (parts @ lay.rows) * probabilities[:, None, :]
-    return parts.sum(axis=2), slopes
+def _summed(place: np.ndarray, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    return np.bincount(place.ravel(), values.ravel(), int(np.prod(shape))).reshape(shape)
 
 
-def moves(
-    drawn: Drawn, states: int, queries: list[Asked], step: float, rng: np.random.Generator
-) -> np.ndarray:
-    """For each query the smallest difference between the laws of two models that differ in it."""
-    lay = layout(drawn, states)
-    raw = rng.uniform(0.15, 1.0, len(lay.owner))
-    model = raw / (lay.same @ raw)
-    questions = Questions.of(lay, states, queries, rng)
-    law, _ = law_and_slopes(lay, model[None])
-    root = np.sqrt(law[0])
-    every = np.arange(len(queries))
-    now, _ = questions.answers(lay, every, np.tile(model, (len(queries), 1)))
-    goals = now + step
+def moves(lay: Layout, queries: list[Numbered], rng: np.random.Generator) -> np.ndarray:
+    """By how much each query differs in models near a random one that give the same data.
 
-    def gaps(logits: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        exponents = np.exp(logits)
-        probabilities = exponents / (exponents @ lay.same)
-        law, slopes = law_and_slopes(lay, probabilities)
-        told = np.sqrt(law)
-        answer, slope = questions.answers(lay, of, probabilities)
-        return (
-            np.concatenate([told - root, (answer - goals[of])[:, None]], axis=1),
-            np.concatenate([slopes / (2 * told[:, :, None]), slope[:, None]], axis=1),
-        )
-
-    reached = np.full(len(queries), np.inf)
-    for scale in SCALES:
-        left = np.flatnonzero(reached >= SAME)
-        noise = rng.normal(0, scale, (len(left), len(model)))
-        reached[left] = np.minimum(reached[left], _searched(np.log(model) + noise, left, gaps))
-    return reached
-
-
-def _searched(logits: np.ndarray, of: np.ndarray, gaps: Gaps) -> np.ndarray:
-    """The length of the gap that Levenberg-Marquardt comes to, for a stack of searches."""
-    damping = np.full(len(of), 1e-4)
-    gap, slope = gaps(logits, of)
-    cost = (gap**2).sum(axis=1)
-    at_check = cost.copy()
-    open_ = np.arange(len(of))
-    for turn in range(ITERATIONS):
-        g, s = gap[open_], slope[open_]
-        gram = s @ s.transpose(0, 2, 1)
-        scale = damping[open_] * np.trace(gram, axis1=1, axis2=2) / gram.shape[1]
-        gram[:, range(gram.shape[1]), range(gram.shape[1])] += (scale + 1e-17)[:, None]
-        step = (s.transpose(0, 2, 1) @ np.linalg.solve(gram, g[:, :, None]))[:, :, 0]
-        tried = logits[open_] - np.clip(step, -2, 2)
-        new_gap, new_slope = gaps(tried, of[open_])
-        new_cost = (new_gap**2).sum(axis=1)
-        better = new_cost < cost[open_]
-        taken = open_[better]
-        logits[taken], gap[taken], slope[taken] = tried[better], new_gap[better], new_slope[better]
-        cost[taken] = new_cost[better]
-        damping[open_] = np.clip(
-            np.where(better, damping[open_] * 0.1, damping[open_] * 8), 1e-14, 1e6
-        )
-        done = cost[open_] < SAME**2 / 100
-        if turn % 15 == 14:  # little was gained: it has come to rest
-            done |= cost[open_] > 0.9 * at_check[open_]
-            at_check = cost.copy()
-        open_ = open_[~done]
-        if not len(open_):
+    Not a number if no search of one of the scales came to such a model.
+    """
+    model = lay.random(rng)[None]
+    law, _ = lay.law_and_slopes(lay.probabilities(model))
+    root = np.sqrt(law)
+    scale = np.repeat(SCALES, STARTS)[:, None]
+    logits = model + scale * rng.normal(0, 1, (len(scale), lay.parameters))
+    for turn in range(STEPS + 1):
+        found = lay.probabilities(logits)
+        law, slopes = lay.law_and_slopes(found)
+        gap = np.sqrt(law) - root
+        distance = np.sqrt((gap**2).sum(axis=1))
+        if turn == STEPS or distance.max() < SAME / 1000:
             break
-    return np.sqrt(cost)
+        slopes /= 2 * np.sqrt(law)[:, :, None]
+        gram = slopes @ slopes.transpose(0, 2, 1)
+        size = np.trace(gram, axis1=1, axis2=2) / lay.cells
+        gram[:, range(lay.cells), range(lay.cells)] += 1e-13 * size[:, None]
+        step = slopes.transpose(0, 2, 1) @ np.linalg.solve(gram, gap[:, :, None])
+        logits = logits - np.clip(step[:, :, 0], -1, 1)
+    reached = distance < SAME
+    if not reached.reshape(len(SCALES), STARTS).any(axis=1).all():
+        return np.full(len(queries), np.nan)
+    before = lay.answers(lay.probabilities(model), queries)
+    after = lay.answers(found[reached], queries)
+    return np.array([np.abs(one - two).max() for one, two in zip(before, after, strict=True)])
 
 
-def queries_of(number: int, rng: np.random.Generator) -> list[Asked]:
-    """Some of the queries with one target, at random."""
+def all_queries() -> list[Numbered]:
+    """The queries with one target."""
     found = []
     for target in range(3):
         rest = [k for k in range(3) if k != target]
@@ -305,36 +271,41 @@ def queries_of(number: int, rng: np.random.Generator) -> list[Asked]:
             given = tuple(k for k, role in zip(rest, roles, strict=True) if role == 1)
             do = tuple(k for k, role in zip(rest, roles, strict=True) if role == 2)
             found.append((target, given, do))
-    return [found[k] for k in rng.permutation(len(found))[:number]]
+    return found
+
+
+def different(lay: Layout, rng: np.random.Generator) -> list[Numbered]:
+    """One of the queries that are the same number in every model of the graph, at random."""
+    queries = all_queries()
+    models = lay.probabilities(np.stack([lay.random(rng) for _ in range(2)]))
+    shape = (2, *[lay.states] * 3)
+    tables = [np.broadcast_to(one, shape) for one in lay.answers(models, queries)]
+    found: dict[bytes, list[Numbered]] = {}
+    for one, table in zip(queries, tables, strict=True):
+        found.setdefault(table.round(9).tobytes() + bytes([one[0]]), []).append(one)
+    return [same[rng.integers(len(same))] for same in found.values()]
 
 
 def compared(
-    number: int, drawn: Drawn, states: int, asked: int
-) -> Iterator[tuple[str, str, bool | None, str]]:
-    """Query by query: status, rank answer, and whether the search moved it."""
+    number: int, drawn: Drawn, states: int
+) -> Iterator[tuple[str, bool | None, str, float]]:
+    """Query by query: the rank answer, whether the search moved it, and by how much."""
     rng = np.random.default_rng([states, number])
-    graph = drawn.graph(states)
-    queries = queries_of(asked, rng)
-    verdicts = [
-        graph.recover(*([NAMES[k] for k in part] for part in ((target,), given, do)))
-        for target, given, do in queries
-    ]
-    moved, stayed = np.zeros(len(queries), dtype=bool), np.zeros(len(queries), dtype=int)
-    for number_of_model in range(
-        MODELS
-    ):  # one that moves is enough; that none does, two models must say
-        left = np.flatnonzero(~moved & (stayed < 2))
-        if len(left):
-            step = STEPS[number_of_model % len(STEPS)]
-            gap = moves(drawn, states, [queries[k] for k in left], step, rng)
-            moved[left] |= gap < SAME
-            stayed[left] += gap > DIFFERENT * step
-    said = np.where(moved, "moved", np.where(stayed >= 2, "stayed", "unclear")).tolist()
-    for verdict, word in zip(verdicts, said, strict=True):
-        yield verdict.query, verdict.status, verdict.generic, word
+    graph, lay = drawn.graph(states), Layout(drawn, states)
+    queries = different(lay, rng)
+    found: list[np.ndarray] = []
+    for _ in range(MOST_MODELS):
+        found.append(moves(lay, queries, rng))
+        most = np.fmax.reduce(found)
+        if ((most < STAYED) | (most > MOVED)).all():
+            break
+    for (target, given, do), by in zip(queries, most.tolist(), strict=True):
+        asked = Asked((NAMES[target],), *(tuple(NAMES[k] for k in part) for part in (given, do)))
+        word = "moved" if by > MOVED else "stayed" if by < STAYED else "unclear"
+        yield str(asked), is_generic(graph, asked), word, by
 
 
-def main(states: int, asked: int, file: Path, seconds: float) -> None:
+def main(states: int, file: Path, seconds: float) -> None:
     """Go on with the file; print what is done of each group, and every contradiction."""
     end = time.monotonic() + seconds
     graphs = all_graphs()
@@ -343,31 +314,37 @@ def main(states: int, asked: int, file: Path, seconds: float) -> None:
         for number in range(done, len(graphs)):
             if time.monotonic() > end:
                 break
-            lines = list(compared(number, graphs[number], states, asked))
+            lines = list(compared(number, graphs[number], states))
             out.write(json.dumps([number, graphs[number].group, lines]) + "\n")
             out.flush()
     report(file, graphs)
 
 
 def report(file: Path, graphs: list[Drawn]) -> None:
-    """The table: by group, status, rank answer and search."""
+    """The table: by group, rank answer and search; how clear it was."""
     tally: Counter[tuple[object, ...]] = Counter()
     finished: Counter[int] = Counter()
+    largest, smallest = 0.0, 1.0
     for line in file.read_text().splitlines():
         number, group, lines = json.loads(line)
         finished[group] += 1
-        for query, status, generic, word in lines:
-            tally[group, status, generic, word] += 1
+        for query, generic, word, by in lines:
+            tally[group, generic, word] += 1
             if (generic, word) not in ((True, "stayed"), (False, "moved")):
-                print("contradiction:", number, query, status, generic, word, graphs[number])
+                print("contradiction:", number, query, generic, word, by, graphs[number])
+            elif generic:
+                largest = max(largest, by)
+            else:
+                smallest = min(smallest, by)
     for group in range(3):
         whole = sum(one.group == group for one in graphs)
         print(f"group {group}: {finished[group]:,} of {whole:,} graphs")
         for key, count in sorted(tally.items(), key=str):
             if key[0] == group:
-                print(f"  {count:>7,}  {key[1]}, identified for these states: {key[2]}, {key[3]}")
+                print(f"  {count:>9,} queries: identified for these states: {key[1]}, {key[2]}")
+    print(f"largest difference where identified: {largest:.1e}; smallest elsewhere: {smallest:.1e}")
 
 
 if __name__ == "__main__":
-    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 1e9
-    main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), seconds)
+    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1e9
+    main(int(sys.argv[1]), Path(sys.argv[2]), seconds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from lacunet.errors import LacunetError
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
+from lacunet.uncertainty.recovered import recovered
 
 NETWORK = Network(
     {"Z": ["a", "b"], "X": ["no", "yes"], "Y": ["well", "ill"]},
@@ -27,6 +30,11 @@ MISSING = {"Z": [0.1, 0.3], "X": [0.15, 0.35]}
 def rows_of(size: int, seed: int) -> object:
     mechanisms = lc.MissingByGraph(GRAPH, MISSING)
     return lc.simulate(NETWORK, size, mechanisms, np.random.default_rng(seed)).table
+
+
+def frame_of(size: int, seed: int) -> Any:
+    mechanisms = lc.MissingByGraph(GRAPH, MISSING)
+    return lc.simulate(NETWORK, size, mechanisms, np.random.default_rng(seed)).frame()
 
 
 def test_contrasts_are_those_of_the_probabilities_under_do() -> None:
@@ -117,6 +125,39 @@ def test_the_boundary_is_reached_where_nobody_falls_ill() -> None:
     assert found.ratio.low == 0
     assert 0 < found.ratio.high < 1
     assert found.difference.low < -0.2 < found.difference.high < 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_variance_of_what_a_graph_recovers_is_that_without_each_row(weighted: bool) -> None:
+    rng = np.random.default_rng(6)
+    frame = frame_of(300, 6)
+    weights = rng.choice([1.0, 2.0], len(frame)) if weighted else np.ones(len(frame))
+    weights = weights * len(frame) / weights.sum()
+    verdict = GRAPH.recover(["Y"], do=["X"])
+    without = []
+    for row in range(len(frame)):
+        keep = np.arange(len(frame)) != row
+        without.append(verdict.estimate(frame[keep], weights[keep])[1, 1])
+    apart = np.array(without) - verdict.estimate(frame, weights)[1, 1]
+    found = recovered(verdict, lc.Data(frame, weight=weights))
+    # Rows of one kind but of different weights are left out by their mean: nearly the same.
+    assert found.covariance[3, 3] == pytest.approx(np.square(apart).sum(), rel=0.02)
+    if not weighted:
+        exactly = np.var(without) * (len(frame) - 1)
+        assert found.covariance[3, 3] == pytest.approx(exactly, rel=1e-10)
+    assert found.left_out.words == "each row"
+
+
+def test_the_names_of_states_make_no_difference_to_intervals_of_effects() -> None:
+    frame = frame_of(2000, 3)
+    ends = []
+    for well, ill in (("well", "ill"), ("w", "i"), ("0", "1")):
+        network = Network({**NETWORK.states_of, "Y": [well, ill]}, NETWORK.parents_of)
+        graph = MissingnessGraph.parse("Y -> R[Z]; Z -> R[X]", network)
+        renamed = frame.assign(Y=frame["Y"].map({"well": well, "ill": ill}))
+        ends.append(lc.effect(graph, "Y", "X", data=renamed).contrasts[0].difference)
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+    assert ends[0] == pytest.approx(ends[2], abs=1e-12)
 
 
 @pytest.mark.slow

@@ -74,6 +74,19 @@ class Rows:
         columns = tuple(column[chosen] for column in self.columns[:-1])
         return Rows(self.scope[:-1], self.cardinalities[:-1], columns, tally, self.sets_of)
 
+    def numbered(self) -> Rows:
+        """The distinct rows over all columns but the last, which numbers them instead."""
+        columns = self.columns[:-1]
+        sizes = _codes_of(self.scope[:-1], self.cardinalities[:-1], self.sets_of)
+        group, member = grouped(columns, sizes, len(self.weights))
+        return Rows(
+            self.scope,
+            (*self.cardinalities[:-1], len(member)),
+            (*(column[member] for column in columns), np.arange(len(member))),
+            self.tally.gathered(group, len(member)),
+            self.sets_of,
+        )
+
     def _numbered(self, sets_of: SetsOf) -> Iterator[NDArray[np.integer]]:
         """The columns, with sets numbered as among others."""
         for name, size, column in zip(self.scope, self.cardinalities, self.columns, strict=True):

@@ -429,7 +429,7 @@ def _by_graph(
         *found.found.estimand.splitlines(),
         f"{verdict.why[0].upper()}{verdict.why[1:]}.",
         f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}); {level:.0%} "
-        f"intervals by leaving out each of {len(found.replicates)} groups of rows.",
+        f"intervals by leaving out {found.left_out.words} in turn.",
         *found.found.warnings,
     )
     return _Numbers(found.found.table[chosen], found.interval(level)[chosen], correlations, basis)

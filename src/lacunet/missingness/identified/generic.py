@@ -59,10 +59,10 @@ def near(graph: MixedGraph, asked: Asked) -> MixedGraph:
 
 
 def _in_part(graph: Drawing, part: MixedGraph, asked: Asked) -> bool | None:
-    sizes = {name: graph.network.cardinality(name) for name in part.variables}
+    sizes = tuple((name, graph.network.cardinality(name)) for name in part.variables)
     before: tuple[int, int] | None = None
     for hidden_states in range(2, MOST_HIDDEN_STATES + 1):
-        submodel = Submodel(part, sizes, hidden_states)
+        submodel = _submodel(part, sizes, hidden_states)
         if submodel.work > LARGEST_WORK:
             return None
         observed, with_query = found = ranks(submodel, asked)
@@ -72,3 +72,9 @@ def _in_part(graph: Drawing, part: MixedGraph, asked: Asked) -> bool | None:
             return True
         before = found
     return None
+
+
+@lru_cache(maxsize=64)
+def _submodel(part: MixedGraph, sizes: tuple[tuple[str, int], ...], hidden_states: int) -> Submodel:
+    """The same value for every query of a graph, so that its Jacobian is made once."""
+    return Submodel(part, dict(sizes), hidden_states)

@@ -122,8 +122,8 @@ def ranks(submodel: Submodel, asked: Asked) -> tuple[int, int]:
         grid, point, basis = _generic(submodel, seed)
         query = _query_gradients(grid, point, asked)
         observed = max(observed, len(basis))
-        both = np.concatenate([basis, _widened(query, basis)])
-        with_query = max(with_query, len(_echelon(both)))
+        beside = _echelon(_reduced(_widened(query, basis), basis))
+        with_query = max(with_query, len(basis) + len(beside))
     return observed, with_query
 
 
@@ -145,7 +145,8 @@ def _generic(submodel: Submodel, seed: int) -> tuple[Grid, _Point, Integers]:
 
 def _widened(rows: Integers, like: Integers) -> Integers:
     """The rows with zeros for the columns that they do not have."""
-    return np.pad(rows, ((0, 0), (0, like.shape[1] - rows.shape[1])))
+    missing = like.shape[1] - rows.shape[1]
+    return np.pad(rows, ((0, 0), (0, missing))) if missing else rows
 
 
 @dataclass(frozen=True)
@@ -223,30 +224,42 @@ def gradients(
 def _query_gradients(grid: Grid, point: _Point, asked: Asked) -> Integers:
     """The gradients of P(a | b, do(c)), times P(b | do(c)) squared, which no row is zero for."""
     both, cells = grid.groups(asked.names)
-    below, configs = grid.groups(asked.conditions)
+    configs = prod(map(grid.submodel.states, asked.conditions))  # the first axes
     weights = _without_choice(point, asked.do).astype(np.float64)
     joint = added_up(both, weights, cells).astype(np.int64)
-    mass = added_up(below, weights, configs).astype(np.int64)
+    slopes = _gradients(grid, point, both, cells, asked.do)
+    mass = joint.reshape(configs, -1).sum(axis=1) % PRIME
+    mass_slopes = slopes.reshape(configs, -1, slopes.shape[1]).sum(axis=1) % PRIME
     of = np.arange(cells) // (cells // configs)
-    upper = _gradients(grid, point, both, cells, asked.do) * (mass[of] % PRIME)[:, None] % PRIME
-    lower = _gradients(grid, point, below, configs, asked.do)[of] * (joint % PRIME)[:, None]
-    return (upper - lower % PRIME) % PRIME
+    upper = slopes * mass[of, None] % PRIME
+    lower = mass_slopes[of] * (joint % PRIME)[:, None] % PRIME
+    return np.asarray((upper - lower) % PRIME)
+
+
+def _reduced(rows: Integers, basis: Integers) -> Integers:
+    """What is left of some rows when a basis as `_echelon` gives it is taken off them."""
+    pivots = (basis != 0).argmax(axis=1)
+    high, low = np.divmod(rows[:, pivots], 2**16)  # so that sums of products fit into 64 bits
+    taken = (high @ basis % PRIME * 2**16 + low @ basis) % PRIME
+    return np.asarray((rows - taken) % PRIME)
 
 
 def _echelon(matrix: Integers) -> Integers:
-    """A basis of the row space modulo the prime."""
+    """A basis of the row space modulo the prime, each with a column in which it alone is not 0."""
     left = matrix % PRIME
     done = 0
-    for column in range(left.shape[1]):
+    for column in np.flatnonzero(left.any(axis=0)):
+        if done == len(left):
+            break
         pivots = np.flatnonzero(left[done:, column])
         if not len(pivots):
             continue
         pivot = done + int(pivots[0])
         left[[done, pivot]] = left[[pivot, done]]
         left[done] = left[done] * pow(int(left[done, column]), PRIME - 2, PRIME) % PRIME
-        below = done + 1 + np.flatnonzero(left[done + 1 :, column])
-        left[below] = (left[below] - left[below, column][:, None] * left[done]) % PRIME
+        others = np.flatnonzero(left[:, column])
+        others = others[others != done]
+        taken = left[others, column][:, None] * left[done, column:]
+        left[others, column:] = (left[others, column:] - taken) % PRIME
         done += 1
-        if done == len(left):
-            break
     return left[:done]
