@@ -51,7 +51,6 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--rows", type=lambda text: int(float(text)), default=10**8)
     asked.add_argument("--memory", type=float, default=2.0, help="budget in GiB")
-    asked.add_argument("--jobs", type=int, default=1)
     asked.add_argument("--methods", nargs="+", default=METHODS)
     asked.add_argument("--out", type=Path, default=Path("scale.jsonl"))
     asked.add_argument("--folder", type=Path, help="where the rows are written (temporary)")
@@ -86,11 +85,11 @@ def make(folder: Path, rows: int) -> None:
 
 def measure(options: argparse.Namespace, folder: Path, method: str) -> None:
     """One run in a process of its own, unless it is there already."""
-    key = {"rows": options.rows, "memory": options.memory, "jobs": options.jobs, "method": method}
+    key = {"rows": options.rows, "memory": options.memory, "method": method}
     if any(key.items() <= done.items() for done in measured(options.out)):
         return
     command = [sys.executable, __file__, "--one", method, "--folder", str(folder)]
-    command += ["--memory", str(options.memory), "--jobs", str(options.jobs)]
+    command += ["--memory", str(options.memory)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     found = json.loads(done.stdout) if done.returncode == 0 else {"failed": done.returncode}
     with options.out.open("a") as file:
@@ -108,7 +107,7 @@ def run(options: argparse.Namespace) -> dict[str, float]:
             parquet.read_table(path)
     else:
         budget = int(options.memory * 2**30)
-        learn(example("alarm"), options.folder, options.one, 2, memory=budget, jobs=options.jobs)
+        learn(example("alarm"), options.folder, options.one, 2, memory=budget)
     status = Path("/proc/self/status").read_text()  # ru_maxrss would inherit the parent's
     peak = int(status.split("VmHWM:")[1].split()[0]) * 1024
     seconds, processor = perf_counter() - start, process_time() - processor

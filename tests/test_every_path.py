@@ -146,11 +146,6 @@ def merged_files(case: Case) -> Result:
         return case.learned(paths[3], weight=None)
 
 
-def two_processes(case: Case) -> Result:
-    with small_memory(case.rng):
-        return case.learned(case.files(".parquet", 3), jobs=2)
-
-
 def duckdb_query(case: Case) -> Result:
     connection = duckdb_connection()
     connection.register("rows", case.rows)
@@ -216,7 +211,7 @@ SERVERS: dict[str, Callable[[Case], Result]] = {"PostgreSQL": postgresql_query, 
 
 
 QUICK_PATHS = {**PATHS, **DATABASES}
-SLOW_PATHS = {**QUICK_PATHS, **SERVERS, "two processes": two_processes}
+SLOW_PATHS = {**QUICK_PATHS, **SERVERS}
 
 
 def assert_same(found: Result, expected: Result) -> None:

@@ -16,7 +16,7 @@ from lacunet.data.errors import DataError
 from lacunet.data.given import Data
 from lacunet.data.read import ReadReport, read_table
 from lacunet.data.reading import plan_reading, with_data_codes
-from lacunet.data.stream import stretches
+from lacunet.data.stream import Unread
 
 AGES = lc.Network(
     {"Age": ["0-39", "40-49", "50+"], "Sex": ["male", "female"]},
@@ -176,8 +176,7 @@ def test_sets_are_read_the_same_in_pieces_and_from_the_disk(tmp_path: Path) -> N
     for part in "ab":
         pd.DataFrame(ROWS).to_csv(tmp_path / f"{part}.csv", index=False)
     whole = read_table(tmp_path, AGES, keep_sets=True)
-    own = stretches(plan_reading(tmp_path, AGES))
-    parts = [part for stretch in own for part in stretch.tables(4, ReadReport())]
+    parts = list(Unread(plan_reading(tmp_path, AGES)).tables(4, ReadReport()))
     codes = np.concatenate([part.columns["Age"] for part in parts])
     assert (codes == whole.columns["Age"]).all()
     assert all(part.sets_of == whole.sets_of for part in parts)

@@ -221,22 +221,18 @@ def test_replicate_weights_are_kept_on_the_disk() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_arrays_beside_the_data_are_cut_with_the_stretches(suffix: str, tmp_path: Path) -> None:
+def test_arrays_beside_the_data_are_cut_with_the_tables(suffix: str, tmp_path: Path) -> None:
     from lacunet.data.read import ReadReport
     from lacunet.data.reading import plan_reading
-    from lacunet.data.stream import stretches
+    from lacunet.data.stream import Unread
 
     for part in "ab":
         frame = pd.DataFrame(ROWS)
         path = tmp_path / f"{part}{suffix}"
         frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
     given = Data(tmp_path, strata=list("uvwxyzst"), counts=np.arange(8.0))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lacunet.data.stream.STRETCH_ROWS", 1)
-        patch.setattr("lacunet.data.stream.MOST_STRETCHES", 2)
-        own = stretches(plan_reading(given, PAIR))
-    tables = [table for stretch in own for table in stretch.tables(3, ReadReport())]
-    assert len(own) == (2 if suffix == ".parquet" else 1)
+    tables = list(Unread(plan_reading(given, PAIR)).tables(3, ReadReport()))
+    assert len(tables) == 3
     strata = [
         label for table in tables if table.design for label in spelled_out(table.design.strata)
     ]

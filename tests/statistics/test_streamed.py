@@ -15,7 +15,6 @@ from lacunet.data.errors import PromiseError, UnknownStateError
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import write_table
 from lacunet.estimate.learn import learn
-from lacunet.estimate.method import MethodError
 from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.statistics import observations, streamed
@@ -87,14 +86,6 @@ def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> No
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_two_processes_find_the_same_to_the_last_digit(tmp_path: Path) -> None:
-    for part in range(3):
-        write_table(table(200, part), NETWORK, tmp_path / f"{part}.parquet")
-    one = learn(NETWORK, tmp_path, "auto", memory=2**20, jobs=1)
-    two = learn(NETWORK, tmp_path, "auto", memory=2**20, jobs=2)
-    assert_same(two, one, atol=0)
-
-
 def test_a_promise_is_held_to_and_is_all_that_counts_as_fully_observed(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     write_table(table(), NETWORK, path)
@@ -122,12 +113,6 @@ def test_scratch_files_are_gone_when_learning_fails(tmp_path: Path) -> None:
     with pytest.raises(UnknownStateError, match="'other'"):
         learn(NETWORK, tmp_path / "rows.csv", "factored-mar", memory=2**20, scratch=scratch)
     assert not list(scratch.iterdir())
-
-
-def test_a_number_of_processes_below_one_is_refused(tmp_path: Path) -> None:
-    write_table(table(), NETWORK, tmp_path / "rows.parquet")
-    with pytest.raises(MethodError, match="jobs is 0"):
-        learn(NETWORK, tmp_path / "rows.parquet", jobs=0)
 
 
 def test_explain_says_that_rows_will_be_streamed_and_what_scratch_that_takes(

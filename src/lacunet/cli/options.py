@@ -211,13 +211,11 @@ def add_size_arguments(command: Any) -> None:
     add_memory(command)
     scratch = "folder for temporary files of rows that do not fit in memory (default: the system's)"
     add(command, "--scratch DIR", scratch)
-    processes = "processes that read and count rows that do not fit in memory"
-    add(command, "--jobs N", processes, type=positive, default=1)
 
 
 def size_options(options: Namespace) -> dict[str, Any]:
     """What may be used for data that do not fit in memory."""
-    return {"memory": options.memory, "scratch": options.scratch, "jobs": options.jobs}
+    return {"memory": options.memory, "scratch": options.scratch}
 
 
 def add_row_arguments(group: Any) -> None:

@@ -48,11 +48,18 @@ RENAMED: dict[str, dict[str, Renamed]] = {
     },
 }
 
+# Options that are no more, by command, and why.
+JOBS = (
+    "one process reads and counts, about as fast as several on two cores; --memory says what it "
+    "may hold"
+)
+GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")}
+
 
 class Parser(ArgumentParser):
     """A parser that takes no abbreviations, and offers what was probably meant.
 
-    ``instead`` says it of options that other commands have.
+    ``instead`` says it of options that other commands have, or that are no more.
     """
 
     def __init__(self, **more: Any) -> None:
@@ -137,7 +144,7 @@ def command_parser(name: str) -> Parser:
     module = import_module(f"lacunet.cli.{name}")
     command = Parser(prog=f"lacunet {name}", description=module.HELP, epilog=module.EXAMPLE)
     module.add_arguments(command)
-    command.instead |= getattr(module, "INSTEAD", {})
+    command.instead |= getattr(module, "INSTEAD", {}) | GONE.get(name, {})
     if name not in IMMEDIATE:
         add_progress(command)
     command.set_defaults(run=module.run, usage_error=command.error)

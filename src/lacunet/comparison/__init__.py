@@ -1,1 +1,1 @@
-"""Methods compared on data like the user's: `summary` over draws, `compare` ranks."""
+"""Methods compared on data like the user's: `summary` over draws, `compare` in `parallel`."""

@@ -16,6 +16,7 @@ from time import perf_counter
 
 import numpy as np
 
+from lacunet.comparison.parallel import parallel_map
 from lacunet.comparison.summary import Difference, Summary, difference_of, summary_of
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -30,7 +31,6 @@ from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.parallel import parallel_map
 
 USUAL = (
     "listwise",

@@ -140,7 +140,7 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
         columns = tuple(file.schema_arrow.names)
         rows = file.metadata.num_rows
     read, nulls = partial(_parquet_pieces, path), partial(_parquet_nulls, path)
-    return Part(label, columns, read, rows, is_file=True, nulls=nulls)
+    return Part(label, columns, read, rows, nulls=nulls)
 
 
 WHOLE_NUMBERS = ("BOOLEAN", "INT32", "INT64")  # of other types values may mean missing, too
@@ -195,11 +195,11 @@ def arrow_part(path: Path, label: str, _: Data) -> Part:
             reader = pa.ipc.open_file(file)
         except pa.ArrowInvalid:
             names = tuple(pa.ipc.open_stream(file).schema.names)
-            return Part(label, names, partial(_stream_pieces, path), None, is_file=True)
+            return Part(label, names, partial(_stream_pieces, path), None)
         names = tuple(reader.schema.names)
         one = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
         rows = sum(one.get_batch(at).num_rows for at in range(one.num_record_batches))
-    return Part(label, names, partial(_arrow_pieces, path), rows, is_file=True)
+    return Part(label, names, partial(_arrow_pieces, path), rows)
 
 
 def _arrow_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:

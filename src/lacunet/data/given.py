@@ -96,10 +96,6 @@ class ReplicateWeights:
         """The columns that hold the weights, none where they are given as a matrix."""
         return self.columns if isinstance(self.columns, tuple) else ()
 
-    def rows(self, rows: slice) -> ReplicateWeights:
-        """The weights of some rows only, where they are given as a matrix."""
-        return self if self.names else replace(self, columns=self.columns[rows])
-
 
 def _matrix(weights: ArrayLike) -> FloatArray:
     try:
@@ -322,16 +318,6 @@ class Data:
             for name in self.in_arrays
             for own in [getattr(self, name)]
         }
-
-    def rows(self, start: int, stop: int) -> Data:
-        """The same for some of the rows: what is given row by row is cut."""
-        rows = slice(start, stop)
-        cut: dict[str, Any] = {
-            name: own.rows(rows) if isinstance(own, ReplicateWeights) else own[rows]
-            for name in self.in_arrays
-            for own in [getattr(self, name)]
-        }
-        return replace(self, **cut)
 
     @property
     def missing_anywhere(self) -> tuple[object, ...]:

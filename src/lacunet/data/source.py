@@ -33,9 +33,9 @@ class Part:
 
     ``read`` takes the names of the columns wanted and gives the rows, in order. ``size`` is
     the number of rows, or of bytes where rows cannot be known before reading (``unit``).
-    ``lines_of`` turns row numbers (from 0) into lines of a text file. ``is_file`` if any process
-    can read it, ``is_once`` if it can be read one time only. ``nulls`` says in how many rows a
-    column holds none of its values, where that is known before reading.
+    ``lines_of`` turns row numbers (from 0) into lines of a text file. ``is_once`` if it can be
+    read one time only. ``nulls`` says in how many rows a column holds none of its values, where
+    that is known before reading.
     """
 
     label: str
@@ -44,7 +44,6 @@ class Part:
     size: int | None
     unit: str = "rows"
     lines_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None
-    is_file: bool = False
     is_once: bool = False
     nulls: Callable[[Sequence[str]], Mapping[str, int | None] | None] | None = None
 

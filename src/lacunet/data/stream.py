@@ -19,13 +19,10 @@ from lacunet.data.batches import Door
 from lacunet.data.coded import Coded, CodeWriter, row_bytes
 from lacunet.data.read import Collected, ReadReport
 from lacunet.data.reading import Reading
-from lacunet.data.source import DataSource, Part
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 
-MOST_STRETCHES = 16
-STRETCH_ROWS = 2**20
 TEXT_BYTES = 2  # of a cell in a text file, at least; a byte of code comes of it
 
 
@@ -118,30 +115,6 @@ def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[
             if (batch.columns[name] >= network.cardinality(name)).any():
                 missing.add(name)
     return missing
-
-
-def stretches(reading: Reading) -> list[Unread]:
-    """The rows in a few stretches of whole files, which do not depend on who reads them."""
-    parts = reading.source.parts
-    is_cut = reading.source.rows is not None or not reading.data.in_arrays
-    sizes = [part.size or 0 for part in parts]
-    least = max(STRETCH_ROWS if reading.source.rows else 1, -(-sum(sizes) // MOST_STRETCHES))
-    groups: list[list[Part]] = [[]]
-    room = least
-    for part, size in zip(parts, sizes, strict=True):
-        if groups[-1] and room <= 0 and is_cut:
-            groups.append([])
-            room = least
-        groups[-1].append(part)
-        room -= size
-    found, row = [], 0
-    for group in groups:
-        own, data = DataSource(tuple(group)), reading.data
-        if data.in_arrays and len(groups) > 1:
-            data = data.rows(row, row + (own.rows or 0))
-            row += own.rows or 0
-        found.append(Unread(replace(reading, source=own, data=data)))
-    return found
 
 
 def held_or_coded(

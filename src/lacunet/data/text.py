@@ -82,7 +82,6 @@ def text_part(file: TextFile) -> Part:
         os.path.getsize(file.path),
         "bytes",
         partial(_lines_of, file, len(columns)),
-        is_file=True,
     )
 
 

@@ -56,7 +56,6 @@ def count(
     missing: Any = (),
     memory: int | None = None,
     scratch: str | Path | None = None,
-    jobs: int = 1,
     progress: AskedProgress = False,
 ) -> Statistics:
     """Count what a method needs of the data, to be added to other counts and learned from later.
@@ -72,7 +71,7 @@ def count(
         What to call this part of the data. Statistics that hold a part twice are refused when
         they are added; a file is known by its name and contents, a dataframe only if it has a
         name here.
-    weight, counts, missing, memory, scratch, jobs, progress
+    weight, counts, missing, memory, scratch, progress
         As `lacunet.learn` takes them.
 
     Returns
@@ -93,7 +92,7 @@ def count(
     network = with_data_codes(given, data)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
-    with observations(data, given, budget, scratch=scratch, jobs=jobs, progress=progress) as source:
+    with observations(data, given, budget, scratch=scratch, progress=progress) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
             notes = (*found.notes, *_not_kept(data))
@@ -150,7 +149,6 @@ def count_into(
     part: str | None = None,
     memory: int | None = None,
     scratch: str | Path | None = None,
-    jobs: int = 1,
     progress: Progress = silent,
 ) -> tuple[Header, tuple[str, ...]]:
     """Count into a file, however many distinct rows there are; its header, and notes on the data.
@@ -159,7 +157,7 @@ def count_into(
     """
     given, network = network, with_data_codes(network, data)
     budget, is_rows = memory_budget(memory), needs_rows(method)
-    with observations(data, given, budget, scratch=scratch, jobs=jobs, progress=progress) as source:
+    with observations(data, given, budget, scratch=scratch, progress=progress) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
             block = (families_part(found, name_of(data, part), is_named=part is not None),)

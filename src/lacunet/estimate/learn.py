@@ -68,7 +68,6 @@ def learn(
     rng: np.random.Generator | int = 0,
     memory: int | None = None,
     scratch: str | Path | None = None,
-    jobs: int = 1,
     progress: AskedProgress = False,
     intervals: bool = False,
     **options: Any,
@@ -107,8 +106,6 @@ def learn(
         quarter of it are not held: they are read when they are counted.
     scratch
         The folder for temporary files of rows that do not fit in memory; by default the system's.
-    jobs
-        The number of processes that read and count such rows.
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
     intervals
@@ -157,7 +154,6 @@ def learn(
         given,
         setting.memory,
         scratch=scratch,
-        jobs=checked_jobs(jobs),
         progress=progress,
     ) as rows:
         plan = planned(chosen, network, rows.look(), asked)
@@ -293,10 +289,3 @@ def _with_intervals(result: Result, uncertainty: Uncertainty) -> Result:
             warnings=(*report.warnings, *doubts),
         )
     return replace(result, uncertainty=uncertainty, families=families)
-
-
-def checked_jobs(jobs: int) -> int:
-    """The number of processes, if it is one."""
-    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
-        raise MethodError(f"jobs is {jobs!r}, but must be a whole number of at least 1.")
-    return jobs

@@ -4,6 +4,6 @@
 `groups` are rows that agree on some variables, `rows` distinct rows, `split` divides weights
 between parts, `missing` sums up what is missing; `problems/` compiles rows for EM. `gather` makes
 what a plan needs of all of these: `Needs` in, `Statistics` out. `observations` are the rows to
-gather from, wherever they are: held, `streamed` (in `passes`, perhaps in `parallel`), on `spark`,
+gather from, wherever they are: held, `streamed` (in `passes`), on `spark`,
 or counted before and `saved`.
 """

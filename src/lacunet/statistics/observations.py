@@ -28,10 +28,10 @@ from lacunet.data.read import ReadReport, read_notes, read_table
 from lacunet.data.reading import Reading, checked_promise, plan_reading
 from lacunet.data.stream import (
     Stretch,
+    Unread,
     forecast_bytes,
     held_or_coded,
     missing_by_footers,
-    stretches,
 )
 from lacunet.data.table import EncodedTable
 from lacunet.memory import memory_budget
@@ -131,7 +131,6 @@ def observations(
     budget: float,
     *,
     scratch: str | PathLike[str] | None = None,
-    jobs: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Observations]:
     """The rows of the data: in memory if they take a fourth of the budget at most, else streamed.
@@ -145,8 +144,6 @@ def observations(
         The bytes of memory that may be used.
     scratch
         The folder for files of codes, which are gone in the end.
-    jobs
-        The number of processes that read and count.
     """
     data = data_given(given)
     source, paths = data.source, saved_paths(data.source)
@@ -173,9 +170,9 @@ def observations(
     with ExitStack() as stack:
         folder = cache(lambda: stack.enter_context(scratch_folder(scratch)))
         if paths:
-            yield _of_saved(paths, network, budget, folder, jobs)
+            yield _of_saved(paths, network, budget, folder)
             return
-        yield _opened(plan_reading(data, network), budget, folder, jobs, progress)
+        yield _opened(plan_reading(data, network), budget, folder, progress)
 
 
 def rows_within(
@@ -222,7 +219,7 @@ def missing_in(
 
 
 def _opened(
-    reading: Reading, budget: float, folder: Callable[[], Path], jobs: int, progress: Progress
+    reading: Reading, budget: float, folder: Callable[[], Path], progress: Progress
 ) -> Held | Streamed:
     promised, held = tuple(reading.data.fully_observed), budget / HELD_SHARE
     expected = forecast_bytes(reading)
@@ -248,8 +245,6 @@ def _opened(
             budget,
             folder,
             notes=lambda met: read_notes(reading, read_report or met, warned),
-            travels=read_report is not None or all(part.is_file for part in reading.source.parts),
-            jobs=jobs,
             on_disk=0 if read_report is None else rows * each,
             is_designed=reading.data.is_weighted or reading.data.is_clustered,
         )
@@ -258,7 +253,7 @@ def _opened(
         partially = missing_by_footers(reading, progress) if partially is None else partially
         if partially is not None:
             rows = reading.source.rows or int(expected / each)
-            return streamed(stretches(reading), partially, rows)
+            return streamed([Unread(reading)], partially, rows)
     if is_large:
         check_free(folder(), expected)
     found, missing, read_report = held_or_coded(reading, held, folder, progress)
@@ -273,7 +268,6 @@ def _of_saved(
     network: Network,
     budget: float,
     folder: Callable[[], Path],
-    jobs: int,
 ) -> Held | Streamed | Counted:
     """What files of statistics hold."""
     from lacunet.statistics.saved.read import SavedRows, entries_in, read_statistics
@@ -301,7 +295,6 @@ def _of_saved(
         budget,
         folder,
         notes=lambda _: notes,
-        jobs=jobs,
         is_designed=True,
     )
 

@@ -2,8 +2,8 @@
 
 Rows are read in tables of bounded size, and what these say is added up. Where rows have to be
 together (`lacunet.statistics.passes`) they are first spread over files on the disk, as codes, and
-then taken file by file. All sums are made in an order that does not depend on the number of
-processes.
+then taken file by file. One process does it all: PyArrow decodes in threads of its own, and a
+thread reads ahead.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from lacunet.statistics.gather import (
     with_reduced,
 )
 from lacunet.statistics.look import Look
-from lacunet.statistics.parallel import parallel_map
 from lacunet.statistics.passes import MOST_PARTS, Pass, passes, spread
 from lacunet.statistics.rows import distinct_rows
 
@@ -56,8 +55,8 @@ class Streamed:
 
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
     ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
-    what the user should know of how they were read; ``travels`` if other processes can read them;
-    ``is_designed`` if rows have weights, clusters or strata.
+    what the user should know of how they were read; ``is_designed`` if rows have weights, clusters
+    or strata.
     """
 
     network: Network
@@ -68,8 +67,6 @@ class Streamed:
     memory: float
     folder: Callable[[], Path]
     notes: Callable[[ReadReport], tuple[str, ...]]
-    travels: bool = True
-    jobs: int = 1
     on_disk: int = 0
     is_designed: bool = False
 
@@ -86,14 +83,14 @@ class Streamed:
         return self._rows_in(PART_SHARE, inf)
 
     def _rows_in(self, share: int, most: float) -> int:
-        return int(max(LEAST_ROWS, min(most, self.memory / share / self.jobs / self.row_bytes)))
+        return int(max(LEAST_ROWS, min(most, self.memory / share / self.row_bytes)))
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, reading the rows as often as that takes."""
         found: list[Statistics] = []
         notes: tuple[str, ...] = ()
         for own in self._passes(how.needs, how.network):
-            asked = replace(how, needs=own.needs, shared=own.shared, memory=how.memory / self.jobs)
+            asked = replace(how, needs=own.needs, shared=own.shared)
             statistics, read_report = self._read(asked, own, progress)
             notes = self.notes(read_report)
             assert statistics is not None  # no rows at all were refused just now
@@ -145,8 +142,7 @@ class Streamed:
         return replace(whole, missing_of=missing_of)
 
     def _passes(self, needs: Needs, network: Network) -> list[Pass]:
-        room = self.memory / GROUPS_SHARE / self.jobs
-        return passes(needs, network, min(room, MOST_GROUP_BYTES))
+        return passes(needs, network, min(self.memory / GROUPS_SHARE, MOST_GROUP_BYTES))
 
     def _read(
         self, how: Gathering, own: Pass, progress: Progress
@@ -172,7 +168,7 @@ class Streamed:
         """All rows in files, those that agree on the key in the same one."""
         folder = self.folder()
         check_free(folder, self.rows * self.row_bytes)
-        number = min(MOST_PARTS, max(2, self.jobs, ceil(2 * self.rows / self.room)))
+        number = min(MOST_PARTS, max(2, ceil(2 * self.rows / self.room)))
         work: Callable[..., tuple[list[Coded], ReadReport]] = partial(
             spread, key=key, parts=number, folder=folder, most=self.most
         )
@@ -189,13 +185,13 @@ class Streamed:
     def _mapped(
         self, work: Callable[..., Found], pieces: Sequence[Stretch], stage: str, progress: Progress
     ) -> Iterator[Found]:
-        """The work on each piece, side by side where other processes can read the pieces."""
-        jobs = self.jobs if self.travels or pieces is not self.stretches else 1
-        if jobs == 1 and pieces is self.stretches:
+        """The work on each piece."""
+        if pieces is self.stretches:
             tick = Ticking(stage, self.rows, progress)
             yield from map(work, [Watched(piece, tick) for piece in pieces])
             return
-        for done, found in enumerate(parallel_map(work, pieces, jobs)):
+        for done, piece in enumerate(pieces):
+            found = work(piece)
             progress(stage, done + 1, len(pieces))
             yield found
 

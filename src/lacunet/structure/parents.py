@@ -227,7 +227,7 @@ class _Family:
     def tables(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
         """For each set of candidates the child's counts given it, and its log-likelihood."""
         if len(self.own) < ONE_BY_ONE:
-            return self._in_processes(sets)
+            return self._in_batches(sets)
         return self._one_by_one(sets)
 
     def _one_by_one(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
@@ -246,7 +246,7 @@ class _Family:
             counts = self.counted(*known[-1]).reshape(-1, self.states)
             yield counts, xlogx(counts) - xlogx(counts.sum(axis=1))
 
-    def _in_processes(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
+    def _in_batches(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
         """Many sets at once: most tables are small."""
         codes = np.array([self.own, *self.others], float)  # whole numbers far below 2^53
         most = max(1, BATCH // len(self.own))

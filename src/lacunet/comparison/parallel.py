@@ -1,6 +1,6 @@
 """Work on several pieces side by side, in processes; results come in the order of the pieces.
 
-Processes, not threads: reading is half Python, and `numpy.add.at` holds the interpreter's lock.
+Processes, not threads: much of learning is Python, and `numpy.add.at` holds the interpreter's lock.
 
 Every process has a pipe of its own, and this process keeps no copy of the far end. So a process
 that is gone is seen as the end of its pipe, even in the middle of a result. A pool with one pipe
@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import current_process, get_context, parent_process, resource_tracker
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from threading import Thread
 from traceback import format_exc
@@ -24,7 +23,6 @@ from typing import Any, TypeVar
 from lacunet.errors import LacunetError
 
 AHEAD = 2  # pieces per process that may be given out before an earlier one is done
-UNGUARDED = 3  # the exit code of a process that began by running the whole script again
 
 Piece = TypeVar("Piece")
 Found = TypeVar("Found")
@@ -43,10 +41,6 @@ def parallel_map(
     if jobs == 1 or len(pieces) < 2:
         yield from map(work, pieces)
         return
-    if getattr(current_process(), "_inheriting", False):  # still importing the script
-        sys.exit(UNGUARDED)
-    if current_process().daemon:
-        raise LacunetError("this process was not allowed to start others.", "give jobs=1.")
     workers: list[_Worker] = []
     try:
         for _ in range(min(jobs, len(pieces))):
@@ -123,17 +117,12 @@ class _Worker:
 
     def _lost(self) -> LacunetError:
         self.process.join()
-        if self.process.exitcode == UNGUARDED and not self.has_begun:
-            return LacunetError(
-                "a process that should count rows ran this script from the top instead.",
-                'put what the script does under: if __name__ == "__main__": (or give jobs=1).',
-            )
         return LacunetError(
-            "a process that counted rows was stopped, perhaps because memory ran out."
+            "a process that should compare methods was stopped, perhaps because memory ran out."
             if self.has_begun
-            else "a process that should count rows ended before it began "
+            else "a process that should compare methods ended before it began "
             f"(exit code {self.process.exitcode}).",
-            "give fewer jobs=... (--jobs), or a smaller memory=... (--memory).",
+            "give fewer --jobs, or fewer --rows.",
         )
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lacunet.comparison.parallel import parallel_map
 from lacunet.errors import LacunetError
-from lacunet.statistics.parallel import parallel_map
 from pieces import holds_back_interrupts, killed, refusing, squared
 
 A_LONG_TIME = 120.0  # seconds after which a test hangs
@@ -53,7 +53,7 @@ def _run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_an_interruption_in_the_middle_of_alarge_result_ends_all(tmp_path: Path) -> None:
     script = """
-        from lacunet.statistics.parallel import parallel_map
+        from lacunet.comparison.parallel import parallel_map
         from pieces import large
 
         if __name__ == "__main__":
@@ -66,16 +66,3 @@ def test_an_interruption_in_the_middle_of_alarge_result_ends_all(tmp_path: Path)
     """
     done = _run(script, tmp_path)
     assert done.stdout.strip() == "interrupted", done.stderr
-
-
-def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
-    script = """
-        from lacunet.statistics.parallel import parallel_map
-        from pieces import squared
-
-        print(list(parallel_map(squared, range(4), 2)))
-    """
-    done = _run(script, tmp_path)
-    assert done.stderr.count("Traceback") == 1
-    assert "__main__" in done.stderr
-    assert "memory" not in done.stderr
