@@ -63,6 +63,10 @@ class Deadline:
         if (left_before - self.left) * (1 - done) > self.left * done:
             raise OutOfTimeError
 
+    def earlier(self, seconds: float) -> Deadline:
+        """So many seconds before it: the time that is kept for what comes after."""
+        return Deadline(self.at - seconds, self.clock)
+
     @property
     def left(self) -> float:
         """The seconds that remain."""

@@ -120,7 +120,8 @@ def test_pseudo_counts_give_the_posterior_mean_of_the_mixture(
 
 
 def candidates(counts: FloatArray) -> list[FloatArray]:
-    return list(COMPONENTS.pseudo_counts(counts, np.full(counts.shape, fill_value=True)))
+    possible = np.full((1, *counts.shape), fill_value=True)
+    return [own[0] for own in COMPONENTS.pseudo_counts(counts[None], possible)]
 
 
 @settings(deadline=None)

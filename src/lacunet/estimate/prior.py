@@ -35,8 +35,9 @@ docs/prior.md.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -49,6 +50,7 @@ from lacunet.wording import first_of
 Possible = NDArray[np.bool_]
 
 ROUNDS = 60
+CELLS_AT_ONCE = 2**18  # of CPTs of one shape, whose pseudo-counts are found together
 LEAST = 1.0  # weight of a CPT row that has a say in the components' weights
 UNIFORM = 2.0  # pseudo-counts of a row when rows are averaged: few counts say little
 FROM_SHOWN = "the counts of the rows that show each family"
@@ -76,10 +78,10 @@ class Components:
         return len(self.alike) + len(self.like_neighbours)
 
     def pseudo_counts(self, counts: FloatArray, possible: Possible) -> Iterator[FloatArray]:
-        """The pseudo-counts of a CPT under each component."""
+        """The pseudo-counts of CPTs of one shape, side by side, under each component."""
         for per_cell in self.alike:
             yield np.where(possible, per_cell, 0.0)
-        shares = neighbour_shares(counts, possible)
+        shares = neighbour_shares(counts, possible, side_by_side=True)
         for per_row in self.like_neighbours:
             yield per_row * shares
 
@@ -282,32 +284,48 @@ def learn_prior(
         name: np.broadcast_to((possible_of or {}).get(name, np.True_), counts.shape)
         for name, counts in counts_of.items()
     }
-    learned = [name for name in counts_of if name not in kept]
-    log_likelihood_of = {
-        name: components.power
-        * log_likelihood(
-            counts_of[name],
-            np.stack([*components.pseudo_counts(counts_of[name], possible_of[name])]),
-        )
-        for name in learned
-    }
-    belief = np.array(components.belief)
+    learned = {name: own for name, own in counts_of.items() if name not in kept}
+    stacks = [(names, *_stacked(names, learned, possible_of)) for names in _of_one_shape(learned)]
+    logs_of: dict[str, FloatArray] = {}
+    for names, counts, possible in stacks:
+        pseudo = np.stack([*components.pseudo_counts(counts, possible)])
+        logs = components.power * log_likelihood(counts, pseudo)
+        logs_of |= zip(names, np.moveaxis(logs, 1, 0), strict=True)
     every = [np.empty((len(components), 0))]
-    for name, logs in log_likelihood_of.items():
-        every.append(logs[:, counts_of[name].sum(axis=-1) >= LEAST])
+    for name, own in learned.items():
+        every.append(logs_of[name][:, own.sum(axis=-1) >= LEAST])
     weights, like_neighbours = component_weights(
-        np.concatenate(every, axis=1), belief, len(components.alike)
+        np.concatenate(every, axis=1), np.array(components.belief), len(components.alike)
     )
-    pseudo_counts = {}
-    for name, counts in counts_of.items():
-        if name in log_likelihood_of:
-            shares = _shares(log_likelihood_of[name], weights)
-            candidates = components.pseudo_counts(counts, possible_of[name])
-            pseudo_counts[name] = mean_pseudo_counts(counts, candidates, shares)
-        else:
-            pseudo_counts[name] = np.where(possible_of[name], 1.0, 0.0)
+    found = {name: np.where(possible_of[name], 1.0, 0.0) for name in kept if name in counts_of}
+    for names, counts, possible in stacks:
+        shares = _shares(np.stack([logs_of[name] for name in names], axis=1), weights)
+        candidates = components.pseudo_counts(counts, possible)
+        found |= zip(names, mean_pseudo_counts(counts, candidates, shares), strict=True)
     in_order = tuple(name for name in counts_of if name in kept)
-    return LearnedPrior(pseudo_counts, like_neighbours, in_order)
+    return LearnedPrior({name: found[name] for name in counts_of}, like_neighbours, in_order)
+
+
+def _of_one_shape(counts_of: Mapping[str, FloatArray]) -> Iterator[list[str]]:
+    """The variables with CPTs of one shape, so many that their cells fit side by side."""
+    by_shape: dict[tuple[int, ...], list[str]] = {}
+    for name, counts in counts_of.items():
+        by_shape.setdefault(counts.shape, []).append(name)
+    for shape, names in by_shape.items():
+        step = max(CELLS_AT_ONCE // prod(shape), 1)
+        yield from (names[start : start + step] for start in range(0, len(names), step))
+
+
+def _stacked(
+    names: Sequence[str],
+    counts_of: Mapping[str, FloatArray],
+    possible_of: Mapping[str, Possible],
+) -> tuple[FloatArray, Possible]:
+    """Counts of one shape, and which cells are possible, side by side on a first axis."""
+    return (
+        np.stack([counts_of[name] for name in names]),
+        np.stack([possible_of[name] for name in names]),
+    )
 
 
 def for_closed_form(
@@ -422,7 +440,9 @@ def log_gamma(values: FloatArray) -> FloatArray:
         return np.asarray(large - np.log(rising))
 
 
-def neighbour_shares(counts: FloatArray, possible: Possible) -> FloatArray:
+def neighbour_shares(
+    counts: FloatArray, possible: Possible, *, side_by_side: bool = False
+) -> FloatArray:
     r"""What the rows around say: :math:`h_{jk}`, the row itself left out; without parents uniform.
 
     With :math:`r_{jk} = t_{jk} / (t_j + 2)` and :math:`w_j = t_j / (t_j + 2)`, each row :math:`i`
@@ -432,6 +452,8 @@ def neighbour_shares(counts: FloatArray, possible: Possible) -> FloatArray:
         h_{jk} = \frac{\sum_i r_{ik} + m_{jk}}{\sum_i w_i + 1}, \qquad
         m_{jk} = \frac{\sum_{i \ne j} r_{ik} + 1 / K}{\sum_{i \ne j} w_i + 1}.
 
+    With ``side_by_side`` the first axis is one of CPTs.
+
     Examples
     --------
     >>> counts = np.array([[6.0, 0.0], [0.0, 6.0]])
@@ -439,7 +461,7 @@ def neighbour_shares(counts: FloatArray, possible: Possible) -> FloatArray:
     [[0.163, 0.837], [0.837, 0.163]]
     """
     uniform = possible / np.maximum(possible.sum(axis=-1, keepdims=True), 1)
-    parents = range(counts.ndim - 1)
+    parents = range(int(side_by_side), counts.ndim - 1)
     if not parents:
         return np.asarray(uniform)
     total = counts.sum(axis=-1, keepdims=True)

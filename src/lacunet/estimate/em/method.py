@@ -64,7 +64,8 @@ class EM:
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
     time_limit
-        Seconds after which the best parameters so far are returned.
+        Seconds after which the best parameters so far are returned, reading the rows included.
+        Intervals, if they are asked for, take their time after that.
     inference
         "exact" leaves only components beyond the memory budget to loopy belief propagation,
         "bp" all of them.
