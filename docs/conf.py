@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from html import unescape
 from inspect import isclass, isfunction
 from pathlib import Path
@@ -52,6 +54,12 @@ nb_execution_in_temp = True
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+# The kernels talk to this process alone: their warning that they do so in clear is of no use here.
+os.environ["IPYTHONDIR"] = quiet = tempfile.mkdtemp(prefix="lacunet-docs-")
+profile = Path(quiet, "profile_default")
+profile.mkdir()
+(profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 'ERROR'\n")
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 autodoc_typehints = "signature"
 napoleon_google_docstring = False
 napoleon_use_ivar = True

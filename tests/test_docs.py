@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
 book = runpy.run_path(str(ROOT / "docs" / "blocks.py"))
 blocks, refreshed, notebook = book["blocks"], book["refreshed"], book["notebook"]
+check_links = runpy.run_path(str(ROOT / "scripts" / "check_links.py"))
 NOT_CODE = {"text", "json", "mermaid"}  # output, data and drawings
 SLOW = {"09-how-sure.md"}  # simulates 240 clinics
 
@@ -120,6 +121,17 @@ def test_the_notebook_of_a_page_has_its_cells_and_no_stored_output() -> None:
 def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+def test_links_out_of_the_repository_are_https_to_known_hosts_in_one_spelling() -> None:
+    problems, links_in = check_links["problems"], check_links["links_in"]
+    assert problems(check_links["collected"]()) == []
+    found = problems(
+        {link: ["x.md"] for link in links_in("http://pypi.org/a https://pipy.org/a/.")}
+    )
+    assert len(found) == 2  # not https, and a host that nobody has looked at
+    same = {"https://pypi.org/a": ["x.md"], "https://pypi.org/a/#b": ["y.md"]}
+    assert problems(same) == [f"{', '.join(same)}: one address in two spellings"]
 
 
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("api-*.rst"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from math import isfinite
 from statistics import median
@@ -10,26 +10,29 @@ from statistics import median
 from scipy.stats import rankdata
 
 import lacunet as lc
-from studies.leaderboard.cases import cells_of
+from studies.leaderboard.cases import NETWORKS, cells_of
 from studies.leaderboard.run import Line
 
+AVAILABLE = sum(1 for _ in NETWORKS.glob("*.json.gz"))
+REFERENCE = "lacunet default (auto, learned prior)"
 INTRODUCTION = """# Leaderboard
 
 Published networks (bnRep 0.0.2, in `studies/leaderboard/networks`), rows drawn from them, values
 hidden, and every learner on the same rows. The prior is one pseudo-count per cell for all but
 `lacunet default`, which learns it. Methods that need to know why values are missing (`informed-*`,
-`mgraph`) do not take part.
+`mgraph`) do not take part, and neither does pgmpy's EM: it drops rows with a missing value.
 
 - **MCAR**: half of the variables lose 30% of their values, completely at random.
 - **MAR**: half of the variables lose values with probabilities that depend on variables that are
   always observed, drawn from Beta(1, 0.5).
 
 *KL* is the Kullback-Leibler divergence from the true network, the median over cases that every
-learner below finished; *rank* is the mean place among them by KL (1 is closest; equals share a
-place). *Seconds* are processor time, the median, with intervals where a learner has them.
-*Coverage* is the share of CPT entries whose 95% interval contains the truth, entries of 0 and 1
-left out. *n* is the number of cases that a learner finished within 10 s of processor time,
-of all that it was given.
+learner finished; *rank* is the mean place among them by KL (1 is closest; equals share a place).
+*To default* is the median of a learner's KL divided by that of `lacunet default`, over all cases
+that both finished: more cases, and the larger networks. *Seconds* are processor time for learning,
+the median, with intervals where a learner has them. *Coverage* is the share of CPT entries whose
+95% interval contains the truth, entries of 0 and 1 left out. *n* is the number of cases that a
+learner finished within {limit} s of processor time, of those that it was given.
 """
 ADDING = """
 ## Add a learner
@@ -44,28 +47,42 @@ This is `uniform.py`, whole:
 
 <!-- not run: takes minutes to hours; goes on where it stopped -->
 ```console
-$ python -m studies.leaderboard run studies/leaderboard/results.csv --most-cells 200
+$ python -m studies.leaderboard run studies/leaderboard/results.csv --seconds 3600
 $ python -m studies.leaderboard page studies/leaderboard/results.csv
 ```
 """
 
 
-def page(lines: Sequence[Line], toy: str) -> str:
+def page(lines: Sequence[Line], toy: str, limit: int = 10) -> str:
     """Tables, one for each setting and number of rows."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION.format(limit=limit)]
     for setting, rows in sorted({(line.setting, line.rows) for line in lines}):
         chosen = [line for line in lines if (line.setting, line.rows) == (setting, rows)]
         parts.append(_section(f"{setting}, {rows:,} rows", chosen))
     networks = {line.network for line in lines}
     largest = max(cells_of(name) for name in networks)
     parts.append(
-        f"\nMeasured with lacunet {lc.__version__} on {len(networks)} of 101 networks, a sample of "
-        f"those with at most {largest} CPT cells, in processes of their own on a machine that was "
-        "busy with other work: compare times with each other only. So few cases do not rank "
-        "learners that are close. All results are in `studies/leaderboard/results.csv`; the "
-        "command below adds to them.\n"
+        f"\n## What was not finished\n\n{_unfinished(lines)}\n"
+        f"Measured with lacunet {lc.__version__} on {len(networks)} of {AVAILABLE} networks, with "
+        f"{min(cells_of(name) for name in networks)} to {largest:,} CPT cells, one draw of rows "
+        "each, on a machine that was busy with other work: compare times with each other only. All "
+        "results are in `studies/leaderboard/results.csv`; the commands below add to them.\n"
     )
     return "".join([*parts, ADDING.format(toy=toy)])
+
+
+def _unfinished(lines: Sequence[Line]) -> str:
+    """Which learners ended without a network, how often, and why; and who was not given all."""
+    cases = {(line.network, line.setting, line.rows, line.repetition) for line in lines}
+    told = []
+    for name in sorted({line.entry for line in lines}):
+        own = [line for line in lines if line.entry == name]
+        why = Counter(line.problem.partition(":")[0] for line in own if line.problem)
+        given = f"given {len(own)} of {len(cases)} cases" if len(own) < len(cases) else ""
+        problems = [f"{problem} ({count})" for problem, count in why.most_common()]
+        if given or problems:
+            told.append(f"- {name}: {'; '.join(filter(None, [given, *problems]))}\n")
+    return "".join(told) or "Every learner finished every case.\n"
 
 
 def _section(title: str, lines: Sequence[Line]) -> str:
@@ -89,19 +106,27 @@ def _section(title: str, lines: Sequence[Line]) -> str:
         done = [line for line in own if not line.problem]
         intervals = sum(line.intervals for line in done)
         covered = sum(line.covered for line in done)
+        ratios = [
+            case[name].kl / case[REFERENCE].kl
+            for case in of_case.values()
+            if {name, REFERENCE} <= set(case) and isfinite(case[name].kl / case[REFERENCE].kl)
+        ]
         table.append(
             (
                 sum(ranks[name]) / len(ranks[name]) if ranks[name] else float("inf"),
                 name,
                 f"{median(case[name].kl for case in shared):.4f}" if shared else "-",
+                f"{median(ratios):.2f}" if ratios else "-",
                 f"{median(line.seconds for line in done):.2g}" if done else "-",
                 f"{covered / intervals:.3f}" if intervals else "-",
                 f"{len(done)} of {len(own)}",
             )
         )
     rows = [
-        f"| {name} | {kl} | {rank:.1f} | {seconds} | {share} | {count} |\n"
-        for rank, name, kl, seconds, share, count in sorted(table)
+        f"| {name} | {kl} | {rank:.1f} | {ratio} | {seconds} | {share} | {count} |\n"
+        for rank, name, kl, ratio, seconds, share, count in sorted(table)
     ]
-    head = "| learner | KL | rank | seconds | coverage | n |\n|---|---:|---:|---:|---:|---:|\n"
-    return f"\n## {title}\n\n{len(shared)} cases that all finished.\n\n{head}{''.join(rows)}"
+    head = "| learner | KL | rank | to default | seconds | coverage | n |\n" + "|---" * 7 + "|\n"
+    head = head.replace("---", "---:").replace("---:", "---", 1)
+    finished = f"{len(shared)} of {len(of_case)} cases were finished by all."
+    return f"\n## {title}\n\n{finished}\n\n{head}{''.join(rows)}"

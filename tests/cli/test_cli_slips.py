@@ -41,6 +41,15 @@ def test_cut_points_that_leave_numbers_out_are_shown_wider(survey: Path, capsys:
     assert run("learn", "narrow.json", "survey.csv") == 0
 
 
+def test_cut_points_are_shown_wider_for_decimal_commas_too(survey: Path, capsys: Captured) -> None:
+    (survey / "commas.csv").write_text(SURVEY.replace(",", ";").replace(".", ","))
+    reading = ("--delimiter", ";", "--decimal", ",")
+    edges = ("--edges", "Smoker -> bmi", "-o", "narrow.json")
+    run("network", "commas.csv", *edges, *reading, "--bins", "bmi=0,20,30")
+    told = refused(capsys, "learn", "narrow.json", "commas.csv", *reading)
+    assert "--bins bmi=0,20,30,inf)" in told
+
+
 def test_a_value_that_no_wider_cut_holds_is_not_answered_with_cuts(
     survey: Path, capsys: Captured
 ) -> None:

@@ -431,7 +431,8 @@ def _wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> s
     cuts = cuts_of(states)
     if cuts is None:
         return ""
-    numbers = [number_of(clipped(value).strip("'")) for value in values]
+    # clipped: also of a number with thousands of digits; the comma: as decimal="," has it
+    numbers = [number_of(clipped(value).strip("'").replace(",", ".")) for value in values]
     if None in numbers:
         return ""
     below = any(number < cuts[0] for number in numbers if number is not None)
