@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.data import text
 from lacunet.data.errors import DataError, WeightError
-from lacunet.data.given import Data
+from lacunet.data.given import Data, data_given
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
+from lacunet.data.reading import source_from
 from lacunet.model.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0.5", "1"]}, {"B": ["A"]})
@@ -215,3 +218,37 @@ def test_a_process_that_ends_while_arrow_reads_ahead_does_not_abort(
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.returncode == 0, done.stderr
+
+
+def noting(ended: list[text._OpenReader]) -> type[text._OpenReader]:
+    class Noted(text._OpenReader):
+        def end(self) -> None:
+            super().end()
+            ended.append(self)
+
+    return Noted
+
+
+@pytest.mark.parametrize("blocks", [1, 20])
+@pytest.mark.parametrize("what", ["whole", "left early", "wrong row", "latin-1", "gzip"])
+def test_arrow_lets_go_of_a_file_whatever_happens(
+    what: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[text._OpenReader] = []
+    monkeypatch.setattr(text, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(text, "_OpenReader", noting(ended))
+    rows = b"A,B\n" + b"y\xe9s,no\n" * (600 * blocks)
+    rows = rows if what == "latin-1" else rows.replace(b"\xe9", b"e")
+    rows += b"yes,no,no\n" * (what == "wrong row")
+    path = tmp_path / ("rows.csv.gz" if what == "gzip" else "rows.csv")
+    path.write_bytes(gzip.compress(rows) if what == "gzip" else rows)
+    said: dict[str, Any] = {"encoding": "latin-1"} if what == "latin-1" else {}
+    with suppress(DataError):
+        pieces = source_from(data_given(path, **said)).parts[0].read(["A", "B"])
+        for piece in pieces:
+            assert piece.rows
+            if what == "left early":
+                break
+        pieces.close()  # type: ignore[attr-defined]
+    assert [own._handed() for own in ended] == [None]
+    assert not text.OPEN

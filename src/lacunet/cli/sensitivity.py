@@ -9,11 +9,12 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
+    add_memory,
     add_network_or_edges,
     add_prior,
+    data_of,
     names,
     network_of,
-    noted_table,
 )
 from lacunet.cli.queries import refuse_do, split_query, states_in
 from lacunet.cli.terminal import progress_bar
@@ -45,6 +46,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--method", method, choices=["direct-mar", "em"], default="direct-mar")
     add_prior(command, ", for em")
     add_json(command, "print everything as JSON")
+    add_memory(command)
     add_data_arguments(command)
 
 
@@ -60,12 +62,11 @@ def run(options: Namespace) -> int:
             f"the query {options.query!r} asks for {len(asked)} states.",
             'ask for one, as in --query "Ill=yes|Age=old".',
         )
-    table = noted_table(options, network)
     ((target, state),) = asked.items()
     with progress_bar() as progress:
         found = sensitivity(
             network,
-            table,
+            data_of(options),
             target,
             state,
             evidence,
@@ -75,6 +76,7 @@ def run(options: Namespace) -> int:
             given=options.separator,
             method=options.method,
             prior=options.prior,
+            memory=options.memory,
             progress=progress,
         )
     print(json.dumps(as_data(found)) if options.json else found)

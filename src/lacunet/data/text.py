@@ -12,18 +12,20 @@ import csv
 import gzip
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Lock
+from time import monotonic, sleep
 from typing import Any
+from weakref import ref
 
 from lacunet.data.errors import DataError
 from lacunet.data.source import Part, Piece
 from lacunet.wording import counted
 
+MOST_SECONDS = 10.0  # to wait for threads that read
 BLOCK_BYTES = 1 << 22  # the fastest of 1, 4 and 16 MB; a row must be shorter
 DELIMITERS = ",\t;|"  # tried for a hint, never by themselves
 
@@ -105,7 +107,6 @@ class _Utf8:
     Once ``is_given_up``, the file seems to end.
     """
 
-    closed = False
     is_given_up = False
 
     def __init__(self, raw: Any, file: TextFile) -> None:
@@ -113,17 +114,9 @@ class _Utf8:
         decoder = None if file.is_utf8 else codecs.getincrementaldecoder(file.encoding)()
         self._decoder = decoder
         self._last = b"\n"
-        self._is_read = Lock()
 
     def read(self, size: int) -> bytes:
-        with self._is_read:
-            return b"" if self.is_given_up else self._read(size)
-
-    def give_up(self) -> None:
-        """Let the file seem to end, and wait for who is reading."""
-        self.is_given_up = True
-        with self._is_read:
-            pass
+        return b"" if self.is_given_up else self._read(size)
 
     def _read(self, size: int) -> bytes:
         chunk: bytes = self._raw.read(size)
@@ -138,9 +131,6 @@ class _Utf8:
         self._last = chunk[-1:] or b"\n"
         return chunk
 
-    def close(self) -> None:
-        self.closed = True
-
 
 def _pieces(
     file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
@@ -152,7 +142,8 @@ def _pieces(
         stream = pa.CompressedInputStream(raw, "gzip") if file.is_gzipped else raw
         try:
             with _reading(_Utf8(stream, file), file, empty, columns, wanted) as reader:
-                for batch in reader:
+                while (following := reader.next()) is not None:
+                    batch = following
                     cells = {name: batch.column(name) for name in wanted}
                     yield Piece(cells, batch.num_rows, raw.tell())
         except UnicodeError:
@@ -166,25 +157,61 @@ def _pieces(
 OPEN: set[_OpenReader] = set()
 
 
-@dataclass(frozen=True, eq=False)
 class _OpenReader:
     """A reader of Arrow's, whose threads read ahead from a stream of ours.
 
-    None of them may be in `read` when the interpreter ends: that aborts the process.
+    None of them may still have to call it when the interpreter ends: that aborts the process.
+    They let go of what they read from when they are done, so that is waited for.
     """
 
-    stream: _Utf8
-    reader: Any
+    def __init__(self, stream: _Utf8) -> None:
+        self.stream = stream
+        self._handed: Callable[[], _Handed | None] = lambda: None
+        self._reader: Any = None
+
+    def open(
+        self, file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
+    ) -> None:
+        """Let Arrow read the header, and ahead."""
+        from pyarrow import csv as arrow_csv
+
+        # Only Arrow may hold what it is handed: no name here, which the traceback of an error has.
+        options = _options(file, empty, columns, wanted)
+        self._reader = arrow_csv.open_csv(self._hand_over(), **options)
+
+    def _hand_over(self) -> _Handed:
+        handed = _Handed(self.stream)
+        self._handed = ref(handed)
+        return handed
+
+    def next(self) -> Any:
+        """The next batch of rows; None at the end."""
+        try:
+            return self._reader.read_next_batch()
+        except StopIteration:
+            return None
 
     def end(self) -> None:
         """Let the threads come to an end, wherever they are."""
-        import pyarrow as pa
-
         OPEN.discard(self)
-        self.stream.give_up()
-        with suppress(pa.ArrowException, ValueError, OSError):
-            for _ in self.reader:
-                pass
+        self.stream.is_given_up = True
+        self._reader = None
+        # No callback tells of it: it would run in the very thread that has to be done.
+        latest = monotonic() + MOST_SECONDS
+        while self._handed() is not None and monotonic() < latest:
+            sleep(0.0005)
+
+
+class _Handed:
+    """What Arrow holds of a stream: gone when no thread will read any more."""
+
+    closed = False
+
+    def __init__(self, stream: _Utf8) -> None:
+        self.read = stream.read
+
+    def close(self) -> None:
+        self.closed = True
 
 
 @atexit.register
@@ -196,23 +223,21 @@ def _end_all() -> None:
 @contextmanager
 def _reading(
     stream: _Utf8, file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
-) -> Iterator[Any]:
+) -> Iterator[_OpenReader]:
     """The batches of a file; whatever happens, no thread goes on reading."""
-    try:
-        own = _OpenReader(stream, _reader(stream, file, empty, columns, wanted))
-    except BaseException:
-        stream.give_up()
-        raise
+    own = _OpenReader(stream)
     OPEN.add(own)
     try:
-        yield own.reader
+        own.open(file, empty, columns, wanted)
+        yield own
     finally:
         own.end()
 
 
-def _reader(
-    stream: Any, file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
-) -> Any:
+def _options(
+    file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
+) -> dict[str, Any]:
+    """How Arrow is to read a file."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -220,18 +245,17 @@ def _reader(
     kinds = {columns[-1]: pa.binary()} | dict.fromkeys(wanted, pa.string())
     # An empty line is an empty cell where there is one column, and no row elsewhere.
     is_lone = len(columns) == 1
-    return arrow_csv.open_csv(
-        stream,
-        read_options=arrow_csv.ReadOptions(
+    return {
+        "read_options": arrow_csv.ReadOptions(
             block_size=BLOCK_BYTES, skip_rows=empty if is_lone else 0
         ),
-        parse_options=arrow_csv.ParseOptions(
+        "parse_options": arrow_csv.ParseOptions(
             delimiter=file.delimiter, newlines_in_values=True, ignore_empty_lines=not is_lone
         ),
-        convert_options=arrow_csv.ConvertOptions(
+        "convert_options": arrow_csv.ConvertOptions(
             include_columns=list(kinds), column_types=kinds, strings_can_be_null=False
         ),
-    )
+    }
 
 
 def _explained(error: Exception, file: TextFile, width: int) -> DataError:
