@@ -50,7 +50,6 @@ class Expectation:
 def expect(
     plan: EvaluationPlan,
     cells: FloatArray,
-    parts: FloatArray | None = None,
     deadline: Deadline = NEVER,
 ) -> Expectation:
     r"""The expectation over all planned problems and the complete families.
@@ -59,8 +58,6 @@ def expect(
     ----------
     cells
         The cells of all CPTs, end to end: :math:`\theta`.
-    parts
-        How much each part of the data counts; all of them fully if None.
 
     Raises
     ------
@@ -68,10 +65,9 @@ def expect(
         The CPTs give a problem that counts the probability zero: nothing can be expected of it.
     """
     problems = plan.problems
-    parts = np.ones(problems.parts) if parts is None else parts
-    counts = problems.fixed @ parts
+    counts = problems.fixed.sum(axis=1)
     logs = complete(problems, cells)
-    weights = problems.weights @ parts
+    weights = problems.weights.sum(axis=1)
     whole = problems.factors.behind(cells)
     for shard in plan.shards:
         deadline.check()
