@@ -83,6 +83,23 @@ class PublicNames(SphinxDirective):
         return holder.children
 
 
+class NamesByTask(SphinxDirective):
+    """The pages of the reference with links to the names on each."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        lines = StringList()
+        for page in self.content:
+            text = Path(self.env.srcdir, "reference", f"{page}.rst").read_text()
+            names = text.partition(".. public-names::")[2].split()
+            linked = ", ".join(f":py:obj:`~lacunet.{name}`" for name in names)
+            lines.append(f"- :doc:`{page}`{': ' if names else ''}{linked}", "names by task")
+        holder = nodes.container()
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
 class CommandLines(SphinxDirective):
     """Every command with its help, as the command prints it."""
 
@@ -158,6 +175,7 @@ def link_to_notebook(
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add what the pages use."""
     app.add_directive("public-names", PublicNames)
+    app.add_directive("names-by-task", NamesByTask)
     app.add_directive("command-lines", CommandLines)
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     app.add_post_transform(DescribeFigures)

@@ -123,6 +123,14 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for table in re.findall(r"(?:^\|.*\n)+", prose, flags=re.MULTILINE):
+        cells = {len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}
+        assert len(cells) == 1, table
+
+
 def test_links_out_of_the_repository_are_https_to_known_hosts_in_one_spelling() -> None:
     problems, links_in = check_links["problems"], check_links["links_in"]
     assert problems(check_links["collected"]()) == []

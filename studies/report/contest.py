@@ -16,6 +16,7 @@ from math import isnan
 from typing import Literal
 
 from lacunet.comparison.summary import Summary
+from lacunet.wording import counted
 from studies.paper.published import Published, published
 from studies.paper.studies import Study
 from studies.problems.learners import CLOSED_FORMS
@@ -96,7 +97,8 @@ def tally(found: Sequence[Contest]) -> str:
         places = sum(count for verdict, count in counts.items() if verdict)
         if not places:
             continue
-        text = f"{words}: {counts['win']} wins, {counts['tie']} ties, {counts['loss']} losses"
+        won, even = counted(counts["win"], "win"), counted(counts["tie"], "tie")
+        text = f"{words}: {won}, {even}, {counted(counts['loss'], 'loss', 'losses')}"
         if counts["one problem"]:
             text += f", {counts['one problem']} with one problem only"
         if counts["no network"]:

@@ -190,8 +190,8 @@ def test_auto_meets_the_papers_best_within_the_same_limit_and_within_a_tenth() -
     assert found[300.0].verdicts == ("win", "tie")
     assert found[60.0].verdicts == ("loss", "one problem")
     assert contest_tallies(LARGE, outcomes) == [
-        "On the networks that are the paper's, within the same limit: 1 wins, 0 ties, 1 losses in "
-        "2 places; within a tenth of it: 0 wins, 1 ties, 0 losses, 1 with one problem only in 2 "
+        "On the networks that are the paper's, within the same limit: 1 win, 0 ties, 1 loss in "
+        "2 places; within a tenth of it: 0 wins, 1 tie, 0 losses, 1 with one problem only in 2 "
         "places (1 to 3 learning problems in each)."
     ]
     (made,) = contest_sheet(LARGE, outcomes)
