@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -117,6 +118,21 @@ def test_a_forest_shows_each_estimate_with_its_interval() -> None:
         for k in (0, 1)
     )
     assert discs[0].x == pytest.approx((left + right) / 2, abs=0.1)  # on a linear axis
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ((0.3, 0.4, 0.2), "begins at 0.4, above its end at 0.2"),
+        ((0.3, 0.4), "2 numbers"),
+        ("much", "not numbers"),
+        ((0.3, 0.2, float("nan")), "no number"),
+        (float("nan"), "no number"),
+    ],
+)
+def test_numbers_that_are_no_estimate_are_refused(given: Any, problem: str) -> None:
+    with pytest.raises(LacunetError, match=problem):
+        answers_forest({"treated": given})
 
 
 def test_the_forest_of_a_cpt_has_the_intervals_of_the_result() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,11 @@ def forest(answers: Mapping[str, Any], *, reference: float | None = None) -> Pic
     reference
         A value to compare with, drawn as a line.
 
+    Raises
+    ------
+    LacunetError
+        The numbers of a label are not one value, or its low end is above its high end.
+
     Examples
     --------
     >>> from lacunet.plots import forest
@@ -147,8 +152,28 @@ def forest(answers: Mapping[str, Any], *, reference: float | None = None) -> Pic
         if isinstance(answer, Answer):
             found += _of_answer(label, answer)
         else:
-            found.append(Estimate(label, *np.atleast_1d(np.asarray(answer, dtype=float)).tolist()))
+            found.append(_of_numbers(label, answer))
     return charts.forest(found, "probability", reference=reference)
+
+
+def _of_numbers(label: str, given: Any) -> Estimate:
+    """A value, or a value with the ends of its interval."""
+    way_out = "give a value, or a value with the low and the high end of its interval."
+    try:
+        numbers = np.atleast_1d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        raise LacunetError(f"{label!r} is given {given!r}, not numbers.", way_out) from None
+    if numbers.shape not in ((1,), (3,)):
+        raise LacunetError(f"{label!r} is given {numbers.size} numbers.", way_out)
+    value, low, high = numbers if numbers.size == 3 else (*numbers, nan, nan)
+    if isnan(value) or isnan(low) != isnan(high):
+        raise LacunetError(f"{label!r} has no number in {numbers.tolist()}.", way_out)
+    if low > high:
+        raise LacunetError(
+            f"the interval of {label!r} begins at {low:g}, above its end at {high:g}.",
+            "give (value, low, high), in this order.",
+        )
+    return Estimate(label, float(value), float(low), float(high))
 
 
 def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference") -> Picture:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import lacunet as lc
@@ -35,8 +36,62 @@ def test_em_says_how_it_really_ended() -> None:
 def test_intervals_are_told_by_their_recipe() -> None:
     result = lc.learn(HEART, ASKED, method="direct-mcar", intervals=True, prior=1)
     text = result.methods_text()
-    assert "Intervals were computed from the counts" in text
+    assert "Intervals at the level of 95% were computed from the counts" in text
+    assert "at the level of 90% were" in result.methods_text(0.9)
+    assert "at random into" not in text  # nothing is drawn
     assert "No prior was used." in text
+
+
+def test_what_intervals_owe_to_the_seed_is_told_where_rows_are_drawn() -> None:
+    result = lc.learn(HEART, ASKED, method="factored-mar", intervals=True)
+    assert result.uncertainty is not None
+    text = result.methods_text()
+    assert "by a delete-a-group jackknife. The rows were divided at random into 30 groups" in text
+    assert "another seed moves the width of intervals by some 13% either way." in text
+    by_rows = lc.learn(HEART, ASKED, method="direct-mar", intervals=True).methods_text()
+    assert "another seed moves the width of intervals of answers by some" in by_rows
+
+
+@pytest.mark.slow
+def test_the_width_of_jackknife_intervals_moves_with_the_seed_as_told() -> None:
+    rng = np.random.default_rng(4)
+    ill = np.where(rng.random(600) < 0.3, "yes", "no").astype(object)
+    ill[rng.random(600) < 0.3] = None
+    age = np.where(rng.random(600) < 0.5, "kid", "adult")
+    widths = []
+    for seed in range(200):
+        found = lc.learn(
+            HEART, {"Age": age, "MI": ill}, method="factored-mar", intervals=True, rng=seed
+        )
+        low, high = found.interval("MI")[0, 1]
+        widths.append(high - low)
+    moved = float(np.std(widths) / np.mean(widths))
+    assert abs(moved - 0.131) < 4 * 0.131 / np.sqrt(2 * 200)  # four standard errors
+
+
+def test_cuts_codes_and_rules_are_told() -> None:
+    network = lc.Network(
+        {
+            "Age": ["<18", "[18,65)", ">=65"],
+            "Smoked": ["no", "yes"],
+            "Now": ["no", "yes", "not_asked"],
+            "Diet": ["bad", "fair", "good"],
+        },
+        {"Now": ["Smoked"]},
+        cuts={"Age": [-np.inf, 18, 65, np.inf]},
+        codes={
+            "Smoked": {"9": None, "7": None},
+            "Diet": {"9": None, "7": None, "1": "bad", "23": ["fair", "good"]},
+            "Now": {"9": None, "7": None},
+        },
+        not_asked={"Now": "Smoked=no"},
+    )
+    rows = {"Age": [3, 70, 20], "Smoked": [9, "yes", "no"], "Now": ["no", "yes", ""]}
+    text = lc.learn(network, rows | {"Diet": [1, 23, 7]}).methods_text()
+    assert "cut into intervals, each with its lower end: Age at 18 and 65." in text
+    assert "9 and 7 as missing in Smoked and Now; 9 and 7 as missing, 1 as bad, " in text
+    assert "23 as one of fair and good in Diet." in text
+    assert "Now was not asked where Smoked=no, and has the state 'not_asked' there." in text
 
 
 def test_complete_data_are_frequencies() -> None:

@@ -101,6 +101,7 @@ def test_of_a_run_only_its_results_are_given(folder: Path) -> None:
         path = folder / "lacunet-studio" / "runs" / "1"
         assert (path / "network.pdf").read_bytes().startswith(b"%PDF")
         methods = lc.read_result(path / "learned.json").methods_text()
+        assert "Intervals" not in methods
         assert answer(server, "/run/1/methods.txt") == (200, methods + "\n")
         for file in ("run.json", "../project.json", "..%2F..%2Fproject.json", "x"):
             assert answer(server, f"/run/1/{file}")[0] in (400, 404)
@@ -169,6 +170,11 @@ def test_a_question_is_answered_with_intervals(folder: Path, level: float) -> No
         assert status == 200, found
         assert found["evidence"] == {"A": "yes"}
         assert found["level"] == level
+        assert found["chance"] == ""  # of the rate matrix of EM
+        methods = answer(server, "/run/1/methods.txt")[1]
+        assert ("at the level of 90%" in methods) == (level > 0)
+        keep(server, level=0.5)  # said later, and not of this run
+        assert answer(server, "/answers", asked)[1] == found
         (about,) = found["answers"]
         assert about["name"] == "B"
         result = lc.read_result(server.studio.runs.file("1", "learned.json")) if level else None

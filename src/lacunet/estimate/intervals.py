@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import prod, sqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,19 @@ class Uncertainty:
     def unidentified(self) -> tuple[Direction, ...]:
         """The directions in which the data do not identify EM's parameters."""
         return tuple(own for own in self.weak_directions if not own.is_identified)
+
+    @property
+    def chance(self) -> str:
+        """What the intervals owe to the seed, in words; empty where they owe it nothing."""
+        if self.recipe not in (JACKKNIFE, INFLUENCE):
+            return ""
+        groups = len(self.covariance.networks)  # type: ignore[attr-defined]
+        share = 1 / sqrt(2 * (groups - 1))  # of a standard deviation found from as many values
+        what = "" if self.recipe == JACKKNIFE else " of answers"
+        return (
+            f"The rows were divided at random into {groups} groups: another seed moves the width "
+            f"of intervals{what} by some {share:.0%} either way."
+        )
 
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high."""

@@ -199,15 +199,21 @@ class Result:
 
         return cpt_table(self, variable, level)
 
-    def methods_text(self) -> str:
+    def methods_text(self, level: float = 0.95) -> str:
         """How the result was made, in sentences for a paper, with the citations at the end.
 
-        Everything said is taken from the result: the data it saw, the method that really ran,
-        how it ended, what fell back and what rests on no data.
+        Everything said is taken from the result: the data it saw and how they were read (cuts,
+        codes, questions that were not asked), the method that really ran, how it ended, what fell
+        back and what rests on no data.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals that the paper gives, where the result has any.
         """
         from lacunet.report.learned.methods import methods_text
 
-        return methods_text(self)
+        return methods_text(self, level)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to a file, which `read_result` reads.

@@ -57,6 +57,7 @@ from lacunet.wording import finite
 HOST = "127.0.0.1"
 MOST_BYTES = 2**20  # of a request
 MOST_UPLOADED, PIECE = 2**28, 2**20  # bytes of a table that the browser brings, at a time
+USUAL_LEVEL = 0.95  # of intervals, where there are none to tell of
 MOST_ANSWERS = 12  # to one question
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
 KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN}
@@ -161,7 +162,7 @@ class Studio:
             task = Task(kind, self._commands(kind, project, folder))
             if kind == "learn":
                 about = {"project": asdict(project), "table": _stamp(table)}
-                after = partial(_keep_graph, missingness_of(project))
+                after = partial(_keep_graph, missingness_of(project), project.level)
                 task = replace(task, words=learning_text(project), about=about, after=after)
         self.runs.start(name, task)
         return {"name": name}
@@ -204,15 +205,21 @@ class Studio:
         targets, evidence, do = question(str(asked["asked"]), network.variables)
         if len(targets) > MOST_ANSWERS:
             raise LacunetError("these are too many answers.", "click the name of one variable.")
-        level = 0.0
+        level, chance = 0.0, ""
         if isinstance(found, Result) and found.uncertainty is not None:
+            chance = found.uncertainty.chance
             level = project_from(self.runs.known(name)["project"]).level
         answers = [
             query(found, name, evidence, do=do, interval=level or False, unsupported="ignore")
             for name in targets
         ]
         told = evidence | {f"do({name})": state for name, state in do.items()}
-        return {"level": level, "evidence": told, "answers": [*map(_as_data, answers)]}
+        return {
+            "level": level,
+            "chance": chance,
+            "evidence": told,
+            "answers": [*map(_as_data, answers)],
+        }
 
     def _learned(self, name: str) -> Result | Network:
         path = self.runs.file(name, "learned.json")
@@ -298,7 +305,7 @@ def _as_data(answer: Answer) -> dict[str, Any]:
     return {"name": name, "rows": rows, "notes": answer.notes()}
 
 
-def _keep_graph(graph: str, folder: Path) -> None:
+def _keep_graph(graph: str, level: float, folder: Path) -> None:
     """Put the figure of what was learned into its folder, its mechanisms and methods as text."""
     found = read_learned(folder / "learned.json")
     network = found.network if isinstance(found, Result) else found
@@ -307,7 +314,8 @@ def _keep_graph(graph: str, folder: Path) -> None:
     if graph:
         MissingnessGraph.parse(graph, network).write(folder / "graph.txt")
     if isinstance(found, Result):
-        (folder / "methods.txt").write_text(found.methods_text() + "\n", encoding="utf-8")
+        text = found.methods_text(level or USUAL_LEVEL)
+        (folder / "methods.txt").write_text(text + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)

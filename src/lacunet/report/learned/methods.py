@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
+from math import isfinite
 
 from lacunet.estimate.method import Ended
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
+from lacunet.model.dictionary import Meaning
+from lacunet.model.network import Network
 from lacunet.wording import counted, first_of
 
 PAPER = (
@@ -40,6 +44,8 @@ RECIPES = {
     "influence of rows": "from the influence of each row",
     "rate matrix of EM": "from the rate matrix of EM",
     "delete-a-group jackknife": "by a delete-a-group jackknife",
+    "delete-a-cluster jackknife": "by a delete-a-cluster jackknife, within strata",
+    "replicate weights": "from the replicate weights of the survey",
 }
 ENDED = {
     "converged": "run to convergence",
@@ -51,16 +57,18 @@ ENDED = {
 }
 
 
-def methods_text(result: Result) -> str:
+def methods_text(result: Result, level: float = 0.95) -> str:
     """How a result was made, in sentences for a paper, with the citations at the end.
 
-    Everything said is taken from the result: the data it saw, the method that really ran, how
-    it ended, what fell back and what rests on no data.
+    Everything said is taken from the result: the data it saw and how they were read, the method
+    that really ran, how it ended, what fell back and what rests on no data.
     """
-    sentences = [_data(result), _method(result), _prior(result)]
+    sentences = [_data(result), *_reading(result.network), _method(result), _prior(result)]
     if result.uncertainty is not None:
         recipe = result.uncertainty.recipe
-        sentences.append(f"Intervals were computed {RECIPES.get(recipe, f'by {recipe}')}.")
+        how = RECIPES.get(recipe, f"by {recipe}")
+        sentences += [f"Intervals at the level of {100 * level:g}% were computed {how}."]
+        sentences += filter(None, [result.uncertainty.chance])
     sentences += [*_weak(result)]
     sentences.append(f"Computations were done with lacunet {version('lacunet')} [1].")
     return " ".join(sentences) + "\n\n" + "\n".join(_references(result))
@@ -84,6 +92,44 @@ def _data(result: Result) -> str:
         f"{counted(len(network.edges), 'edge')} were estimated from {result.rows:,} "
         f"{weighted}{'row' if result.rows == 1 else 'rows'} of data; {missing}."
     )
+
+
+def _reading(network: Network) -> list[str]:
+    """How cells became states: cuts, codes, and questions that were not asked."""
+    sentences = []
+    cut = [
+        f"{name} at {_and([f'{point:g}' for point in cuts if isfinite(point)])}"
+        for name, cuts in network.cuts_of.items()
+    ]
+    if cut:
+        told = "; ".join(cut)
+        sentences.append(f"Numbers were cut into intervals, each with its lower end: {told}.")
+    names_of: dict[tuple[tuple[str, Meaning], ...], list[str]] = {}
+    for name, codes in network.codes_of.items():
+        names_of.setdefault(tuple(codes.items()), []).append(name)
+    coded = [f"{_codes(codes)} in {_and(names)}" for codes, names in names_of.items()]
+    if coded:
+        sentences.append("Codes were read as follows: " + "; ".join(coded) + ".")
+    rules = [
+        f"{name} was not asked where {rule.when}, and has the state {rule.state!r} there"
+        for name, rule in network.not_asked_of.items()
+    ]
+    return [*sentences, *(["; ".join(rules) + "."] if rules else [])]
+
+
+def _codes(codes: Sequence[tuple[str, Meaning]]) -> str:
+    missing = [code for code, meaning in codes if meaning is None]
+    told = [f"{_and(missing)} as missing"] if missing else []
+    for code, meaning in codes:
+        if isinstance(meaning, str):
+            told.append(f"{code} as {meaning}")
+        elif meaning is not None:
+            told.append(f"{code} as one of {_and(list(meaning))}")
+    return ", ".join(told)
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _method(result: Result) -> str:

@@ -62,7 +62,8 @@ def _cpts(result: Result) -> list[str]:
 def _sure(result: Result, level: float) -> list[str]:
     """The intervals of the widest entries, and of how many entries they are."""
     uncertainty = result.require_intervals()
-    lines = [f"{level:.0%} intervals by {uncertainty.recipe}; the widest:"]
+    lines = [uncertainty.chance] if uncertainty.chance else []
+    lines += [f"{level:.0%} intervals by {uncertainty.recipe}; the widest:"]
     found = []
     for cpt in result.network.cpts:
         both = result.interval(cpt.child, level)
