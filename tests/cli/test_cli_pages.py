@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,20 @@ def test_show_writes_a_live_page_of_a_network_and_of_two(folder: Path, capsys: C
     assert both["labels"] == ["net.bif", "net.bif"]
     assert both["other"]["packed"] == both["packed"]
     assert "the page is in two.html" in capsys.readouterr().err
+
+
+def test_two_networks_are_called_by_what_tells_their_files_apart(folder: Path) -> None:
+    names = ["runs/1/net.bif", "runs/2/net.bif"]
+    for name in names:
+        (folder / name).parent.mkdir(parents=True)
+        shutil.copy(folder / "net.bif", folder / name)
+    for first, second, labels in (
+        (names[0], names[1], ["1/net.bif", "2/net.bif"]),
+        (names[0], "net.bif", ["1/net.bif", "net.bif"]),
+        (str(folder / "net.bif"), "screening", ["net.bif", "screening"]),
+    ):
+        assert main(["show", first, "--page", "two.html", "--beside", second]) == 0
+        assert carried((folder / "two.html").read_text(encoding="utf-8"))["labels"] == labels
 
 
 def test_show_refuses_a_second_network_with_other_states(folder: Path, capsys: Captured) -> None:

@@ -26,6 +26,7 @@ SOURCE = Provenance(
     (("a.bif", "ab12"),),
     network="a.bif",
     data="<b>.csv",
+    learned="learned.json",
 )
 
 

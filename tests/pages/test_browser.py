@@ -87,9 +87,8 @@ def test_intervals_are_shown_below_their_probabilities(browser: Any, tmp_path: P
         assert whisker.is_visible()
         opened.bar("A", "0").click()
         assert not whisker.is_visible()
-        assert 'lacunet query a.bif DATA --intervals --query "B|A=0"' in opened.page.inner_text(
-            "#sure"
-        )
+        text = opened.page.inner_text("#sure")
+        assert 'lacunet query learned.json --intervals --query "B|A=0"' in text
         assert opened.faults == []
 
 

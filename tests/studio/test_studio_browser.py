@@ -185,13 +185,21 @@ def test_from_a_survey_to_intervals_and_an_answer_with_a_reload_in_between(
         pressed.wait_for()
 
 
+BEYOND = """() => [...document.querySelectorAll("button, select, input, textarea, td, summary")]
+  .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth - 6 &&
+    !e.closest("#first-rows"))
+  .map(e => e.outerHTML.slice(0, 80))"""
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (768, "light"), (1280, "dark")])
 def test_every_step_fits_and_can_be_read_and_pressed(
     browser: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
-    (tmp_path / "rows.csv").write_text("Age,Ill\n" + "12,no\n,yes\n41,no\n" * 30)
+    long = "a long answer, of many words, that somebody wrote into a questionnaire"
+    (tmp_path / "rows.csv").write_text("Age,Ill,Said\n" + f'12,no,"{long}"\n,yes,\n41,no,x\n' * 30)
     with served(tmp_path) as server:
-        project = Project(data="rows.csv", graph="Age -> Ill; Age -> R[Ill]; Ill -> R[Age]")
+        graph = "Age -> Ill; Age -> R[Ill]; Ill -> R[Age]"
+        project = Project(data="rows.csv", graph=graph, states={"Said": (long, "x")})
         server.studio.store.save(project, 0)
         with opened(browser, server, width=width, scheme=scheme) as page:
             for step in ("table", "states", "graph", "learn", "ask", "code"):
@@ -203,6 +211,7 @@ def test_every_step_fits_and_can_be_read_and_pressed(
                 assert [text for text in texts if text["contrast"] < 4.5] == []
                 small = [own for own in page.evaluate(TARGETS) if min(own[1:]) < 24]
                 assert small == [], step
+                assert page.evaluate(BEYOND) == [], step  # nor does anything touch the edge
 
 
 def test_what_another_table_left_behind_is_named_and_can_be_taken_out(

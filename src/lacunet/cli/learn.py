@@ -162,14 +162,20 @@ def _write_page(result: Result, options: Namespace, seen: MissingSummary | None)
     """Write the result as one HTML page, if that is asked for."""
     if seen is None:
         return
+    from dataclasses import replace
+
+    from lacunet.estimate.result import KEEP_ALL
     from lacunet.missingness.graph import graph_of
     from lacunet.report.learned.page import page
 
     graph = options.missingness
+    source = page_source(options, ("files",))
+    if (options.output or "").lower().endswith(KEEP_ALL):
+        source = replace(source, learned=options.output)
     text = page(
         result,
         seen,
-        page_source(options, ("files",)),
+        source,
         level=options.intervals,
         min_count=options.min_count,
         missingness=graph_of(graph, result.network) if graph else None,

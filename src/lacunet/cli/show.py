@@ -71,11 +71,19 @@ def _write_page(network: Network, options: Namespace) -> None:
 
     source = page_source(options, ("network", "beside"))
     if options.beside:
-        labels = [Path(options.network).name, Path(options.beside).name]
-        if labels[0] == labels[1]:
-            labels = [options.network, options.beside]
+        labels = _labels(options.network, options.beside)
         first = ShownNetwork(labels[0], network)
         second = ShownNetwork(labels[1], read_network(options.beside))
         keep_page(options.page, pair_page(first, second, source))
     else:
         keep_page(options.page, page(network, source))
+
+
+def _labels(first: str, second: str) -> list[str]:
+    """The names of two files, with as much of their folders as tells them apart."""
+    parts = [Path(name).parts for name in (first, second)]
+    for length in range(1, max(map(len, parts))):
+        ends = ["/".join(own[-length:]) for own in parts]
+        if ends[0] != ends[1]:
+            return ends
+    return [Path(first).name, Path(second).name] if first == second else [first, second]

@@ -29,7 +29,7 @@ class Provenance:
 
     ``files`` pairs each file that was read with the SHA-256 of its bytes; ``versions`` pairs
     programs with their versions. ``made`` is the time, in words. ``network`` and ``data`` are
-    what a reader would call them.
+    what a reader would call them, ``learned`` is the file that keeps the whole result.
     """
 
     command: str
@@ -39,6 +39,7 @@ class Provenance:
     versions: tuple[tuple[str, str], ...] = ()
     network: str = ""
     data: str = ""
+    learned: str = ""
 
     @property
     def subject(self) -> str:

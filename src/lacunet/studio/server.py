@@ -171,7 +171,7 @@ class Studio:
         """Two results on one page."""
         first, second = (self.runs.path(name) for name in names)
         page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
-        words = " beside ".join(f"run {name} ({self.runs.known(name)['words']})" for name in names)
+        words = " beside ".join(f"run {self.runs.known(name)['name']}" for name in names)
         command = ["show", f"{first}/learned.json", *page]
         return Task("beside", [command], words, {"beside": names})
 

@@ -72,7 +72,7 @@ def page(
         network,
         behind,
         graph=missingness,
-        file=source.network or "NETWORK",
+        file=source.learned or "LEARNED.json",
         digits=3 if min_count > 1 else None,
     )
     data = {
