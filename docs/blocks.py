@@ -72,8 +72,7 @@ def refreshed(page: str) -> str:
         between, text = page[end : block.start], page[block.start : block.end]
         shows = block.kind == "text" and code is not None and not between.strip()
         if code is not None:
-            raises = shows and "Error: " in block.text.split("\n")[0]
-            printed = _printed(code.code, names, raises=raises)
+            printed = _printed(code.code, names, raises=shows and _is_error(block))
         if shows and printed:
             text = f"```text\n{printed}```"
         code = block if block.is_run else None
@@ -82,6 +81,11 @@ def refreshed(page: str) -> str:
     if code is not None:
         _printed(code.code, names, raises=False)
     return "".join([*parts, page[end:]])
+
+
+def _is_error(block: Block) -> bool:
+    """Whether a block shows what the one before it raises."""
+    return "Error: " in block.text.split("\n")[0]
 
 
 def _printed(code: str, names: dict[str, object], *, raises: bool) -> str:
@@ -100,7 +104,8 @@ def _printed(code: str, names: dict[str, object], *, raises: bool) -> str:
 def notebook(page: str) -> dict[str, object]:
     """The page as a Jupyter notebook: what is run as cells of code, all else as Markdown.
 
-    Links to other pages of the book become plain text: they would lead nowhere.
+    Links to other pages of the book become plain text: they would lead nowhere. A cell whose error
+    the page shows is tagged, so that the cells after it run all the same.
     """
     page = HEADER.sub("", page, count=1)
     cells: list[dict[str, object]] = []
@@ -119,7 +124,8 @@ def notebook(page: str) -> dict[str, object]:
                 }
             )
         elif output_of_last and block.kind == "text" and not between.strip():
-            pass  # what the cell prints, it prints
+            if _is_error(block):  # what the cell prints, it prints
+                cells[-1]["metadata"] = {"tags": ["raises-exception"]}
         else:
             cells += _markdown(page[end : block.end])
         output_of_last = block.is_run

@@ -142,6 +142,21 @@ def test_links_out_of_the_repository_are_https_to_known_hosts_in_one_spelling() 
     assert problems(same) == [f"{', '.join(same)}: one address in two spellings"]
 
 
+def test_the_notebook_goes_on_after_an_error_that_its_page_shows() -> None:
+    page = "```python\n1 / 0\n```\n```text\nMathError: no\n```\n```python\n2\n```\n"
+    cells = notebook(page)["cells"]
+    assert [cell["metadata"] for cell in cells] == [{"tags": ["raises-exception"]}, {}]
+
+
+CHAPTERS = [page for page in PAGES if page.parent.name in ("learn", "tutorials")]
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=name_of)
+def test_a_chapter_raises_nothing_when_it_is_pasted_as_a_whole(page: Path) -> None:
+    cells = notebook(page.read_text())["cells"]
+    assert not [cell["source"] for cell in cells if cell["metadata"].get("tags")]
+
+
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("api-*.rst"))
 
 
