@@ -46,6 +46,7 @@ html_title = f"lacunet {release}"
 html_math_renderer = "mathml"
 html_copy_source = False
 html_static_path = ["static"]
+html_search_scorer = "static/search_order.js"
 html_css_files = ["book.css"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
