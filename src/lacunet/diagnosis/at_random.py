@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.design_effect import SurveyRows
-from lacunet.missingness.independence import DRAWS, holm, independences
+from lacunet.missingness.independence import DRAWS, approximated, by_draws, holm
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.missing import is_missing
@@ -116,8 +116,8 @@ def mcar_tests(
         scales, p_values = np.array([worth.of_test(*pair, ()) for pair in own]).reshape(-1, 2).T
         counts = np.concatenate([counts_of[cause] for cause in causes])
         counts *= scales[:, None, None]
-        tests += _tests(network, own, (), counts[:, None], rng, among, p_values)
-    return _adjusted(tests)
+        tests += _tests(network, own, [()] * len(own), counts[:, None], among, p_values)
+    return _adjusted(tests, rng)
 
 
 def mar_tests(
@@ -133,28 +133,47 @@ def mar_tests(
     partially = table.partially_observed
     worth = _Worth.of(network, table)
     among = len(partially) * (len(partially) - 1)
-    rows_of = {name: np.flatnonzero(table.is_shown((name,))) for name in partially}
-    codes_of = {name: table.columns[name][rows].astype(np.int64) for name, rows in rows_of.items()}
-    weights_of = {
-        name: None if table.weights is None else table.weights[rows]
-        for name, rows in rows_of.items()
-    }
     tests: list[dict[str, Any]] = []
+    with_strata: dict[int, list[tuple[str, Index]]] = {}
     for missing in partially:
-        given = parents_of[missing]
-        strata, number = strata_of(table, given)
+        strata, number = strata_of(table, parents_of[missing])
         halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
-        for causes in _of_one_size(table, partially, number * 2):
-            size = table.cardinality_of[causes[0]]
-            counts, p_values = np.empty((len(causes), number, 2, size)), np.empty(len(causes))
-            for at, cause in enumerate(causes):
-                place = halves[rows_of[cause]] * size + codes_of[cause]
-                sums = np.bincount(place, weights_of[cause], number * 2 * size)
-                scale, p_values[at] = worth.of_test(missing, cause, given)
-                counts[at] = sums.reshape(number, 2, size) * scale
-            own = [(missing, cause) for cause in causes]
-            tests += _tests(network, own, given, counts, rng, among, p_values)
-    return _adjusted(tests)
+        with_strata.setdefault(number, []).append((missing, halves))
+    for number, halves_of in with_strata.items():
+        for causes in _of_one_size(table, partially, number * 2 * len(halves_of)):
+            own = [(missing, cause) for missing, _ in halves_of for cause in causes]
+            given = [parents_of[missing] for missing, _ in halves_of for _ in causes]
+            worths = [worth.of_test(*pair, of) for pair, of in zip(own, given, strict=True)]
+            scales, p_values = np.array(worths).T
+            counts = _within(table, [halves for _, halves in halves_of], causes, number)
+            counts *= scales[:, None, None, None]
+            tests += _tests(network, own, given, counts, among, p_values)
+    place = {name: at for at, name in enumerate(partially)}
+    sizes = table.cardinality_of
+    tests.sort(key=lambda test: (place[test["missing"]], sizes[test["cause"]]))  # as they are drawn
+    return _adjusted(tests, rng)
+
+
+def _within(
+    table: EncodedTable, halves_of: Sequence[Index], causes: Sequence[str], number: int
+) -> FloatArray:
+    """The rows by stratum, missing or shown, and state of each cause, which have equally many."""
+    size = table.cardinality_of[causes[0]]
+    cells = number * 2 * (size + 1)  # one state more for rows that do not show the cause
+    found = np.empty((len(halves_of), len(causes), number, 2, size))
+    together = max(1, BLOCK // max(table.rows, 1))
+    for start in range(0, len(causes), together):
+        batch = slice(start, start + together)
+        columns = [np.minimum(table.columns[cause], size) for cause in causes[batch]]
+        codes = np.array(columns, np.intp) + np.arange(len(columns))[:, None] * cells
+        weights = table.weights
+        if weights is not None:
+            weights = np.broadcast_to(weights, codes.shape).ravel()
+        for at, halves in enumerate(halves_of):
+            keys = (codes + halves * (size + 1)).ravel()
+            sums = np.bincount(keys, weights, len(columns) * cells)
+            found[at, batch] = sums.reshape(-1, number, 2, size + 1)[..., :size]
+    return found.reshape(-1, number, 2, size)
 
 
 def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list[str]]:
@@ -199,20 +218,19 @@ def smallest_effect(rows: float, tests: int) -> float:
 def _tests(
     network: Network,
     pairs: Sequence[tuple[str, str]],
-    given: Scope,
+    given: Sequence[Scope],
     counts: FloatArray,
-    rng: np.random.Generator,
     among: int,
     p_values: FloatArray,
 ) -> list[dict[str, Any]]:
     """The tests of mechanisms against causes with one number of states, not yet adjusted.
 
-    ``p_values`` are those that a survey's design gives, NaN where it gives none.
+    ``p_values`` are those that a survey's design gives, NaN where it gives none. ``unsure`` is what
+    tables are to be drawn for.
     """
     varies = _varies(counts) & np.array([missing != cause for missing, cause in pairs], bool)
     chosen, counts = np.flatnonzero(varies), counts[varies]
-    result = independences(counts, rng, among)
-    p_values = np.where(np.isnan(p_values[chosen]), result.p_value, p_values[chosen])
+    result = approximated(counts, among)
     states = counts.sum(axis=1)
     total = states.sum(axis=1)
     known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
@@ -228,8 +246,12 @@ def _tests(
             {
                 "missing": missing,
                 "cause": cause,
-                "given": given,
-                "p_value": float(p_values[at]),
+                "given": given[pair],
+                "by_design": float(p_values[pair]),
+                "p_value": float(result.p_value[at]),
+                "unsure": (counts[at].copy(), result.statistic[at])
+                if result.how[at] == DRAWS
+                else None,
                 "effect": float(result.effect[at]),
                 "highest": names[high[at]],
                 "lowest": names[low[at]],
@@ -242,7 +264,15 @@ def _tests(
     return tests
 
 
-def _adjusted(tests: Sequence[dict[str, Any]]) -> tuple[MissingTest, ...]:
+def _adjusted(tests: Sequence[dict[str, Any]], rng: np.random.Generator) -> tuple[MissingTest, ...]:
+    """The tests, smallest p-value first; tables are drawn for those that are unsure."""
+    for test in tests:
+        unsure, by_design = test.pop("unsure"), test.pop("by_design")
+        if unsure is not None:
+            counts, statistic = unsure
+            test["p_value"] = by_draws(counts, statistic, test["p_value"], rng)
+        if not np.isnan(by_design):
+            test["p_value"] = by_design
     adjusted = holm(np.array([test["p_value"] for test in tests])).tolist()
     found = [
         MissingTest(**test, adjusted=value) for test, value in zip(tests, adjusted, strict=True)

@@ -32,7 +32,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
 from math import isnan, nan, prod
 from typing import Any
 
@@ -54,6 +53,7 @@ from lacunet.model.nodes import Mechanism, Node, named
 MOST_PARENTS = 4
 MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities from all
 MOST_CELLS = 100_000
+BATCH = 2**16  # cells of the data that are counted at once
 
 NOT_SHOWN = -1
 CANNOT_BE_SEEN = (
@@ -120,28 +120,38 @@ def _choose(
     some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
     shown, weight = is_shown[some], None if (weights == 1).all() else weights[some]
     columns = {node: column[some] for node, column in seen.items()}
-    rows_of = {
-        node: np.flatnonzero(column != NOT_SHOWN)
-        for node, column in columns.items()
-        if (column == NOT_SHOWN).any()
-    }
+    partly = {node for node, column in columns.items() if column.min(initial=0) == NOT_SHOWN}
+    size_of = {node: _size(node, network) for node in columns}
+    together = max(1, BATCH // max(len(shown), 1))
 
     def gains(nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on the rows that show it and them."""
-        groups, pairs = _cells(others, network), []
+        groups = _cells(others, network)
         codes = shown + 2 * _codes(others, columns, network, len(shown))[0]
-        for node in nodes:
-            if groups * _size(node, network) <= MOST_CELLS:
-                rows = _rows_of(rows_of, (node, *others))
-                place = (codes + 2 * groups * columns[node])[rows]
-                part = None if weight is None else weight[rows]
-                counts = np.bincount(place, part, 2 * groups * _size(node, network))
-                pairs.append((node, counts.reshape(-1, groups, 2)))
-        with_node = _scores([counts for _, counts in pairs], how.per_parameter)
-        without = _scores([counts.sum(axis=0) for _, counts in pairs], how.per_parameter)
-        raised = (with_node - without - how.per_parent).tolist()
-        found = dict.fromkeys(nodes, -np.inf)
-        return found | {node: gain for (node, _), gain in zip(pairs, raised, strict=True)}
+        is_out = _not_shown([columns[node] for node in others if node in partly])
+        small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
+        if not small:
+            return dict.fromkeys(nodes, -np.inf)
+        found, starts = [], np.cumsum([0, *(size_of[node] for node in small)])
+        for begin in range(0, len(small), together):
+            batch = slice(begin, begin + together)
+            cells = np.stack([columns[node] for node in small[batch]])
+            place = starts[:-1][batch, None] - starts[begin] + cells
+            place *= 2 * groups
+            place += codes
+            number = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
+            if is_out is not None:
+                place[:, is_out] = number
+            if not partly.isdisjoint(small[batch]):
+                place[cells == NOT_SHOWN] = number
+            part = None if weight is None else np.broadcast_to(weight, place.shape).ravel()
+            found.append(np.bincount(place.ravel(), part, number + 1)[:-1])
+        counts = np.concatenate(found).astype(np.float64).reshape(-1, groups, 2)
+        without = np.add.reduceat(counts, starts[:-1], axis=0)
+        raised = _scores(counts, starts[:-1], how.per_parameter)
+        raised -= _scores(without, np.arange(len(small)), how.per_parameter)
+        raised -= how.per_parent
+        return dict.fromkeys(nodes, -np.inf) | dict(zip(small, raised.tolist(), strict=True))
 
     chosen = how.given
     while len(chosen) < MOST_PARENTS + len(how.given):
@@ -159,21 +169,20 @@ def _choose(
     return chosen
 
 
-def _rows_of(rows_of: Mapping[Node, NDArray[np.intp]], nodes: Iterable[Node]) -> Any:
-    """The rows that show the nodes; ``rows_of`` has those of nodes that some rows do not show."""
-    each = [rows_of[node] for node in nodes if node in rows_of]
-    return reduce(partial(np.intersect1d, assume_unique=True), each) if each else slice(None)
+def _not_shown(columns: Sequence[Column]) -> NDArray[np.bool_] | None:
+    """The rows that do not show all of the columns; None if there are no columns."""
+    each = [column == NOT_SHOWN for column in columns]
+    return np.logical_or.reduce(each) if each else None
 
 
-def _scores(tables: Sequence[NDArray[Any]], penalty: float) -> FloatArray:
+def _scores(counts: FloatArray, starts: NDArray[np.int64], penalty: float) -> FloatArray:
     r"""The penalised log-likelihoods, :math:`\ell - \frac{1}{2} \log N \cdot` (groups seen).
 
-    The last axis of each table is that of being shown, the others are those of the groups.
+    Of several tables, one after the other along the first axis, where they begin at ``starts``.
+    The last axis is that of being shown.
     """
-    if not tables:
-        return np.zeros(0)
-    counts = np.concatenate([table.reshape(-1, 2) for table in tables]).astype(np.float64)
-    starts = np.cumsum([0, *(table.size // 2 for table in tables[:-1])])
+    starts = starts * counts.shape[1]
+    counts = counts.reshape(-1, 2)
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.ones_like(counts), where=counts > 0)
     terms = (counts * np.log(shares)).sum(axis=1)

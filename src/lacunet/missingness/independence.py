@@ -114,6 +114,14 @@ def independences(
         The number of tests that the p-values will be adjusted for, those given here if None. Tables
         are drawn only where the adjusted p-value might become small.
     """
+    found = approximated(counts, among)
+    for at in np.flatnonzero([how == DRAWS for how in found.how]):
+        found.p_value[at] = by_draws(counts[at], found.statistic[at], found.p_value[at], rng)
+    return found
+
+
+def approximated(counts: FloatArray, among: int | None = None) -> TestResults:
+    """The same before tables are drawn: ``how`` is "draws" where they should be."""
     from scipy.special import gammaincc
 
     among = len(counts) if among is None else among
@@ -129,8 +137,6 @@ def independences(
     how[small] = GAMMA
     for at in small[p_value[small] < min(NOT_LARGE, MAY_COUNT / max(among, 1))]:
         if (counts[at] == np.floor(counts[at])).all():
-            table = counts[at].astype(np.int64)
-            p_value[at] = _by_draws(table, float(statistic[at]), float(p_value[at]), rng)
             how[at] = DRAWS
     return TestResults(statistic, freedom, p_value, effect, total, tuple(how))
 
@@ -177,21 +183,22 @@ def _by_moments(counts: FloatArray, statistic: FloatArray) -> FloatArray:
     return found
 
 
-def _by_draws(
-    counts: np.ndarray, statistic: float, by_moments: float, rng: np.random.Generator
+def by_draws(
+    counts: FloatArray, statistic: float, by_moments: float, rng: np.random.Generator
 ) -> float:
     """The share of tables drawn under independence that are as far from it as this one.
 
     Never above what so many draws can tell apart from the gamma distribution's own tail.
     """
     most = int(min(ALL_DRAWS, max(FIRST_DRAWS, MOST_DRAWN_CELLS / counts.size)))
-    drawn = _drawn(counts, FIRST_DRAWS, rng)
+    table = counts.astype(np.int64)
+    drawn = _drawn(table, FIRST_DRAWS, rng)
     as_far = drawn >= statistic * (1 - 1e-9)
     while as_far.sum() < ENOUGH_ABOVE and len(drawn) < most:
         more = min(9 * len(drawn), most - len(drawn))
         if len(drawn) > FIRST_DRAWS and not as_far.any():
             break
-        drawn = np.concatenate([drawn, _drawn(counts, more, rng)])
+        drawn = np.concatenate([drawn, _drawn(table, more, rng)])
         as_far = drawn >= statistic * (1 - 1e-9)
     smallest = 1 / (len(drawn) + 1)
     return min(by_moments, smallest) if not as_far.any() else float(as_far.sum() + 1) * smallest

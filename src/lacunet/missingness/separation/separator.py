@@ -9,9 +9,10 @@ always observed may be cut.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations
-from math import log
+from itertools import combinations, pairwise
+from math import inf, log
 
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.separation.drawing import Drawing
@@ -20,6 +21,10 @@ from lacunet.model.network import Scope
 from lacunet.model.nodes import Node
 
 SCALE = 1_000_000  # capacities are integers, so that cuts compare exactly
+
+_End = tuple[str, Hashable]  # of a node in the flow: its entry or its exit
+SOURCE: _End = ("source", None)
+SINK: _End = ("sink", None)
 
 
 def separator(
@@ -60,7 +65,7 @@ def separator(
     capacity: dict[Hashable, int] = {
         name: round(SCALE * log(max(graph.network.cardinality(name), 1))) + 1
         for name in graph.network.variables
-        if name in observed and name not in family
+        if name in observed and name in neighbours and name not in family
     }
     cut = _vertex_cut(_without(neighbours, shown), hidden, sorted(mechanisms), capacity)
     if cut is None:
@@ -111,18 +116,62 @@ def _vertex_cut(
     sinks: Sequence[Node],
     capacity: Mapping[Hashable, int],
 ) -> set[object] | None:
-    """A minimum vertex cut; each node is split into an entry and an exit. None: there is none."""
-    import networkx as nx
+    """The minimum vertex cut that is nearest to the sinks; None if there is none.
 
-    flow: nx.DiGraph[Hashable] = nx.DiGraph()
+    Each node is split into an entry and an exit, and flow is sent along shortest paths while
+    there are any. The cut does not depend on which: in the end, all nodes that reach a sink are on
+    its side.
+    """
+    room = _room(neighbours, sources, sinks, capacity)
+    while True:
+        next_of = _towards(SINK, room)
+        if SOURCE not in next_of:
+            break
+        path = [SOURCE]
+        while path[-1] != SINK:
+            path.append(next_of[path[-1]])
+        sent = min(room[tail][head] for tail, head in pairwise(path))
+        if sent == inf:
+            return None
+        for tail, head in pairwise(path):
+            room[tail][head] -= sent
+            room[head][tail] += sent
+    return {n for n in neighbours if ("in", n) not in next_of and ("out", n) in next_of}
+
+
+def _room(
+    neighbours: Mapping[Hashable, set[Hashable]],
+    sources: Sequence[Node],
+    sinks: Sequence[Node],
+    capacity: Mapping[Hashable, int],
+) -> dict[_End, dict[_End, float]]:
+    """How much can flow from each end to each next, both ways, before anything does."""
+    room: dict[_End, dict[_End, float]] = {SOURCE: {}, SINK: {}}
+    room |= {(end, node): {} for node in neighbours for end in ("in", "out")}
+
+    def join(tail: _End, head: _End, limit: float = inf) -> None:
+        room[tail][head] = limit
+        room[head].setdefault(tail, 0)
+
     for node, near in neighbours.items():
-        limit = {"capacity": capacity[node]} if node in capacity else {}
-        flow.add_edge(("in", node), ("out", node), **limit)
-        flow.add_edges_from((("out", node), ("in", other)) for other in near)
-    flow.add_edges_from(("source", ("in", node)) for node in sources)
-    flow.add_edges_from((("out", node), "sink") for node in sinks)
-    try:
-        _, (near_source, _) = nx.minimum_cut(flow, "source", "sink")
-    except nx.NetworkXUnbounded:
-        return None
-    return {n for n in neighbours if ("in", n) in near_source and ("out", n) not in near_source}
+        join(("in", node), ("out", node), capacity.get(node, inf))
+        for other in near:
+            join(("out", node), ("in", other))
+    for node in sources:
+        join(SOURCE, ("in", node))
+    for node in sinks:
+        join(("out", node), SINK)
+    return room
+
+
+def _towards(sink: _End, room: Mapping[_End, Mapping[_End, float]]) -> dict[_End, _End]:
+    """The next node on a shortest path to the sink with room left, of each node that has one."""
+    next_of = {sink: sink}
+    reached = deque([sink])
+    while reached:
+        head = reached.popleft()
+        for tail in room[head]:
+            if tail not in next_of and room[tail][head] > 0:
+                next_of[tail] = head
+                reached.append(tail)
+    return next_of
