@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -209,6 +210,7 @@ def main() -> None:
     if chosen.cost:
         cost()
         return
+    warnings.simplefilter("ignore", lc.LacunetWarning)  # answers that rest on the prior
     study(chosen.file, chosen.sets, chosen.only, chosen.methods)
     show(chosen.file)
 
