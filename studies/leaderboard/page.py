@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from statistics import median
 
+import numpy as np
 from scipy.stats import rankdata
 
 import lacunet as lc
@@ -14,6 +15,7 @@ from studies.leaderboard.cases import NETWORKS, cells_of
 from studies.leaderboard.run import Line
 
 AVAILABLE = sum(1 for _ in NETWORKS.glob("*.json.gz"))
+ENOUGH = 0.9  # the share of cases that a learner must finish to be ranked
 REFERENCE = "lacunet default (auto, learned prior)"
 INTRODUCTION = """# Leaderboard
 
@@ -26,10 +28,11 @@ hidden, and every learner on the same rows. The prior is one pseudo-count per ce
 - **MAR**: half of the variables lose values with probabilities that depend on variables that are
   always observed, drawn from Beta(1, 0.5).
 
-*KL* is the Kullback-Leibler divergence from the true network, the median over cases that every
-learner finished; *rank* is the mean place among them by KL (1 is closest; equals share a place).
+*KL* is the Kullback-Leibler divergence from the true network, the median over cases that all
+ranked learners finished; *rank* is the mean place among them by KL (1 is closest; equals share a
+place). Learners that finished less than nine tenths of the cases are not ranked.
 *To default* is the median of a learner's KL divided by that of `lacunet default`, over all cases
-that both finished: more cases, and the larger networks. *Seconds* are processor time for learning,
+that both finished. *Seconds* are processor time for learning,
 the median, with intervals where a learner has them. *Coverage* is the share of CPT entries whose
 95% interval contains the truth, entries of 0 and 1 left out. *n* is the number of cases that a
 learner finished within {limit} s of processor time, of those that it was given.
@@ -90,16 +93,16 @@ def _section(title: str, lines: Sequence[Line]) -> str:
     for line in lines:
         of_case[line.network, line.repetition][line.entry] = line
     entries = {line.entry for line in lines}
+    finished = Counter(line.entry for line in lines if isfinite(line.kl))
+    ranked = [name for name in entries if finished[name] >= ENOUGH * len(of_case)]
     shared = [
-        case
+        [case[name].kl for name in ranked]
         for case in of_case.values()
-        if set(case) == entries and all(isfinite(line.kl) for line in case.values())
+        if all(name in case and isfinite(case[name].kl) for name in ranked)
     ]
-    ranks = defaultdict(list)
-    for case in shared:
-        places = rankdata([line.kl for line in case.values()])  # equals share the mean place
-        for name, place in zip(case, places.tolist(), strict=True):
-            ranks[name].append(place)
+    kls = dict(zip(ranked, np.array(shared).T.tolist(), strict=True)) if shared else {}
+    places = [rankdata(case) for case in shared]  # equals share the mean place
+    ranks = dict(zip(ranked, np.mean(places, axis=0).tolist(), strict=True)) if shared else {}
     table = []
     for name in entries:
         own = [line for line in lines if line.entry == name]
@@ -113,9 +116,10 @@ def _section(title: str, lines: Sequence[Line]) -> str:
         ]
         table.append(
             (
-                sum(ranks[name]) / len(ranks[name]) if ranks[name] else float("inf"),
+                ranks.get(name, inf),
                 name,
-                f"{median(case[name].kl for case in shared):.4f}" if shared else "-",
+                f"{median(kls[name]):.4f}" if name in kls else "-",
+                f"{ranks[name]:.1f}" if name in ranks else "-",
                 f"{median(ratios):.2f}" if ratios else "-",
                 f"{median(line.seconds for line in done):.2g}" if done else "-",
                 f"{covered / intervals:.3f}" if intervals else "-",
@@ -123,10 +127,10 @@ def _section(title: str, lines: Sequence[Line]) -> str:
             )
         )
     rows = [
-        f"| {name} | {kl} | {rank:.1f} | {ratio} | {seconds} | {share} | {count} |\n"
-        for rank, name, kl, ratio, seconds, share, count in sorted(table)
+        f"| {name} | {kl} | {rank} | {ratio} | {seconds} | {share} | {count} |\n"
+        for _, name, kl, rank, ratio, seconds, share, count in sorted(table)
     ]
     head = "| learner | KL | rank | to default | seconds | coverage | n |\n" + "|---" * 7 + "|\n"
     head = head.replace("---", "---:").replace("---:", "---", 1)
-    finished = f"{len(shared)} of {len(of_case)} cases were finished by all."
-    return f"\n## {title}\n\n{finished}\n\n{head}{''.join(rows)}"
+    told = f"{len(shared)} of {len(of_case)} cases were finished by all ranked learners."
+    return f"\n## {title}\n\n{told}\n\n{head}{''.join(rows)}"
