@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import lacunet as lc
+from lacunet.uncertainty.effect import Effect
 
 NORMAL = 1.959964  # the quantile of 95%
 
@@ -44,7 +45,7 @@ class Study:
         return rows[list(self.known.network.variables)]
 
 
-def ways(study: Study, rows: Any, seed: int) -> Iterator[tuple[str, lc.Effect]]:
+def ways(study: Study, rows: Any, seed: int) -> Iterator[tuple[str, Effect]]:
     """By the graph's estimand, and from networks that were learned."""
     graph = study.known
     yield "the graph's estimand", lc.effect(graph, "Y", do="X", data=rows)

@@ -238,8 +238,8 @@ def test_what_cannot_be_recovered_comes_first_and_has_its_set(
     command = ["recover", files["net.bif"], files["mnar.txt"], "--data", files["rows.csv"]]
     assert main([*command, "--query", "Symptoms|Disease", "--query", "Disease"]) == 0
     out = capsys.readouterr().out
-    more = "1 is not, but identified for these numbers of states"
-    assert f"\n1 of 2 can be recovered, {more}\n" in out
+    more = "of the others 1 is identified for these numbers of states"
+    assert f"\n1 of 2 can be recovered; {more}\n" in out
     assert out.index("P(Disease): NOT RECOVERABLE") < out.index("P(Symptoms | Disease): REC")
     assert main([*command, "--query", "Disease", "--intervals", "--json"]) == 0
     (query,) = json.loads(capsys.readouterr().out)["queries"]

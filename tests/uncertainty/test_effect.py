@@ -11,8 +11,10 @@ import lacunet as lc
 from lacunet.errors import LacunetError
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
+from lacunet.model.network import FloatArray, Network
+from lacunet.uncertainty.effect import Effect
 from lacunet.uncertainty.recovered import recovered
+from lacunet.uncertainty.spread import Spread
 
 NETWORK = Network(
     {"Z": ["a", "b"], "X": ["no", "yes"], "Y": ["well", "ill"]},
@@ -170,3 +172,97 @@ def test_intervals_of_effects_cover_the_truth() -> None:
         covered.append([own.low <= true.value <= own.high for own, true in pairs])
     # 200 data sets: a standard error of 0.015 at 0.95; three of them.
     assert np.abs(np.mean(covered, axis=0) - 0.95).max() < 0.046
+
+
+# An outside oracle: X, Y -> R[Z]; Z -> R[X]; R[Y] by hand, for a stack of data sets. Counts have
+# the axes Z, X, Y, each with its two states and missing.
+BY_HAND = MissingnessGraph.parse("X, Y -> R[Z]; Z -> R[X]; R[Y]", NETWORK)
+MISSING_BY_HAND = np.array([[0.1, 0.3], [0.2, 0.4]]), np.array([0.1, 0.3]), 0.15
+
+
+def manifest_law() -> FloatArray:
+    law = np.zeros((3, 3, 3))
+    of_z, of_x, of_y = MISSING_BY_HAND
+    tables = [NETWORK.cpt(name).table for name in "ZXY"]
+    for z, x, y in np.ndindex(2, 2, 2):
+        joint = tables[0][z] * tables[1][z, x] * tables[2][z, x, y]
+        hidden = np.array([of_z[x, y], of_x[z], of_y])
+        for hides in np.ndindex(2, 2, 2):
+            share = float(np.where(hides, hidden, 1 - hidden).prod())
+            seen = np.where(hides, 2, (z, x, y))
+            law[tuple(seen)] += joint * share
+    return law
+
+
+def risks_by_hand(counts: FloatArray) -> FloatArray:
+    """P(Y=ill | do(X)) by the weights 1 / (P(R[Z]=1 | X, Y) P(R[X]=1 | Z))."""
+    whole = counts[..., :2, :2, :2]
+    z_shown = whole.sum(-3) / counts[..., :, :2, :2].sum(-3)  # of X, Y
+    x_shown = counts[..., :2, :2, :].sum((-1, -2)) / counts[..., :2, :, :].sum((-1, -2))  # of Z
+    weighted = whole / z_shown[..., None, :, :]
+    severity = (weighted / x_shown[..., :, None, None]).sum((-1, -2))
+    severity = severity / severity.sum(-1, keepdims=True)
+    return (severity[..., None] * weighted[..., 1] / weighted.sum(-1)).sum(-2)
+
+
+def covariance_by_hand(counts: FloatArray) -> FloatArray:
+    """The jackknife's covariance of both risks, without each row."""
+    rows = counts.reshape(len(counts), 27)
+    without = np.stack(
+        [risks_by_hand((rows - (rows > 0) * unit).reshape(-1, 3, 3, 3)) for unit in np.eye(27)],
+        axis=1,
+    )
+    total = rows.sum(axis=1)[:, None]
+    apart = without - (np.einsum("mk,mki->mi", rows, without) / total)[:, None]
+    return np.einsum("mk,mki,mkj->mij", rows, apart, apart) * ((total - 1) / total)[:, :, None]
+
+
+def frame_by_hand(counts: FloatArray) -> Any:
+    import pandas as pd
+
+    states = [[*NETWORK.states(name), None] for name in "ZXY"]
+    cells = [*np.ndindex(3, 3, 3)]
+    rows = [[own[k] for own, k in zip(states, cell, strict=True)] for cell in cells]
+    return pd.DataFrame(rows, columns=[*"ZXY"]).assign(rows=counts.reshape(-1).astype(int))
+
+
+@pytest.mark.parametrize("size", [500, 20_000])
+def test_estimate_and_covariance_are_those_made_by_hand(size: int) -> None:
+    counts = np.random.default_rng(size).multinomial(size, manifest_law().reshape(-1))
+    shaped = counts.reshape(1, 3, 3, 3).astype(float)
+    frame = frame_by_hand(counts)
+    verdict = BY_HAND.recover(["Y"], do=["X"])
+    found = recovered(verdict, lc.Data(frame[frame["rows"] > 0], counts="rows"))
+    assert found.found.table[:, 1] == pytest.approx(risks_by_hand(shaped)[0], abs=1e-12)
+    ours = found.covariance[np.ix_([1, 3], [1, 3])]
+    assert ours == pytest.approx(covariance_by_hand(shaped)[0], abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1000, 10_000])
+def test_intervals_made_by_hand_cover_the_truth(size: int) -> None:
+    law = manifest_law()
+    truth = risks_by_hand(law)
+    assert truth == pytest.approx([0.26, 0.40], abs=1e-12)
+    rng = np.random.default_rng(size + 1)
+    counts = rng.multinomial(size, law.reshape(-1), 10_000).reshape(-1, 3, 3, 3).astype(float)
+    risks, covariance = risks_by_hand(counts), covariance_by_hand(counts)
+    variance = np.einsum("mii->mi", covariance)
+    correlation = covariance[:, 0, 1] / np.sqrt(variance.prod(axis=1))
+    interval = Spread(risks, risks, risks * (1 - risks) / variance, size - 1.0).interval()
+    covered = []
+    for at in range(len(counts)):
+        both = np.stack([1 - risks[at], risks[at]], axis=1)
+        ends = np.stack([1 - interval[at][:, ::-1], interval[at]], axis=1)
+        matrix = np.array([[1, correlation[at]], [correlation[at], 1]])
+        found = Effect(
+            *("Y", "X", {}, ("well", "ill"), ("no", "yes"), "no"),
+            probabilities=both,
+            interval=ends,
+            correlations=np.stack([matrix, matrix]),
+        )
+        (one,) = found.contrasts
+        wanted = truth[1] - truth[0], truth[1] / truth[0], (2 / 3) / (0.26 / 0.74)
+        covered.append([m.low <= w <= m.high for m, w in zip(one[3:], wanted, strict=True)])
+    # 10,000 data sets: a standard error of 0.0022 at 0.95.
+    assert np.abs(np.mean(covered, axis=0) - 0.95).max() < 0.01

@@ -70,7 +70,8 @@ class IdentifiedSet:
         return float((self.high - self.low).max())
 
     def __str__(self) -> str:
-        ends = f"between {self.low.min():.3g} and {self.high.max():.3g}"
+        low, high = round(float(self.low.min()), 6), round(float(self.high.max()), 6)
+        ends = f"between {low:.3g} and {high:.3g}"
         return f"{self.asked}: the set is up to {self.width:.3g} wide ({ends})"
 
 

@@ -32,7 +32,7 @@ from lacunet.statistics.distinct import pack
 Integers = NDArray[np.int64]
 Number = TypeVar("Number", np.int64, np.float64)
 PRIME = 2**31 - 1
-POINTS = 3
+POINTS = 2
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,13 @@ def ranks(submodel: Submodel, asked: Asked) -> tuple[int, int]:
     return observed, with_query
 
 
+_grid = lru_cache(maxsize=128)(grid_of)
+
+
 @lru_cache(maxsize=256)
 def _generic(submodel: Submodel, seed: int) -> tuple[Grid, _Point, Integers]:
     """A random point, and a basis of the row space of the manifest law's Jacobian there."""
-    grid = grid_of(submodel)
+    grid = _grid(submodel)
     point = _random_point(grid, np.random.default_rng(seed))
     manifest = _gradients(grid, point, grid.manifest, grid.cells + 1)[: grid.cells]
     if grid.is_selected:  # the law is known up to its scale: one parameter more
@@ -156,16 +159,21 @@ class _Point:
 
 
 def _random_point(grid: Grid, rng: np.random.Generator) -> _Point:
-    joint = np.ones(grid.length, dtype=np.int64)
-    inverse_at = {}
+    tables = {}
     for node in grid.submodel.nodes:
         table = rng.integers(1, PRIME, grid.sizes[node])
         table[:, -1] = (1 - table[:, :-1].sum(axis=1)) % PRIME
         if node in grid.held:
             table[grid.held[node]] = [1, 0]
-        entries = table[grid.rows[node], grid.value_of[node]]
-        joint = joint * entries % PRIME
-        inverse_at[node] = _inverse(table)[grid.rows[node], grid.value_of[node]]
+        tables[node] = table
+    inverses = _inverse(np.concatenate([table.reshape(-1) for table in tables.values()]))
+    joint = np.ones(grid.length, dtype=np.int64)
+    inverse_at, begin = {}, 0
+    for node, table in tables.items():
+        place = grid.rows[node] * table.shape[1] + grid.value_of[node]
+        joint = joint * table.reshape(-1)[place] % PRIME
+        inverse_at[node] = inverses[begin + place]
+        begin += table.size
     return _Point(joint, inverse_at)
 
 

@@ -79,15 +79,10 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     start = f"{known} of {total}"
     if known in (0, total):
         start = f"all {total}" if known else f"none of the {total}"
-    parts = [
-        (count[UNDECIDED], "undecided"),
-        (
-            sum(verdict.term is None and verdict.generic is True for verdict in verdicts),
-            "not, but identified for these numbers of states",
-        ),
-    ]
-    more = [f"{n} {'is' if n == 1 else 'are'} {words}" for n, words in parts if n]
-    return ", ".join([f"{start} can be recovered", *more])
+    identified = sum(verdict.term is None and verdict.generic is True for verdict in verdicts)
+    more = [(count[UNDECIDED], "undecided"), (identified, "identified for these numbers of states")]
+    others = [f"{n} {'is' if n == 1 else 'are'} {words}" for n, words in more if n]
+    return f"{start} can be recovered{'; of the others ' + ', '.join(others) if others else ''}"
 
 
 def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
