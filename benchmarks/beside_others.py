@@ -87,6 +87,7 @@ LEARNERS: dict[str, Learner] = {
     "lacunet direct-mcar": ours("direct-mcar"),
     "lacunet factored-mar": ours("factored-mar"),
     "lacunet em, one start": ours(lc.EM(tolerance=STOP, restarts=1)),
+    "lacunet auto": ours("auto"),
     "pgmpy fit, K2": pgmpy_fit,
     "pyAgrum EM": pyagrum_em,
 }

@@ -33,5 +33,6 @@ def learned_by(method: Method, task: Task) -> Learned:
     setting = Setting(task.prior, task.rng, task.memory, task.progress, limit)
     rows = Held(task.table)
     plan = planned(method, task.network, rows.look(), task.prior)
-    statistics = counted(plan, None, rows, setting, seed=0)
+    seed = 0 if plan.heldout is None else int(task.rng.integers(2**62))
+    statistics = counted(plan, None, rows, setting, seed)
     return run(plan, statistics, setting)

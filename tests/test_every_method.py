@@ -48,8 +48,8 @@ def with_rows(table: EncodedTable, rows: np.ndarray, weights: np.ndarray | None)
 
 
 every_method = pytest.mark.parametrize("name", METHODS)
-# `auto` always makes several starts: where they end is chance if few rows tell.
-every_method_of_one_start = pytest.mark.parametrize(
+# `auto` puts rows aside at random, so which rows are which does matter to it.
+every_method_that_sees_all_rows = pytest.mark.parametrize(
     "name", [name for name in METHODS if name != "auto"]
 )
 some = settings(max_examples=10, deadline=None)
@@ -89,7 +89,7 @@ def test_every_row_of_a_cpt_is_a_distribution(name: str, data: st.DataObject) ->
         np.testing.assert_allclose(cpt.sum(axis=-1), 1, rtol=1e-12)
 
 
-@every_method_of_one_start
+@every_method_that_sees_all_rows
 @some
 @given(st.data())
 def test_the_order_of_the_rows_does_not_matter(name: str, data: st.DataObject) -> None:
@@ -100,7 +100,7 @@ def test_the_order_of_the_rows_does_not_matter(name: str, data: st.DataObject) -
     assert_same(learned(name, network, table), learned(name, network, mixed))
 
 
-@every_method_of_one_start
+@every_method_that_sees_all_rows
 @some
 @given(st.data())
 def test_a_row_that_stands_for_several_counts_as_they_do(name: str, data: st.DataObject) -> None:

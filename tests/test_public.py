@@ -83,6 +83,7 @@ def test_a_few_rows_are_learned_without_what_only_others_need(tmp_path: Path) ->
         "concurrent.futures",
         "lacunet.missingness.verdict",
         "lacunet.statistics.spark",
+        "lacunet.inference.expectation.plan",
     ]
     code = (
         "import lacunet as lc, sys; "

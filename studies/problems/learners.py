@@ -91,6 +91,7 @@ LEARNERS = {
         Learner("em", "F-MAR+EM", "em"),
         Learner("em-80", "F-MAR+EM/80", "em", (*AS_THE_AUTHORS, ("restarts", 1))),
         Learner("em-5000", "F-MAR+EM/5000", "em", TO_THE_END),
+        Learner("em-heldout", "F-MAR+EM/held-out", "em", (("stop", "heldout"),)),
         Learner("em-bp", "F-MAR+EM-BP", "em-bp"),
         Learner("auto", "auto", "auto", limit_decides=True),
         Learner("default", "default", "auto", limit_decides=True, prior="learn"),

@@ -16,7 +16,6 @@ from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.stage import LOOPY
 from lacunet.estimate.method import Learned
-from lacunet.estimate.prior import AskedPrior
 from lacunet.model.network import Network
 from learning import Task, learned_by
 
@@ -38,12 +37,9 @@ def test_without_holes_it_gives_the_frequencies() -> None:
     assert_same(learned, learned_by(DirectMCAR(), replace(TASK, table=table)))
 
 
-@pytest.mark.parametrize("prior", [2.0, "learn"])
-def test_with_holes_it_is_em_and_says_so(prior: AskedPrior) -> None:
-    learned, by_em = (
-        learned_by(method, replace(TASK, prior=prior, rng=np.random.default_rng(4)))
-        for method in (Auto(), EM())
-    )
+def test_with_holes_it_goes_the_way_that_held_out_rows_support_and_says_so() -> None:
+    learned = learned_by(Auto(), replace(TASK, rng=np.random.default_rng(4)))
+    by_em = learned_by(EM(stop="heldout"), replace(TASK, rng=np.random.default_rng(4)))
     assert_same(learned, by_em)
     missing = sum(CASE.table.missing_of.values()) / (CASE.table.rows * 37)
     diagnosis, choice = learned.why.split(". Chosen: ")
@@ -51,9 +47,15 @@ def test_with_holes_it_is_em_and_says_so(prior: AskedPrior) -> None:
     assert diagnosis.startswith(
         f"{variables}, {missing:.0%} of all cells; every family is observed"
     )
+    assert choice == f"{by_em.why}."
     assert choice.startswith(f"factored-mar and {learned.ended.iterations} EM steps of ")
-    starts = len(learned.ended.starts)
-    assert choice.endswith(f" cells each, to convergence, from the best of {starts} starts.")
+
+
+def test_it_says_which_way_held_out_rows_spoke_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lacunet.estimate.em.heldout.CLEARLY", -np.inf)  # anything is better
+    case = golden("asia-mar")
+    learned = learned_by(Auto(), Task(case.network, case.table, 2.0))
+    assert " nats more likely than by EM to convergence." in learned.why
 
 
 def test_intervals_of_averaged_optima_allow_for_either() -> None:
@@ -82,12 +84,11 @@ def test_a_family_that_no_row_shows_whole_is_part_of_the_reason() -> None:
     )
 
 
-@pytest.mark.parametrize("rows", [1, 9])
-def test_a_few_rows_are_enough(rows: int) -> None:
-    few = replace(TASK, table=CASE.table.take(slice(0, rows)))
+def test_a_few_rows_are_left_to_the_closed_form() -> None:
+    few = replace(TASK, table=CASE.table.take(slice(0, 9)))
     learned = learned_by(Auto(), few)
-    assert learned.ended.iterations > 0
-    assert learned.ended.reason in ("converged", "optima averaged")
+    assert learned.why.endswith("Chosen: factored-mar alone: 9 rows, too few to hold some out.")
+    assert_same(learned, learned_by(FactoredMAR(), few))
 
 
 def test_out_of_time_before_the_first_step_the_closed_form_stands(
@@ -115,4 +116,5 @@ def test_a_row_that_stands_for_several_is_as_many_copies_of_it_bit_for_bit() -> 
     once = replace(table, weights=number, copies=Copies(number, number))
     copied = table.take(np.random.default_rng(3).permutation(np.repeat(np.arange(300), copies)))
     one, two = (learned_by(Auto(), Task(case.network, t, 2.0)) for t in (once, copied))
+    assert one.ended.heldout == two.ended.heldout
     assert_same(one, two)

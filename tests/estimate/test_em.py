@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -17,20 +18,27 @@ from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import posterior_mode
 from lacunet.estimate.em.climb import Climb, Limits, Step, climb, extrapolated
 from lacunet.estimate.em.fit import Options, Seeds, fit
-from lacunet.estimate.em.method import EM, AveragingEM, LoopyEM, OneStep
+from lacunet.estimate.em.heldout import CLEARLY, STOPS, fewer_steps
+from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.em.start import CptRows, maximise, random_cells
 from lacunet.estimate.method import Ended, Learned, MethodError, Prior, agreed
 from lacunet.evaluate import kl_divergence
 from lacunet.formats.catalogue import example
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import ImpossibleDataError
+from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.model.network import FloatArray, Network
-from lacunet.simulation.at_random import MAR
+from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.simulate import simulate
+from lacunet.statistics.folds import FOLD, divided, folds_of
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import layout_of
 from learning import Task, learned_by
 from strategies import networks, tables
+
+# Hardly any rows for the parameters there are: EM run to convergence overfits.
+OVERFITTED = example("child")
+OVERFITTING = simulate(OVERFITTED, 200, MCAR(0.9, 0.5), np.random.default_rng(2)).table
 
 
 def task(prior: float = 2.0, seed: int = 0) -> Task:
@@ -232,7 +240,7 @@ def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
     one, ten = (
         fit(
             engine,
-            Seeds(tie),
+            Seeds(tie, tie),
             2.0,
             Options(restarts=restarts),
             rng=np.random.default_rng(0),
@@ -247,7 +255,7 @@ def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
     assert rows.normalised(ten.climb.cells) == pytest.approx(ten.climb.cells)
 
 
-@pytest.mark.parametrize("method", [EM(), AveragingEM()])
+@pytest.mark.parametrize("method", [EM(), EM(stop="heldout")])
 def test_a_closed_form_that_leads_to_a_bad_optimum_is_left_for_a_better_start(method: EM) -> None:
     # The paper's first setting; EM from the closed form alone ends 13.5 nats below the optimum.
     truth = example("fire-alarm")
@@ -286,44 +294,177 @@ def test_the_result_says_how_many_starts_agreed_or_that_one_was_made(
 def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
     case = golden("alarm-mar")
     runs = [
-        learned_by(AveragingEM(), Task(case.network, case.table, 2.0, np.random.default_rng(3)))
+        learned_by(
+            EM(stop="heldout"), Task(case.network, case.table, 2.0, np.random.default_rng(3))
+        )
         for _ in range(2)
     ]
     assert same_bits(*runs)
     assert ended(runs[0]).trace == ended(runs[1]).trace
+    assert ended(runs[0]).heldout == ended(runs[1]).heldout
 
 
-def test_optima_that_the_data_do_not_tell_apart_are_averaged_if_that_is_asked() -> None:
+def test_the_held_out_curve_is_the_likelihood_of_the_weight_put_aside_at_each_stop() -> None:
+    case = golden("asia-mar")
+    seed = int(np.random.default_rng(5).integers(2**62))  # as EM draws it
+    folds = folds_of(0.2, 0, seed)
+    assert folds is not None
+    rows = divided(case.network, case.table, folds)
+    columns = {name: rows.columns[name] for name in case.network.variables}
+    parts = (rows.columns[FOLD] == part for part in (0, 1))
+    rest, aside = (replace(rows, columns=columns).take(part) for part in parts)
+    learned = learned_by(
+        EM(stop="heldout", heldout_share=0.2, tolerance=1e-7),
+        Task(case.network, case.table, 2.0, np.random.default_rng(5)),
+    )
+    curve = ended(learned).heldout
+    assert len(curve) == len(STOPS) + 1
+    for steps, value in zip(STOPS, curve, strict=False):
+        part = learned_by(EM(stop=steps), Task(case.network, rest, 2.0))
+        network = case.network.with_tables(part.tables)
+        np.testing.assert_allclose(value, observed_log_likelihood(network, aside))
+    part = learned_by(EM(tolerance=1e-7, restarts=1), Task(case.network, rest, 2.0))
+    network = case.network.with_tables(part.tables)
+    np.testing.assert_allclose(curve[-1], observed_log_likelihood(network, aside), rtol=1e-6)
+
+
+def test_em_makes_as_many_steps_as_the_held_out_rows_clearly_speak_for() -> None:
+    learned = learned_by(EM(stop="heldout"), Task(OVERFITTED, OVERFITTING, 1.1))
+    assert ended(learned).reason == "held-out peak"
+    steps, curve = ended(learned).iterations, ended(learned).heldout
+    assert curve[STOPS.index(steps)] == max(curve)
+    (margin,) = re.findall(r"held-out rows are ([\d.]+) nats more likely", learned.why)
+    assert float(margin) == pytest.approx(max(curve) - curve[-1], abs=0.06)
+    assert float(margin) > CLEARLY
+    assert same_bits(learned, learned_by(EM(stop=steps), Task(OVERFITTED, OVERFITTING, 1.1)))
+
+
+def test_optima_that_the_data_do_not_tell_apart_are_averaged_when_held_out_rows_judge() -> None:
     def divergence(method: EM, seed: int) -> float:
         # One row for each state of H, else alike: nothing says which is which.
         problem = Task(TWINS, twins_with([0, 1]), 2.0, np.random.default_rng(seed))
         learned = learned_by(method, problem)
         said = "the optima were averaged" in " ".join(ended(learned).notes)
-        assert said == method.averages
+        assert said == (method.stop == "heldout")
         return kl_divergence(TWINS, TWINS.with_tables(learned.tables))
 
     by_chance = [divergence(EM(seed="random", restarts=1), seed) for seed in range(8)]
     assert max(by_chance) > 5 > 0.1 > min(by_chance)
-    averaged = [divergence(AveragingEM(restarts=10), seed) for seed in range(4)]
+    averaged = [divergence(EM(stop="heldout", restarts=10), seed) for seed in range(4)]
     assert max(averaged) < (max(by_chance) + min(by_chance)) / 2  # by convexity for equal parts
 
 
 @pytest.mark.parametrize("shown", [[], [0, 0, 0, 0]], ids=["never shown", "told by few rows"])
 def test_other_optima_are_not_averaged(shown: list[int]) -> None:
     problem = Task(TWINS, twins_with(shown), 2.0)
-    learned = learned_by(AveragingEM(restarts=10), problem)
+    learned = learned_by(EM(stop="heldout", restarts=10), problem)
     assert "averaged" not in ended(learned).notes[-1]
     assert np.abs(np.diff(learned.tables["A"], axis=0)).min() > 0.7
 
 
-def test_otherwise_it_ends_where_em_does() -> None:
+def test_otherwise_it_ends_where_em_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lacunet.estimate.em.heldout.CLEARLY", np.inf)
     case = golden("alarm-mcar")
-    averaging, usual = (
+    judged, usual = (
         learned_by(method, Task(case.network, case.table, 2.0, np.random.default_rng(3)))
-        for method in (AveragingEM(), EM())
+        for method in (EM(stop="heldout", restarts=1), EM(restarts=1))
     )
-    assert same_bits(averaging, usual)
-    assert ended(averaging).reason == "converged"
+    assert same_bits(judged, usual)
+    assert ended(judged).reason == "converged"
+    assert ended(judged).heldout
+    assert not ended(usual).heldout
+
+
+@pytest.mark.parametrize(
+    ("curve", "steps"),
+    [
+        ([-9.0, -20.0], 0),
+        ([-9.0, -13.9], None),  # that may be chance
+        ([-90.0, -60.0, -50.0, -49.0, -54.1], 4),
+        ([-90.0, -60.0, -50.0, -49.0, -40.0], None),
+        ([-90.0, -50.0, -np.inf], 1),
+        ([-90.0, -50.0, -50.0 + 1e-12, -60.0], 1),  # as likely but for rounding: the first
+        ([-90.0, -50.0 + 1e-12, -50.0, -60.0], 1),
+        ([-90.0, -50.0, -49.9, -60.0], 2),
+        ([-90.0, -50.0, np.nan], None),
+        ([-np.inf, -np.inf], None),
+        ([-7.0], None),  # converged at once
+    ],
+)
+def test_fewer_steps_are_made_if_they_are_clearly_better_than_convergence(
+    curve: list[float], steps: int | None
+) -> None:
+    assert fewer_steps(curve) == steps
+
+
+@pytest.mark.parametrize("error", [OutOfTimeError, KeyboardInterrupt])
+def test_cut_short_while_rows_put_aside_judge_em_ends_as_usual(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 1.1))
+    expect = Engine.expect
+
+    def patched(self, cells, parts=None, *_):  # type: ignore[no-untyped-def]
+        if parts is not None and not parts.all():
+            raise error
+        return expect(self, cells, parts)
+
+    monkeypatch.setattr(Engine, "expect", patched)
+    learned = learned_by(EM(stop="heldout", restarts=1), Task(OVERFITTED, OVERFITTING, 1.1))
+    assert not ended(learned).heldout
+    assert same_bits(learned, usual)
+    interrupted = error is KeyboardInterrupt
+    assert ended(learned).reason == ("interrupted" if interrupted else "converged")
+
+
+def test_out_of_time_on_the_way_chosen_the_usual_one_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = learned_by(EM(restarts=1), Task(OVERFITTED, OVERFITTING, 1.1))
+    expect, judging = Engine.expect, False
+
+    def patched(self, cells, parts=None, *_):  # type: ignore[no-untyped-def]
+        nonlocal judging
+        if parts is None or parts.all():
+            if judging:
+                raise OutOfTimeError
+        else:
+            judging = True
+        return expect(self, cells, parts)
+
+    monkeypatch.setattr(Engine, "expect", patched)
+    learned = learned_by(EM(stop="heldout", restarts=1), Task(OVERFITTED, OVERFITTING, 1.1))
+    assert same_bits(learned, usual)
+
+
+def test_time_that_held_out_rows_leave_goes_to_further_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = golden("asia-mar")
+    problem = Task(case.network, case.table, 2.0)
+    usual = learned_by(EM(restarts=1, tolerance=1e-9, max_iterations=5000), problem)
+    expect, done = Engine.expect, 0
+
+    def patched(self, cells, parts=None, *_):  # type: ignore[no-untyped-def]
+        nonlocal done
+        done += 1
+        if done == 4:  # the share of the time that comes first is over
+            raise OutOfTimeError
+        return expect(self, cells, parts)
+
+    monkeypatch.setattr(Engine, "expect", patched)
+    em = EM(stop="heldout", restarts=1, tolerance=1e-9, max_iterations=5000)
+    learned = learned_by(em, problem)
+    assert ended(learned).reason == "converged"
+    assert np.all(np.diff(ended(learned).trace) >= -1e-9)
+    for name, table in usual.tables.items():
+        np.testing.assert_allclose(learned.tables[name], table, atol=1e-6)
+
+
+def test_one_row_cannot_be_put_aside() -> None:
+    table = appendix_table().take(slice(0, 1))
+    with pytest.raises(MethodError, match="too few"):
+        learned_by(EM(stop="heldout"), Task(APPENDIX, table, 2.0))
 
 
 def test_out_of_time_before_the_first_expectation_gives_the_seed() -> None:
@@ -339,12 +480,12 @@ def interrupted_after(expectations: int, error: type[BaseException]):  # type: i
     expect = Engine.expect
     done = 0
 
-    def patched(self, cells, *_):  # type: ignore[no-untyped-def]
+    def patched(self, cells, parts=None, *_):  # type: ignore[no-untyped-def]
         nonlocal done
         done += 1
         if done > expectations:
             raise error
-        return expect(self, cells)
+        return expect(self, cells, parts)
 
     return patched
 
@@ -404,6 +545,7 @@ def test_an_unknown_way_to_stop_is_refused() -> None:
             {"time_limit": "1 minute"},
             "must be a number, at least 0.\nHint: time_limit: time limit in seconds",
         ),
+        ({"heldout_share": 1.5}, "heldout_share is 1.5, but must be from 0.01 to 0.99"),
         ({"inference": "guess"}, "inference is 'guess'"),
     ],
 )

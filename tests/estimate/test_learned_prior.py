@@ -262,13 +262,9 @@ def test_the_starts_are_compared_with_one_pseudo_count_per_cell() -> None:
     assert learned.ended.iterations > two.ended.iterations - 1
 
 
-def test_without_a_step_the_prior_is_that_of_the_closed_form(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("lacunet.statistics.gather.GRACE", np.inf)  # for its groups, on any machine
-    table = table_of(np.random.default_rng(12), 90)
-    auto = lc.learn(NETWORK, table, "auto", "learn", time_limit=1e-6)
-    closed = lc.learn(NETWORK, table, "factored-mar", "learn")
+def test_without_a_step_the_prior_is_that_of_the_closed_form() -> None:
+    table = table_of(np.random.default_rng(12), 9)  # too few rows for auto to hold some out
+    auto, closed = (lc.learn(NETWORK, table, m, "learn") for m in ("auto", "factored-mar"))
     for name in NETWORK.variables:
         np.testing.assert_array_equal(auto.cpt(name).table, closed.cpt(name).table)
         np.testing.assert_array_equal(prior_of(auto)[name], prior_of(closed)[name])

@@ -41,6 +41,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "em from direct-mcar": ("em", {"start": "direct-mcar"}),
     "em from chance": ("em", {"start": "random", "restarts": 1}),
     "em from a network": ("em", {"start": NETWORK}),
+    "em stopped by held-out rows": ("em", {"stop": "heldout"}),
     "two steps of em": ("em", {"stop": 2}),
     "median": ("factored-mar", {"aggregation": "median"}),
     **{f"em, {kind}": ("em", {"missingness": text}) for kind, text in GRAPHS.items()},

@@ -22,10 +22,12 @@ from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.solved import solved_samples
 from strategies import networks, tables
 
-FIVE = folds_of(5, seed=5)
-THIRTY = folds_of(GROUPS, seed=5)
-assert FIVE is not None
+FIFTH = folds_of(0.2, 0, seed=5)
+THIRTY = folds_of(None, GROUPS, seed=5)
+BOTH = folds_of(0.3, GROUPS, seed=5)
+assert FIFTH is not None
 assert THIRTY is not None
+assert BOTH is not None
 
 Content = dict[tuple[int, ...], tuple[float, float, float]]
 
@@ -50,7 +52,7 @@ def without_folds(content: Content) -> Content:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.data(), st.booleans(), st.sampled_from([FIVE, THIRTY]))
+@given(st.data(), st.booleans(), st.sampled_from([FIFTH, THIRTY, BOTH]))
 def test_the_folds_of_each_row_add_up_to_it(
     data: st.DataObject, weighted: bool, folds: Folds
 ) -> None:
@@ -63,7 +65,7 @@ def test_the_folds_of_each_row_add_up_to_it(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.data(), st.sampled_from([FIVE, THIRTY]))
+@given(st.data(), st.sampled_from([FIFTH, THIRTY, BOTH]))
 def test_copies_in_any_order_fall_as_a_row_that_stands_for_them(
     data: st.DataObject, folds: Folds
 ) -> None:
@@ -116,11 +118,12 @@ def test_folds_have_their_shares(copies: int) -> None:
     columns = {"A": (cells % 250).astype(np.uint8), "B": (cells // 250).astype(np.uint8)}
     weights = np.full(number, float(copies))
     table = EncodedTable.of({"A": 250, "B": 250}, columns, weights, copies=Copies(weights, weights))
-    found = divided(network, table, THIRTY)  # type: ignore[arg-type]
-    sums = np.bincount(found.columns[FOLD], found.row_weights, minlength=THIRTY.number)
-    expected = 60_000 * np.array(THIRTY.shares)
+    found = divided(network, table, BOTH)  # type: ignore[arg-type]
+    assert BOTH is not None
+    sums = np.bincount(found.columns[FOLD], found.row_weights, minlength=BOTH.number)
+    expected = 60_000 * np.array(BOTH.shares)
     statistic = float((np.square(sums - expected) / expected).sum())
-    assert statistic < chi2.ppf(0.999, THIRTY.number - 1)
+    assert statistic < chi2.ppf(0.999, BOTH.number - 1)
 
 
 def test_another_seed_divides_anew() -> None:
@@ -128,7 +131,7 @@ def test_another_seed_divides_anew() -> None:
     columns = {"A": np.array([0, 1], np.uint8)}
     weights = np.array([300.0, 200.0])
     table = EncodedTable.of({"A": 2}, columns, weights, copies=Copies(weights, weights))
-    one, two = (divided(network, table, folds_of(30, seed)) for seed in (1, 2))  # type: ignore[arg-type]
+    one, two = (divided(network, table, folds_of(None, 30, seed)) for seed in (1, 2))  # type: ignore[arg-type]
     assert by_content(one) != by_content(two)
 
 
@@ -145,13 +148,13 @@ def test_a_sample_is_counted_as_the_rows_that_are_in_it(
 ) -> None:
     network = data.draw(networks())
     table = data.draw(tables(network, weighted=weighted))
-    rows = divided(network, table, THIRTY)  # type: ignore[arg-type]
-    needs = Needs(network.families, rows=(network.variables,), folds=THIRTY)
+    rows = divided(network, table, BOTH)  # type: ignore[arg-type]
+    needs = Needs(network.families, rows=(network.variables,), folds=BOTH)
     whole = gather(Gathering(needs, network), [table])
     problems = compile_problems(network, rows)
-    assert THIRTY is not None
+    assert BOTH is not None
     for at in (0, 1, 2, 17):
-        multiples = THIRTY.samples[at]
+        multiples = BOTH.samples[at]
         chosen = rows.take(multiples[rows.columns[FOLD]] > 0)
         sample = whole.sample(at)
         assert sample.total == pytest.approx(chosen.total if chosen.rows else 0.0)
@@ -179,7 +182,7 @@ def test_a_sample_says_what_all_its_groups_say_though_few_are_solved_anew() -> N
         for name in network.variables
     }
     table = EncodedTable.of({name: network.cardinality(name) for name in columns}, columns)
-    folds = folds_of(30, seed=1)
+    folds = folds_of(None, 30, seed=1)
     assert folds is not None
     rows = divided(network, table, folds)
     groups, group = group_rows(rows, ("G",))

@@ -24,7 +24,7 @@ from lacunet.uncertainty.direct import counted_spread, grouped_spread
 from lacunet.uncertainty.rate_matrix import EmSpreads
 from lacunet.uncertainty.spread import Spread
 
-FOLDS = folds_of(30, seed=1)
+FOLDS = folds_of(None, 30, seed=1)
 assert FOLDS is not None
 
 CHAIN = Network(

@@ -154,7 +154,7 @@ def sensitivity(
     said |= {"strata": strata, "cluster": cluster}
     with observations(data_given(data, **said), network, budget, progress=progress) as rows:
         look = rows.look()
-        folds = folds_of(groups, 0, look.units)
+        folds = folds_of(None, groups, 0, look.units)
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         grouped = _grouped(network, look, mechanism, given)
         how = _asked(network, question, grouped, folds, setting, look.scale, method == "em")

@@ -1,9 +1,13 @@
-"""The method that needs no choosing: frequencies where nothing is missing, else EM.
+"""The method that needs no choosing: the closed form, then EM as far as it pays.
 
-EM starts from factored deletion for MAR and goes on to convergence as far as the time limit
-allows, so that it can only get better: exact where the memory budget allows it, by loopy belief
-propagation elsewhere. If not even one step fits, the closed form stands. Optima that the data
-hardly tell apart are averaged. With a missingness graph it is EM on the graph.
+Without missing values the CPTs are plain frequencies. Otherwise factored deletion for MAR is
+followed by EM to convergence, the mean of optima that the data hardly tell apart, as far as the
+time limit allows: exact where the memory budget allows it, by loopy belief propagation elsewhere.
+If not even one step fits, the closed form stands. With a missingness graph it is EM on the graph.
+
+Under a prior that is given, fewer steps are made if the observed-data likelihood of held-out rows
+clearly favours them (`lacunet.estimate.em.heldout`). Under a learned one they are not asked: what
+stopping early is worth there is no more than chance (docs/auto.md).
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ from math import nan
 from typing import ClassVar
 
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
-from lacunet.estimate.em.method import EM, AveragingEM
+from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.stage import climb_stage
 from lacunet.estimate.method import (
     Ended,
     Learned,
@@ -31,12 +36,13 @@ from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import Look
 from lacunet.wording import counted
 
+FEWEST_ROWS = 10
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Frequencies if nothing is missing; else EM from factored-mar, as far as time allows.
+    """Frequencies, factored-mar, or factored-mar followed by EM steps: whichever the data ask for.
 
     ``time_limit`` is the number of seconds that learning may take; ``missingness`` a graph of
     how values go missing.
@@ -67,20 +73,29 @@ class Auto:
             plan = DirectMCAR().plan(network, look)
             stage = _explained(plan.stages[0], _frequencies)
             return replace(plan, method=self.name, stages=(stage,), intention="no value is missing")
-        plan = AveragingEM(time_limit=self.time_limit).plan(network, look)
+        em = EM(stop="heldout", time_limit=self.time_limit)
+        plan = em.plan(network, look)
         closed, climb = plan.stages
-        branches = ("no time for an EM step: factored-mar alone", *climb.branches)
-        climb = replace(_explained(climb, _em), branches=branches)
+        climber = EM(time_limit=self.time_limit).climber(closed)
+        climber = replace(climber, options=replace(climber.options, averages=True))
+        to_its_end = climb_stage(climber, network, plan.partially, closed.families)
+        branches = (
+            f"fewer than {FEWEST_ROWS} rows, or no time for an EM step: factored-mar alone",
+            *climb.branches,
+        )
+        solve = partial(_em, climb.solve, to_its_end.solve)
+        climb = replace(climb, solve=solve, branches=branches)
         return replace(
             plan,
             method=self.name,
             stages=(closed, climb),
-            intention="EM from factored-mar to convergence",
+            intention="EM from factored-mar to its end; under a prior that is given, fewer steps "
+            "if held-out rows favour them",
         )
 
 
 def _explained(stage: Stage, words: Callable[..., Learned]) -> Stage:
-    """The stage with what was found in the data, and what was done, put into words."""
+    """The stage with what was found in the data, and what was chosen, put into words."""
     return replace(stage, solve=partial(words, stage.solve))
 
 
@@ -91,8 +106,15 @@ def _frequencies(
     return replace(learned, why="No value is missing. The CPTs are the plain frequencies.")
 
 
-def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting) -> Learned:
-    """EM from the closed form, which stands where there is no time to begin."""
+def _em(
+    heldout: Solve,
+    to_its_end: Solve,
+    statistics: Statistics,
+    closed: Learned,
+    setting: Setting,
+) -> Learned:
+    """EM from the closed form, which stands where EM cannot begin."""
+    solve = heldout if isinstance(setting.prior, float) else to_its_end
     if statistics.stopped_by:
         out_of_time = statistics.stopped_by == "time limit"
         cut = "time was up" if out_of_time else "it was interrupted"
@@ -100,6 +122,9 @@ def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting)
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
     elif setting.whole is not None and not _has_steps(setting.whole):
         learned, choice = closed, ""
+    elif statistics.total < FEWEST_ROWS or not _can_hold_out(statistics, setting):
+        rows = counted(statistics.rows, "row")
+        learned, choice = closed, f"factored-mar alone: {rows}, too few to hold some out"
     else:
         learned = solve(statistics, closed, setting)
         choice = learned.why
@@ -111,6 +136,16 @@ def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting)
 def _has_steps(whole: Learned) -> bool:
     """Whether EM made any step from the closed form."""
     return whole.ended is not None and whole.ended.iterations > 0
+
+
+def _can_hold_out(statistics: Statistics, setting: Setting) -> bool:
+    """Whether there are rows on both sides; a replicate of the rows needs none."""
+    if setting.whole is not None:
+        return True
+    folds = statistics.folds
+    assert folds is not None
+    learning, aside = folds.aside @ statistics.tally.weights
+    return bool(learning > 0 and aside > 0)
 
 
 def _why(statistics: Statistics, learned: Learned, choice: str) -> str:

@@ -39,7 +39,7 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import concentration_of, pseudo_counts
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import silent
-from lacunet.statistics.folds import GROUPS
+from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.gather import Statistics
 from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread
 from lacunet.uncertainty.spread import Spread
@@ -255,7 +255,7 @@ def _by_influence(
             spread_of[name] = counted_spread(whole.counts[family], cpt)
             moves_of[name] = np.moveaxis(statistics.counts[family].dense(), -1, 0)
     fallen_of = {name: _fallen(network.family(name), whole) for name in network.variables}
-    samples = folds.replicates
+    samples = _replicate_samples(folds)
     shares = samples @ statistics.tally.weights / whole.total
     tables_of = {}  # a table for each sample
     for name, moves in moves_of.items():
@@ -297,7 +297,7 @@ def _by_jackknife(
 ) -> Uncertainty:
     folds = statistics.folds
     assert folds is not None
-    samples = (statistics.sample(1 + at) for at in range(len(folds.scales)))
+    samples = (statistics.sample(folds.replicates + at) for at in range(len(folds.scales)))
     total = statistics.sample(0).total
     replicates = _refitted(plan, samples, folds.scales, folds.degrees, learned, setting, total)
     recipe = JACKKNIFE if folds.left_out is None else CLUSTERS
@@ -373,6 +373,10 @@ def _by_rate_matrix(
     return Uncertainty(
         learned.network, em.spread_of, RATE_MATRIX, em, statistics.total, em.weak_directions
     )
+
+
+def _replicate_samples(folds: Folds) -> FloatArray:
+    return folds.samples[folds.replicates :]
 
 
 RECIPES: dict[str, Callable[[Plan, Statistics, Learned, Setting], Uncertainty]] = {

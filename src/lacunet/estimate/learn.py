@@ -168,7 +168,8 @@ def learn(
 def carry_out(plan: Plan, rows: Observations, setting: Setting, intervals: bool = False) -> Result:
     """Count what a plan needs, run it, and find out how sure the CPTs are if that is asked."""
     recipe = recipe_of(plan, setting.memory) if intervals else None
-    seed = 0 if recipe is None else int(setting.rng.integers(2**62))
+    is_drawn = plan.heldout is not None or recipe is not None
+    seed = int(setting.rng.integers(2**62)) if is_drawn else 0
     statistics = counted(plan, recipe, rows, setting, seed)
     learned = run(plan, statistics, setting)
     if learned.prior is not None:  # the same for intervals and all replicates

@@ -129,9 +129,9 @@ class Plan:
 
     ``partially`` are the variables with missing values. ``bytes_per_cell`` is what the estimate
     of a family takes at once for each of its cells. ``category`` says how values go missing where
-    a graph tells, ``intention`` in words what the stages do together. ``recipe`` says how intervals
-    are made, ``recipe_otherwise`` how if the method did not converge. ``scale`` makes
-    the rows' weights add up to what they are worth.
+    a graph tells, ``intention`` in words what the stages do together. ``heldout`` is the share of
+    the rows that is held out. ``recipe`` says how intervals are made, ``recipe_otherwise`` how if
+    the method did not converge. ``scale`` makes the rows' weights add up to what they are worth.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
     ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it.
     """
@@ -145,6 +145,7 @@ class Plan:
     recipe_otherwise: str = JACKKNIFE
     intention: str = ""
     category: str = ""
+    heldout: float | None = None
     notes: tuple[str, ...] = ()
     scale: float = 1.0
     graph: MissingnessGraph | None = None
@@ -167,7 +168,7 @@ class Plan:
         """What is asked of the data; with intervals by a recipe, if one is named."""
         groups = GROUPS if recipe in (INFLUENCE, JACKKNIFE) else 0
         units = self.units if recipe == CLUSTERS else None
-        folds = folds_of(groups, seed, units)
+        folds = folds_of(self.heldout, groups, seed, units)
         asked = [stage.needs for stage in self.stages]
         groupings = [
             replace(
@@ -315,12 +316,14 @@ class Ended:
     r"""How an iterative method ended.
 
     ``reason`` is one of "converged", "steps done", "iteration limit", "time limit",
-    "interrupted", "optima averaged". ``trace`` is the log-posterior of the
+    "interrupted", "held-out peak", "optima averaged". ``trace`` is the log-posterior of the
     parameters that each iteration started from, and of the last; its likelihood part is the
-    *observed* data's, its prior part :math:`(\alpha - 1) \sum \log \theta`. Where optima were
-    averaged, the last value of the trace is that of their mean. ``starts`` are the log-posteriors
-    in which the starts ended, the first start's first. Where the work was cut short before a value
-    was known, it is NaN.
+    *observed* data's, its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the
+    observed-data log-likelihood of held-out rows, at the start, after 1, 2, 4, 8 and 16 steps and
+    at convergence, where they decide how far EM goes. Where optima were averaged, the last value
+    of the trace is that of their mean. ``starts`` are the log-posteriors in which the starts
+    ended, the first start's first. Where the work was cut short before a value was known, it is
+    NaN.
     """
 
     reason: str
@@ -330,6 +333,7 @@ class Ended:
     log_posterior: float
     trace: tuple[float, ...]
     notes: tuple[str, ...] = ()
+    heldout: tuple[float, ...] = ()
     starts: tuple[float, ...] = ()
 
 
@@ -412,6 +416,7 @@ def option(
     metavar: str | None = None,
     choices: Sequence[str] | None = None,
     least: float = -inf,
+    most: float = inf,
 ) -> Any:
     """A field of a method that users can set, from Python and from the command line.
 
@@ -421,7 +426,7 @@ def option(
         What it does, for the help.
     kind
         Turns what was typed into a value.
-    choices, least
+    choices, least, most
         What is accepted; None is, where it is the default.
     """
     metadata = {
@@ -430,6 +435,7 @@ def option(
         "metavar": metavar,
         "choices": choices,
         "least": least,
+        "most": most,
     }
     return field(default=default, metadata=metadata)
 
@@ -446,8 +452,10 @@ def check_options(method: Any) -> None:
         if isinf(allowed["least"]):
             continue
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not (is_number and value >= allowed["least"]):
+        if not (is_number and allowed["least"] <= value <= allowed["most"]):
             bounds = f"at least {allowed['least']:g}"
+            if not isinf(allowed["most"]):
+                bounds = f"from {allowed['least']:g} to {allowed['most']:g}"
             if is_number:
                 raise MethodError(f"{own.name} is {value!r}, but must be {bounds}.")
             raise MethodError(

@@ -99,9 +99,11 @@ class MGraph:
         if self.otherwise == "refuse" and lost:
             recovery = replace(recovery, solve=partial(_refuse, verdicts[lost[0]], lost))
         stages = [recovery, self._last(network, recovery.families, lost)]
+        heldout = None
         if self.otherwise in STAND_INS:
             plan = self._stand_in().plan(network, look)
             stages.insert(1, _for_what_is_left(plan, lost, self.otherwise))
+            heldout = plan.heldout
         return Plan(
             self.name,
             network,
@@ -109,6 +111,7 @@ class MGraph:
             tuple(stages),
             self.bytes_per_cell,
             category=graph.why(),
+            heldout=heldout,
             notes=notes,
             graph=graph,
         )

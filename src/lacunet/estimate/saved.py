@@ -69,7 +69,6 @@ KINDS: Mapping[str, type] = {  # names in files: they stay when a class is renam
     "Uncorrelated": Uncorrelated,
     "Written": WrittenFormula,
 }
-GONE: Mapping[type, frozenset[str]] = {Ended: frozenset({"heldout"})}  # in earlier files
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}
 
 
@@ -218,7 +217,6 @@ class _Reader:
         return found
 
     def _built(self, kind: Any, data: Mapping[str, Any]) -> Any:
-        data = {name: own for name, own in data.items() if name not in GONE.get(kind, ())}
         own = {one.name for one in fields(kind)}
         needed = {one.name for one in fields(kind) if one.default is one.default_factory is MISSING}
         if not needed <= data.keys() <= own:

@@ -48,6 +48,7 @@ class Engine:
     def expect(
         self,
         cells: FloatArray,
+        parts: FloatArray | None = None,
         deadline: Deadline = NEVER,
         messages: tuple[FloatArray, ...] = (),
     ) -> Expectation:
@@ -55,14 +56,17 @@ class Engine:
 
         Parameters
         ----------
+        parts
+            How much each part of the data counts; all of them fully if None.
         messages
             Those of an expectation at other cells, for loopy propagation to begin with.
         """
         from lacunet.inference.expectation.expect import expect
         from lacunet.inference.loopy import loopy_expect
 
-        exact = expect(self.plan, cells, deadline)
-        return exact + loopy_expect(self.loopy, cells, deadline, messages)
+        parts = np.ones(self.problems.parts) if parts is None else parts
+        exact = expect(self.plan, cells, parts, deadline)
+        return exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
 
     def log_likelihoods(
         self,
@@ -75,7 +79,8 @@ class Engine:
         from lacunet.inference.loopy import loopy_expect
 
         exact = log_likelihoods(self.plan, cells, deadline)
-        return exact + loopy_expect(self.loopy, cells, deadline, messages).log_likelihoods
+        none = np.zeros(self.problems.parts)
+        return exact + loopy_expect(self.loopy, cells, none, deadline, messages).log_likelihoods
 
 
 @dataclass(frozen=True)
@@ -93,15 +98,16 @@ class SelectedEngine(Engine):
     def expect(
         self,
         cells: FloatArray,
+        parts: FloatArray | None = None,
         deadline: Deadline = NEVER,
         messages: tuple[FloatArray, ...] = (),
     ) -> Expectation:
         """The expectation over the rows recorded and those that were not."""
-        found = super().expect(cells, deadline, messages)
-        lost = self.unrecorded.expect(cells, deadline)
+        found = super().expect(cells, parts, deadline, messages)
+        lost = self.unrecorded.expect(cells, None, deadline)
         share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
         totals = self.problems.totals
-        rows = float(totals.sum())
+        rows = float(totals.sum() if parts is None else totals @ parts)
         return replace(
             found,
             counts=found.counts + rows * share / (1 - share) * lost.counts,

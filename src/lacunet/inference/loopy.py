@@ -77,6 +77,7 @@ def _parts(problems: Problems, chosen: Integers) -> Iterator[Integers]:
 def loopy_expect(
     plan: LoopyPlan,
     cells: FloatArray,
+    parts: FloatArray,
     deadline: Deadline = NEVER,
     messages: tuple[FloatArray, ...] = (),
 ) -> Expectation:
@@ -84,6 +85,8 @@ def loopy_expect(
 
     Parameters
     ----------
+    parts
+        How much each part of the data counts.
     messages
         Those of an expectation at other cells, to begin with; uniform ones if none are given.
 
@@ -93,9 +96,9 @@ def loopy_expect(
         A message is zero everywhere: the CPTs rule the problem out.
     """
     whole = plan.problems.factors.behind(cells)
-    found = Expectation(np.zeros_like(whole), np.zeros(plan.problems.parts))
+    found = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
     for graph, first in zip_longest(plan.graphs, messages):
-        found = found + _propagate(plan.problems, graph, whole, deadline, first)
+        found = found + _propagate(plan.problems, graph, whole, parts, deadline, first)
     return replace(found, counts=found.counts[: len(cells)])
 
 
@@ -103,6 +106,7 @@ def _propagate(
     problems: Problems,
     graph: FactorGraph,
     cells: FloatArray,
+    parts: FloatArray,
     deadline: Deadline,
     first: FloatArray | None,
 ) -> Expectation:
@@ -121,14 +125,14 @@ def _propagate(
             break
     _send_to_factors(graph, to_variables, to_factors)
     counts = np.zeros_like(cells)
-    logs = np.zeros(problems.parts)
+    logs = np.zeros(len(parts))
     for block, table in zip(graph.factors, tables, strict=True):
         belief = _belief(problems, block, table, to_factors)
         shown = np.where(belief > 0, belief, 1)
         # The difference of logarithms: the quotient overflows where a belief nearly vanishes.
         energy = (np.log(np.where(belief > 0, table, 1)) - np.log(shown)) * belief
         logs += energy.reshape(len(belief), -1).sum(axis=1) @ block.weights
-        weighted = belief * _along(block.weights.sum(axis=1), belief.ndim)
+        weighted = belief * _along(block.weights @ parts, belief.ndim)
         np.add.at(counts, block.cells.ravel(), weighted.ravel())
     for variables in graph.variables:
         logs += _variable_part(variables, to_variables)

@@ -34,7 +34,7 @@ def gathered_rows(
     with observations(data, graph.network, memory_budget(memory)) as rows:
         look = rows.look()
         graph.check_partially([n for n in look.hidden(graph.network) if n in columns], columns)
-        folds = folds_of(groups, 0, look.units) if groups else None
+        folds = folds_of(None, groups, 0, look.units) if groups else None
         needs = Needs((), rows=(columns,), folds=folds)
         scale = look.scale if groups else 1.0
         found = rows.gather(Gathering(needs, graph.network, scale=scale))

@@ -1,6 +1,6 @@
 r"""Rows divided into folds by what they hold, and the samples that are made of the folds.
 
-A row counts in several samples at once: in all rows, and in the thirty
+A row counts in several samples at once: in all rows, in those not held out, in the thirty
 replicates of a jackknife. So the rows fall into *folds*, the fold is one more column that is
 counted with the others (`FOLD`), and a sample says how much each fold counts in it: leaving one
 fold out, or twice as much of another. All samples come of one pass over the rows.
@@ -15,15 +15,16 @@ of its copies: their number where all weigh the same, fewer where weights differ
 whatever the scale of the weights. Each unit falls into a fold by itself, by a hash of the row's
 states, the number of the unit and the seed; what is left, less than one, falls as a whole.
 Another row, or another order of rows, changes nothing. In a survey with clusters, the folds are
-the clusters (`lacunet.statistics.units`); where strata are told but no clusters, the units of a
-stratum are dealt evenly to its folds.
+the clusters (`lacunet.statistics.units`), and only what is held out is drawn within them; where
+strata are told but no clusters, the units of a stratum are dealt evenly to its folds.
 
 Two rows are taken as one if their 64-bit hashes agree.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
@@ -49,7 +50,8 @@ class Folds:
     r"""How rows are divided, and the samples made of the folds.
 
     ``shares`` are those of the folds, in all one. ``samples`` has a line for each sample: how
-    much each fold counts in it. The first sample is of all rows; after it come the ``replicates``,
+    much each fold counts in it. The first sample is of all rows; ``learning`` is the number of
+    the one without what is held out, if anything is; from ``replicates`` on come the replicates,
     whose squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
     freedom. With ``left_out``, the folds are those of each cluster of a survey, and the shares
     are those within each.
@@ -58,8 +60,10 @@ class Folds:
     shares: tuple[float, ...]
     seed: int
     samples: FloatArray
-    scales: FloatArray
-    degrees: float
+    learning: int | None = None
+    replicates: int = 1
+    scales: FloatArray = field(default_factory=lambda: np.zeros(0))
+    degrees: float = np.inf
     left_out: LeftOut | None = None
 
     @property
@@ -67,37 +71,50 @@ class Folds:
         """How many folds there are."""
         return int(self.samples.shape[1])
 
-    @property
-    def replicates(self) -> FloatArray:
-        """How much each fold counts in each replicate."""
-        return self.samples[1:]
+    @cached_property
+    def aside(self) -> FloatArray:
+        """How much each fold counts in what is learned from, and in what is held out."""
+        learning = self.samples[self.learning or 0]
+        return np.stack([learning, self.samples[0] - learning])
 
 
-def folds_of(groups: int, seed: int, units: Units | None = None) -> Folds | None:
-    r"""The folds of a jackknife, None without one.
+def folds_of(
+    heldout: float | None, groups: int, seed: int, units: Units | None = None
+) -> Folds | None:
+    r"""The folds for rows held out, for a jackknife, or for both.
 
     Leaving out each of :math:`G` groups in turn, the variance is :math:`(G - 1) / G` times the
     sum of the squared distances.
 
     Parameters
     ----------
+    heldout
+        The share of the rows that is held out, None if none is.
     groups
-        The number of groups that are left out in turn, 0 for none.
+        The number of groups that are left out in turn, 0 without a jackknife.
     units
         The clusters of a survey, which are left out in their place.
     """
     left_out = units.left_out() if units is not None and units.clusters_of else None
+    if heldout is None and not groups and left_out is None:
+        return None
+    parts = [1.0] if heldout is None else [1 - heldout, heldout]
+    multiples, scales = np.ones((0, 1)), np.zeros(0)
     if left_out is not None:
-        multiples, scales, each = left_out.multiples, left_out.scales, left_out.each
+        multiples, scales = left_out.multiples, left_out.scales
     elif groups:
         multiples, scales = 1.0 - np.eye(groups), np.full(groups, (groups - 1) / groups)
-        each = groups
-    else:
-        return None
+    number = multiples.shape[1]
+    whole = [np.ones(number * len(parts))]
+    if heldout is not None:
+        whole.append(np.tile([1.0, 0.0], number))
+    each = number if left_out is None else left_out.each
     return Folds(
-        shares=(1 / each,) * each,
+        shares=tuple(share / each for share in parts * each),
         seed=seed,
-        samples=np.concatenate([np.ones((1, multiples.shape[1])), multiples]),
+        samples=np.concatenate([whole, np.repeat(multiples, len(parts), axis=1)]),
+        learning=None if heldout is None else 1,
+        replicates=len(whole),
         scales=scales,
         degrees=len(scales) - 1.0 if left_out is None else left_out.degrees,
         left_out=left_out,
@@ -117,13 +134,13 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     --------
     >>> coin = Network({"Coin": ["head", "tail"]})
     >>> copies = EncodedTable.of({"Coin": 2}, {"Coin": np.zeros(1000, np.uint8)})
-    >>> five = folds_of(5, seed=0)
-    >>> found = divided(coin, copies, five)
+    >>> fifth = folds_of(0.2, 0, seed=0)
+    >>> found = divided(coin, copies, fifth)
     >>> found.columns[FOLD].tolist(), found.weights.sum()
-    ([0, 1, 2, 3, 4], np.float64(1000.0))
+    ([0, 1], np.float64(1000.0))
     >>> once = EncodedTable.of({"Coin": 2}, {"Coin": np.zeros(1, np.uint8)}, np.array([1000.0]),
     ...     copies=Copies(np.array([1000.0]), np.array([1000.0])))
-    >>> bool((divided(coin, once, five).weights == found.weights).all())
+    >>> bool((divided(coin, once, fifth).weights == found.weights).all())
     True
     """
     hashes, numbers = row_hashes(network, table), None

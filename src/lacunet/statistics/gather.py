@@ -7,7 +7,7 @@ long as no group of rows is split between two parts: parts are made by the value
 grouped by. Where groups are few they may be split: their counts are kept until all parts are
 added (`Gathering.shared`), and reduced then.
 
-Several samples of the rows (all of them, and replicates) are counted in one
+Several samples of the rows (all of them, those not held out, replicates) are counted in one
 pass: rows are divided into folds, and the fold is one more variable of every count
 (`lacunet.statistics.folds`).
 
@@ -403,7 +403,7 @@ def _solved(
         assert isinstance(cells, GroupedCounts)
         return SolvedSamples(asked.within(cells))
     is_replicated = asked.replicated and not asked.influence
-    samples = folds.samples if is_replicated else folds.samples[:1]
+    samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
     return solved_samples(asked.within, cells, samples)
 
 

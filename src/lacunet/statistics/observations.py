@@ -381,4 +381,5 @@ def replicates(
         counted = (rows.gather(replace(how, replicate=at)).sample(0) for at in range(count))
         return counted, units.factors
     assert folds is not None
-    return (statistics.sample(1 + at) for at in range(len(folds.scales))), folds.scales
+    first, scales = folds.replicates, folds.scales
+    return (statistics.sample(first + at) for at in range(len(scales))), scales

@@ -100,7 +100,7 @@ def worst_case(
     said |= {"strata": strata, "cluster": cluster}
     with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
         look = rows.look()
-        folds = folds_of(0, 0, look.units)
+        folds = folds_of(None, 0, 0, look.units)
         how = Gathering(Needs((scope,), folds=folds), network, scale=look.scale)
         statistics = rows.gather(how)
         whole = bounds(statistics.sample(0).counts[scope], len(left))

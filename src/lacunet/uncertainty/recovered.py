@@ -63,7 +63,7 @@ class LeftOut(NamedTuple):
     @classmethod
     def each_fold(cls, rows: Rows, folds: Folds) -> LeftOut:
         """Each group of rows; the last column says in which a row is."""
-        samples = folds.replicates
+        samples = folds.samples[folds.replicates :]
         by_design = folds.left_out is not None
         words = f"each of {len(samples)} groups of rows"
         return cls(rows, samples, folds.scales, folds.degrees, by_design, words)

@@ -66,7 +66,7 @@ class Climb:
     ``counts`` are the expected counts that the last plain step was made from, None at the
     start; ``expected`` those at ``cells``, None where they were not computed.
     ``log_likelihoods`` has the value at ``cells`` for each part of the data. ``trace`` holds the
-    log-posterior of the start and of all that was kept since; its last
+    log-posterior (of the parts that count) of the start and of all that was kept since; its last
     value is that of ``cells``. It is empty if the climb was cut short before any was known.
     ``iterations`` counts the expectations after the first, those of extrapolations that were
     not kept among them; ``messages`` are those of the last expectation.
@@ -86,6 +86,13 @@ class Climb:
         """Before the first expectation."""
         return cls(cells, None, None, reason, 0, np.full(1, nan), ())
 
+    def followed_by(self, later: Climb) -> Climb:
+        """Both climbs as one; the other began where this one ended."""
+        if not later.trace:
+            return replace(self, reason=later.reason)
+        done, trace = self.iterations + later.iterations, (*self.trace[:-1], *later.trace)
+        return replace(later, iterations=done, trace=trace)
+
     @property
     def log_posterior(self) -> float:
         """The log-posterior of ``cells``."""
@@ -98,6 +105,7 @@ def climb(
     prior: Concentration,
     limits: Limits,
     *,
+    parts: FloatArray | None = None,
     progress: Progress = silent,
     visit: Callable[[Climb], None] | None = None,
 ) -> Climb:
@@ -112,15 +120,18 @@ def climb(
         The cells of all CPTs, end to end.
     prior
         One concentration of the Dirichlet prior, or one for each of these cells.
+    parts
+        How much each part of the data counts; all of them fully if None.
     visit
         Called with where the climb is, at the start and after each iteration.
     """
     report = _Report(limits, progress)
     found = Climb.at_start(start)
     reason = ""
+    parts = np.ones(engine.problems.parts) if parts is None else parts
     prior = CptRows.of(engine.problems.layout).concentrations(prior)
     try:
-        for at in _Climbing(engine, prior, limits).iterates(start):
+        for at in _Climbing(engine, prior, limits, parts).iterates(start):
             found, reason = at, at.reason
             report(at)
             if visit is not None:
@@ -139,6 +150,7 @@ class _Climbing:
     engine: Engine
     prior: Concentration
     limits: Limits
+    parts: FloatArray
 
     def iterates(self, start: FloatArray) -> Iterator[Climb]:
         """The climb after each iteration; the last has a reason."""
@@ -182,9 +194,11 @@ class _Climbing:
         if at.reason:
             logs = self.engine.log_likelihoods(at.cells, deadline, messages)
         else:
-            found = self.engine.expect(at.cells, deadline, messages)
+            found = self.engine.expect(at.cells, self.parts, deadline, messages)
             logs, expected, messages = found.log_likelihoods, found.counts, found.messages
-        trace = (*at.trace, float(logs.sum()) + log_prior(at.cells, self.prior))
+        counted = self.parts > 0
+        likelihood = float(logs[counted] @ self.parts[counted])
+        trace = (*at.trace, likelihood + log_prior(at.cells, self.prior))
         return replace(at, expected=expected, log_likelihoods=logs, trace=trace, messages=messages)
 
     def _look_if_possible(self, at: Climb) -> Climb | None:

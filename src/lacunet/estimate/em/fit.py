@@ -1,11 +1,13 @@
 r"""EM on compiled problems: from where, how far, and which of several starts.
 
-Nothing here sees a row. One plan of the problems serves every start.
+Nothing here sees a row. The data come as problems whose weights are in one part, or in two: what
+is learned from, and what is put aside to judge how to run EM. One plan serves both parts and
+every start.
 
 EM ends in the optimum that its start leads to, and not all are good ones. Where an iteration is
 cheap, several starts are made (the closed form, then perturbed closed forms and random CPTs in
 turn), until three of them end at the best posterior found or ten are made, and the best is kept;
-`auto` averages optima that the data hardly tell apart. How often
+where weight is put aside to judge, optima that the data hardly tell apart are averaged. How often
 the best of 15 starts is missed by more than 0.1 nats (``benchmarks/em_starts.py``; 242 problems of
 small networks, 10^2 to 10^5 rows):
 
@@ -30,28 +32,31 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
+from lacunet.estimate.em.heldout import STOPS, fewer_steps
 from lacunet.estimate.em.start import CptRows, log_prior, perturbed_cells, random_cells
 from lacunet.estimate.method import AGREEMENT, Concentration, agreed
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 
-Stop = Literal["converge"] | int
+Stop = Literal["converge", "heldout"] | int
 Visit = Callable[[Climb], None]
 
 # The starts made by themselves, by the cells that an iteration multiplies: up to 2e4 it takes about
 # a millisecond, up to 2e5 some milliseconds.
 STARTS_UP_TO = ((2e4, 10), (2e5, 3))
 ENOUGH_AGREE = 3  # starts that found the same optimum, the best so far
+SHARE_TO_JUDGE = 0.45  # of the time left, for what is learned without the weight put aside
 SAME = 0.05  # change of a cell up to which the mean of optima is as good as the best of them
 NEGLIGIBLE = 1e-3  # weight of an optimum, beside the best of them, that does not move the mean
+LEARNING = np.array([1.0, 0.0])  # the part that is put aside does not count
 
 
 @dataclass(frozen=True)
 class Options:
     """How far EM goes; ``restarts`` is the number of starts, None to decide by their cost.
 
-    ``averages`` if optima that the data hardly tell apart are averaged.
+    ``averages`` if optima that the data hardly tell apart are averaged, as "heldout" does too.
     """
 
     stop: Stop = "converge"
@@ -64,13 +69,14 @@ class Options:
 
 @dataclass(frozen=True)
 class Seeds:
-    """Where EM starts: ``first`` are the cells of the first start.
+    """The cells to start from: learned from all rows, and without those put aside.
 
     ``redrawn`` are the cells that hidden variables have a part in, if any: a restart draws
-    these alone. Where the first start ``is_random``, so is every other.
+    these alone. Where the seed itself ``is_random``, so is every other start.
     """
 
-    first: FloatArray
+    whole: FloatArray
+    learning: FloatArray
     redrawn: NDArray[np.bool_] | None = None
     is_random: bool = False
 
@@ -79,12 +85,16 @@ class Seeds:
 class Fit:
     """What EM found.
 
+    ``heldout`` is the log-likelihood of what was put aside, at each stop and at convergence
+    (`lacunet.estimate.em.heldout`); if it clearly spoke for a stop, then by ``margin`` nats.
     ``starts`` are the log-posteriors in which the starts ended, the seed's first; that of the best
     is ``gain`` nats above the seed's. ``optima`` are those that were averaged, if any were, with
     the weight of each.
     """
 
     climb: Climb
+    heldout: tuple[float, ...] = ()
+    margin: float = 0.0
     starts: tuple[float, ...] = ()
     gain: float = 0.0
     optima: tuple[tuple[float, FloatArray], ...] = ()
@@ -106,7 +116,7 @@ def fit(
     Parameters
     ----------
     engine
-        The problems, planned.
+        The problems, planned; "heldout" needs two parts, the second put aside.
     seeds
         Where to start.
     prior
@@ -118,6 +128,8 @@ def fit(
     """
     prior = CptRows.of(engine.problems.layout).concentrations(prior)
     run = _Run(engine, prior, options, rng, deadline, progress, visit)
+    if options.stop == "heldout":
+        return run.stopped_by_heldout(seeds)
     made = run.all_starts(seeds, run.limits(options.stop))
     found = _best(made)
     if options.averages and seeds.redrawn is None and found.climb.reason not in CUT_SHORT:
@@ -155,20 +167,35 @@ class _Run:
     progress: Progress
     visit: Visit | None
 
-    def limits(self, stop: Stop) -> Limits:
-        options = self.options
+    def limits(self, stop: Stop, share: float | None = None) -> Limits:
+        """When to stop; ``share`` is how much of the time left it may take at most."""
+        options, deadline = self.options, self.deadline
+        if share is not None:
+            deadline = Deadline.within(share * deadline.left)
         if isinstance(stop, int):
-            return Limits(options.tolerance, stop, exactly=True, deadline=self.deadline)
+            return Limits(options.tolerance, stop, exactly=True, deadline=deadline)
         return Limits(
             options.tolerance,
             options.max_iterations,
             accelerate=options.accelerate,
-            deadline=self.deadline,
+            deadline=deadline,
         )
 
-    def climb(self, start: FloatArray, limits: Limits) -> Climb:
+    def climb(
+        self,
+        start: FloatArray,
+        limits: Limits,
+        parts: FloatArray | None = None,
+        visit: Visit | None = None,
+    ) -> Climb:
         return climb(
-            self.engine, start, self.prior, limits, progress=self.progress, visit=self.visit
+            self.engine,
+            start,
+            self.prior,
+            limits,
+            parts=parts,
+            progress=self.progress,
+            visit=self.visit if parts is None else visit,
         )
 
     def number_of_starts(self, exactly: bool) -> int:
@@ -183,7 +210,7 @@ class _Run:
 
         Unless a number of starts is asked for, no more are made once enough of them agree.
         """
-        made = [self.climb(seeds.first, limits)]
+        made = [self.climb(seeds.whole, limits)]
         number = self.number_of_starts(limits.exactly)
         enough = ENOUGH_AGREE if self.options.restarts is None else number
         starts = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
@@ -192,6 +219,38 @@ class _Run:
                 break
             made.append(self.climb(next(starts), limits))
         return made
+
+    def stopped_by_heldout(self, seeds: Seeds) -> Fit:
+        """EM to convergence, unless weight put aside clearly speaks for fewer steps.
+
+        It cannot judge where states may change places, and few steps lead nowhere from chance.
+        """
+        made = self.all_starts(seeds, self.limits("converge", 1 - SHARE_TO_JUDGE))
+        usual = _best(made)
+        if seeds.redrawn is None and usual.climb.reason not in CUT_SHORT:
+            usual = self.averaged(usual, made)
+        is_from_chance = usual.gain > 0 or seeds.redrawn is not None
+        if is_from_chance or usual.climb.reason in ("interrupted", "optima averaged"):
+            return self.continued(usual)
+        curve, reason = self.judged(seeds.learning)
+        usual = replace(usual, heldout=curve)
+        steps = None if reason in CUT_SHORT else fewer_steps(curve)
+        if steps is not None:
+            found = self.climb(seeds.whole, self.limits(steps))
+            if found.reason not in CUT_SHORT:
+                margin = max(curve) - curve[-1]
+                return Fit(replace(found, reason="held-out peak"), curve, margin)
+            reason = found.reason
+        if reason == "interrupted":
+            return replace(usual, climb=replace(usual.climb, reason=reason))
+        return self.continued(usual)
+
+    def continued(self, usual: Fit) -> Fit:
+        """What was cut short when its share of the time was up, with what is left."""
+        if usual.climb.reason != "time limit":
+            return usual
+        more = self.climb(usual.climb.cells, self.limits("converge"))
+        return replace(usual, climb=usual.climb.followed_by(more))
 
     def averaged(self, usual: Fit, optima: Sequence[Climb]) -> Fit:
         r"""The mean of the optima that the starts found, each weighed by its posterior.
@@ -226,8 +285,11 @@ class _Run:
     def again(self, before: Fit, seeds: Seeds) -> Fit | None:
         """What was done before, under the prior of this run."""
         at = before.climb
-        if at.reason == "steps done":
-            done = self.climb(seeds.first, self.limits(at.iterations))
+        if at.reason in ("steps done", "held-out peak"):
+            found = self.climb(seeds.whole, self.limits(at.iterations))
+            done = replace(
+                found, reason=at.reason if found.reason == "steps done" else found.reason
+            )
         elif before.optima:
             weights = [weight for weight, _ in before.optima]
             each = [self.climb(cells, self.limits("converge")) for _, cells in before.optima]
@@ -240,6 +302,25 @@ class _Run:
             done = self.climb(at.cells, self.limits("converge"))
             done = replace(done, iterations=at.iterations + done.iterations)
         return replace(before, climb=done) if done.trace else None
+
+    def judged(self, start: FloatArray) -> tuple[tuple[float, ...], str]:
+        """How likely is what is put aside at each stop, without a part in it; why it ended."""
+        curve: list[float] = []
+
+        def at_stop(at: Climb) -> None:
+            if at.iterations in STOPS and not at.reason:
+                curve.append(float(at.log_likelihoods[1]))
+
+        limits = self.limits("converge", SHARE_TO_JUDGE)
+        plainly = min(STOPS[-1] + 1, limits.iterations)
+        first = replace(limits, iterations=plainly, accelerate=False)
+        found = self.climb(start, first, parts=LEARNING, visit=at_stop)
+        if found.reason == "iteration limit" and limits.iterations > plainly:
+            later = replace(limits, iterations=limits.iterations - plainly)
+            found = self.climb(found.cells, later, parts=LEARNING)
+        if found.reason not in CUT_SHORT:
+            curve.append(float(found.log_likelihoods[1]))
+        return tuple(curve), found.reason
 
 
 def _best(made: Sequence[Climb]) -> Fit:
@@ -261,8 +342,8 @@ def _starts(seeds: Seeds, rows: CptRows, rng: np.random.Generator) -> Iterator[F
     """Further starts: what hidden variables touch redrawn, or perturbed and random in turn."""
     while True:
         if seeds.redrawn is not None:
-            yield np.where(seeds.redrawn, random_cells(rows, rng), seeds.first)
+            yield np.where(seeds.redrawn, random_cells(rows, rng), seeds.whole)
         else:
             if not seeds.is_random:
-                yield perturbed_cells(seeds.first, rows, rng)
+                yield perturbed_cells(seeds.whole, rows, rng)
             yield random_cells(rows, rng)

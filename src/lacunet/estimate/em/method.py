@@ -15,6 +15,7 @@ from lacunet.estimate.method import (
     RATE_MATRIX,
     MethodError,
     Plan,
+    Stage,
     check_options,
     option,
 )
@@ -26,14 +27,16 @@ from lacunet.statistics.look import Look
 
 def steps(stop: object) -> Stop:
     """When to stop, as typed or given: a name, or a number of steps."""
-    if stop == "converge":
-        return "converge"
+    if stop in ("converge", "heldout"):
+        return stop
     try:
         number = int(stop) if isinstance(stop, str) else index(stop)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         number = -1
     if number < 0:
-        raise MethodError(f"stop is {stop!r}, but must be 'converge' or a whole number of steps.")
+        raise MethodError(
+            f"stop is {stop!r}, but must be 'converge', 'heldout' or a whole number of steps."
+        )
     return number
 
 
@@ -55,7 +58,8 @@ class EM:
         is accepted for it.
     stop
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
-        steps.
+        steps; "heldout" converges unless held-out rows clearly speak for fewer steps, and
+        averages optima that the data hardly tell apart.
     restarts
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
@@ -65,6 +69,8 @@ class EM:
     inference
         "exact" leaves only components beyond the memory budget to loopy belief propagation,
         "bp" all of them.
+    heldout_share
+        The share of the rows that "heldout" holds out.
     accelerate
         Whether steps towards convergence are extrapolated (Anderson acceleration).
     visit
@@ -75,13 +81,14 @@ class EM:
     """
 
     name: ClassVar[str] = "em"
-    averages: ClassVar[bool] = False  # optima that the data hardly tell apart
     start: str | Network = option(
         "factored-mar",
         "where EM starts: a closed form, a network file, or 'random'",
         metavar="S",
     )
-    stop: Stop = option("converge", "'converge', or a number of steps", kind=steps, metavar="S")
+    stop: Stop = option(
+        "converge", "'converge', 'heldout', or a number of steps", kind=steps, metavar="S"
+    )
     tolerance: float = option(
         1e-4, "stop when no parameter changes by more than this", kind=float, least=0
     )
@@ -97,6 +104,13 @@ class EM:
     )
     inference: Inference = option(
         "exact", "exact where memory allows, or loopy belief propagation", choices=("exact", "bp")
+    )
+    heldout_share: float = option(
+        0.3,
+        "share of the rows held out when --stop is 'heldout'",
+        kind=float,
+        least=0.01,
+        most=0.99,
     )
     accelerate: bool = option(
         True,
@@ -117,6 +131,11 @@ class EM:
         check_options(self)
         if self.missingness is not None:
             check_graph(self.missingness)
+            if self.stop == "heldout":
+                raise MethodError(
+                    "EM on a missingness graph runs to convergence or a number of steps.",
+                    'choose stop="converge".',
+                )
         starting_form(self.start)  # refuses what cannot be started from
 
     @property
@@ -129,9 +148,9 @@ class EM:
         if self.missingness is not None:
             from lacunet.estimate.em.on_graph import graph_plan
 
-            return graph_plan(self.name, self.climber(), self.missingness, network, look)
+            return graph_plan(self.name, self.climber(None), self.missingness, network, look)
         closed = start_stage(starting_form(self.start).stage(network, look))
-        climber, partially = self.climber(), look.hidden(network)
+        climber, partially = self.climber(closed), look.hidden(network)
         climb = climb_stage(climber, network, partially, closed.families)
         closed = replace(closed, is_replicated=climb.is_replicated)
         begins = self.start if climber.starts_closed else "a given network"
@@ -142,29 +161,18 @@ class EM:
             partially,
             (closed, climb) if climber.starts_closed else (climb,),
             self.bytes_per_cell,
-            RATE_MATRIX if self.stop == "converge" else JACKKNIFE,
+            RATE_MATRIX if self.stop in ("converge", "heldout") else JACKKNIFE,
             JACKKNIFE,
             intention=f"{self.name} starts from {begins}",
+            heldout=self.heldout_share if self.stop == "heldout" else None,
         )
 
-    def climber(self) -> Climber:
-        """What EM does with compiled problems."""
+    def climber(self, closed: Stage | None) -> Climber:
+        """What EM does with compiled problems; from a closed form if there is one."""
         options = Options(
-            self.stop,
-            self.tolerance,
-            self.max_iterations,
-            self.restarts,
-            self.accelerate,
-            self.averages,
+            self.stop, self.tolerance, self.max_iterations, self.restarts, self.accelerate
         )
-        return Climber(self.name, self.start, options, self.inference, self.visit)
-
-
-@dataclass(frozen=True)
-class AveragingEM(EM):
-    """EM that gives the mean of optima that the data hardly tell apart: what `auto` does."""
-
-    averages: ClassVar[bool] = True
+        return Climber(self.name, self.start, options, self.inference, closed, self.visit)
 
 
 @dataclass(frozen=True)

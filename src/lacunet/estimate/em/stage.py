@@ -12,9 +12,10 @@ The posterior of the observed data never goes down, and where it ends depends on
 begins: by default at the closed form, which is consistent under MAR. What EM does with the
 problems is in `lacunet.estimate.em.fit`; here the statistics are brought to it.
 
-*Replicates* of the rows start from where EM on all rows has converged; so they do where a variable
-is never shown, or its states would change places. Where optima were averaged, all of it is done
-again.
+*Replicates* of the rows are learned by as many steps as all rows made, where held-out rows chose
+their number: chosen anew each time, a step more or less would count for more than the rows left
+out. Where EM has converged they start from where it ended; so they do where a variable is never
+shown, or its states would change places. Where optima were averaged, all of it is done again.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from lacunet.estimate.method import (
     FamilyPlan,
     FamilyReport,
     Learned,
+    MethodError,
     Setting,
     Stage,
     agreed,
@@ -54,6 +56,7 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import (
     FROM_FIRST_FIT,
     LEARN,
+    ONE_PER_CELL,
     AskedPrior,
     LearnedPrior,
     Prior,
@@ -64,26 +67,29 @@ from lacunet.estimate.prior import (
 from lacunet.inference.engine import Engine, Inference, SelectedEngine, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.wording import counted, first_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components beyond the memory budget: loopy belief propagation"
 AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
+TOO_FEW = "too few to hold some out."
 
 
 @dataclass(frozen=True)
 class Climber:
     """EM with its options.
 
-    ``start`` is the name of a closed form, a network with CPTs, or "random".
+    ``start`` is the name of a closed form, a network with CPTs, or "random"; ``closed`` the stage
+    of that closed form, which answers for where EM starts without held-out rows.
     """
 
     name: str
     start: str | Network
     options: Options
     inference: Inference
+    closed: Stage | None
     visit: Visit | None = None
 
     @property
@@ -126,7 +132,7 @@ def climb_stage(
         Needs(network.families, problems=Compiling(network)),
         partial(_solved, climber, network, partially, own),
         branches=(LOOPY_BRANCH,),
-        is_replicated=climber.options.stop != "converge" or climber.options.averages,
+        is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
 
@@ -168,7 +174,8 @@ def _solved(
     whole = statistics.sample(0)
     unseen = unseen_of(layout, found.climb)
     reports = em_reports(network, partially, families, whole, climbed, unseen)
-    why = _why(climber, climbed, statistics.never_shown) if climber.options.averages else ""
+    chooses = climber.options.stop == "heldout" or climber.options.averages
+    why = _why(climber, climbed, statistics.never_shown) if chooses else ""
     tables = layout.tables(found.climb.cells)
     return replace(
         learned,
@@ -208,15 +215,15 @@ def climb_from(
     if prior is None:
         prior = prior_of_counts(setting.prior, layout.network, statistics.sample(0))
     if statistics.problems is None:  # stopped before they were compiled
-        stopped = Fit(Climb.at_start(seeds.first, statistics.stopped_by))
+        stopped = Fit(Climb.at_start(seeds.whole, statistics.stopped_by))
         return Climbed(stopped, None, prior, notes)
     deadline, progress = setting.deadline, setting.progress
     engine: Engine | None = None
     try:
         deadline.check()
-        problems = statistics.problems
-        if statistics.folds is not None:
-            problems = problems.sampled(statistics.folds.samples[:1])
+        if climber.options.stop == "heldout":
+            seeds = replace(seeds, learning=_learning(climber, layout, statistics, seeds, setting))
+        problems = _in_parts(statistics, climber.options.stop == "heldout")
         engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
         if recorded:
             engine = _with_unrecorded(engine, recorded, setting, climber)
@@ -244,9 +251,9 @@ def climb_from(
                 visit=climber.visit,
             )
     except OutOfTimeError:
-        found = Fit(Climb.at_start(seeds.first, "time limit"))
+        found = Fit(Climb.at_start(seeds.whole, "time limit"))
     except KeyboardInterrupt:
-        found = Fit(Climb.at_start(seeds.first, "interrupted"))
+        found = Fit(Climb.at_start(seeds.whole, "interrupted"))
     return Climbed(found, engine, prior, notes)
 
 
@@ -270,7 +277,9 @@ def _has_first_fit(climber: Climber, asked: AskedPrior) -> bool:
     """
     if isinstance(asked, str):
         return True
-    return climber.options.stop == "converge" and not isinstance(climber.start, Network)
+    return climber.options.stop in ("converge", "heldout") and not isinstance(
+        climber.start, Network
+    )
 
 
 def _replicated(climber: Climber, statistics: Statistics, setting: Setting) -> Climber:
@@ -280,8 +289,10 @@ def _replicated(climber: Climber, statistics: Statistics, setting: Setting) -> C
         return climber
     hides_any = bool(statistics.never_shown)
     if whole.ended.reason == "optima averaged":
-        return climber
-    if options.stop == "converge" or hides_any:
+        return replace(climber, options=replace(options, stop="converge", averages=True))
+    if whole.ended.reason == "held-out peak" and not hides_any:
+        return replace(climber, options=replace(options, stop=whole.ended.iterations, restarts=1))
+    if options.stop in ("converge", "heldout") or hides_any:
         assert whole.network is not None
         options = replace(options, stop="converge", restarts=1)
         return replace(climber, start=whole.network, options=options)
@@ -299,10 +310,10 @@ def _seeds(
     rows, start = CptRows.of(layout), climber.start
     if isinstance(start, Network):
         whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
-        return Seeds(whole), ()
+        return Seeds(whole, whole), ()
     if not climber.starts_closed:
         whole = random_cells(rows, setting.rng)
-        return Seeds(whole, is_random=True), ()
+        return Seeds(whole, whole, is_random=True), ()
     whole, redrawn = layout.flat(tables), None
     notes: tuple[str, ...] = ()
     if not has_pseudo_counts(setting.prior):
@@ -312,7 +323,44 @@ def _seeds(
         redrawn = cells_about(layout, hidden)
         whole = np.where(redrawn, random_cells(rows, setting.rng), whole)
         notes += (f"no row shows {first_of(hidden, 5)}: {AT_RANDOM}",)
-    return Seeds(whole, redrawn), notes
+    return Seeds(whole, whole, redrawn), notes
+
+
+def _learning(
+    climber: Climber, layout: Layout, statistics: Statistics, seeds: Seeds, setting: Setting
+) -> FloatArray:
+    """The cells to start from where held-out rows have no part."""
+    folds = statistics.folds
+    assert folds is not None
+    assert folds.learning is not None
+    learning, aside = folds.aside @ statistics.tally.weights
+    if not (learning > 0 and aside > 0):
+        raise MethodError(
+            f"{counted(statistics.rows, 'row')}: {TOO_FEW}",
+            'choose stop="converge" or a number of steps.',
+        )
+    if climber.closed is None or not climber.starts_closed:
+        return seeds.whole
+
+    def checked(stage: str, done: float, total: float | None, note: str = "") -> None:
+        setting.deadline.check()
+        setting.progress(stage, done, total, note)
+
+    sample = statistics.sample(folds.learning)
+    # As EM runs while starts are compared: `lacunet.estimate.em.first_fit`.
+    prior = setting.prior if isinstance(setting.prior, float) else ONE_PER_CELL
+    given = replace(setting, prior=prior, progress=checked)
+    found = climber.closed.solve(sample, Learned(), given)
+    return layout.flat(found.tables)
+
+
+def _in_parts(statistics: Statistics, heldout: bool) -> Problems:
+    """The problems in one part, or in two: what is learned from and what is held out."""
+    problems, folds = statistics.problems, statistics.folds
+    assert problems is not None
+    if folds is None:
+        return problems
+    return problems.sampled(folds.aside if heldout else folds.samples[:1])
 
 
 def ended_of(climber: Climber, climbed: Climbed, seconds: float) -> Ended:
@@ -329,6 +377,7 @@ def ended_of(climber: Climber, climbed: Climbed, seconds: float) -> Ended:
         at.log_posterior,
         at.trace,
         (*notes, *_starts_in_words(climber, climbed.fit)),
+        climbed.fit.heldout,
         climbed.fit.starts,
     )
 
@@ -343,12 +392,17 @@ def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
     done = f"{start} and {steps} of {reads:,.0f} cells each" if at.iterations else f"{start} alone"
     if hidden and at.iterations:
         done += f", at random where no row shows {first_of(hidden, 5)}"
+    if at.reason == "held-out peak":
+        margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
+        return f"{done}, since held-out rows are {margin}"
     if at.reason in CUT_SHORT:
         cut = "time was up" if at.reason == "time limit" else "it was interrupted"
         return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
     if at.reason == "optima averaged":
         return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
-    return f"{done}, to convergence, from the best of {counted(len(found.starts), 'start')}"
+    if not found.heldout:
+        return f"{done}, to convergence, from the best of {counted(len(found.starts), 'start')}"
+    return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
 
 
 def _starts_in_words(climber: Climber, found: Fit) -> tuple[str, ...]:

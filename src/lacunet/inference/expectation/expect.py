@@ -50,6 +50,7 @@ class Expectation:
 def expect(
     plan: EvaluationPlan,
     cells: FloatArray,
+    parts: FloatArray | None = None,
     deadline: Deadline = NEVER,
 ) -> Expectation:
     r"""The expectation over all planned problems and the complete families.
@@ -58,6 +59,8 @@ def expect(
     ----------
     cells
         The cells of all CPTs, end to end: :math:`\theta`.
+    parts
+        How much each part of the data counts; all of them fully if None.
 
     Raises
     ------
@@ -65,9 +68,10 @@ def expect(
         The CPTs give a problem that counts the probability zero: nothing can be expected of it.
     """
     problems = plan.problems
-    counts = problems.fixed.sum(axis=1)
+    parts = np.ones(problems.parts) if parts is None else parts
+    counts = problems.fixed @ parts
     logs = complete(problems, cells)
-    weights = problems.weights.sum(axis=1)
+    weights = problems.weights @ parts
     whole = problems.factors.behind(cells)
     for shard in plan.shards:
         deadline.check()

@@ -53,6 +53,7 @@ ENDED = {
     "iteration limit": "stopped at its limit of iterations",
     "time limit": "stopped at its time limit",
     "interrupted": "interrupted",
+    "held-out peak": "stopped where the likelihood of held-out rows peaked",
     "optima averaged": "run to convergence from several starts, whose optima were averaged",
 }
 

@@ -72,8 +72,8 @@ class Problems:
     ``fixed`` counts the families that rows show completely, laid out as ``layout`` says.
     ``members`` and ``boundaries`` are the distinct components; problem ``i`` has the component
     ``component[i]``, the boundary in ``states[i]`` and the weights ``weights[i]``. ``totals`` is
-    the weight of all rows. The data may be in several *parts*: ``fixed``, ``weights`` and
-    ``totals`` have a column for each. Where rows are
+    the weight of all rows. The data may be in several *parts* (such as one to learn from and
+    one put aside): ``fixed``, ``weights`` and ``totals`` have a column for each. Where rows are
     divided into folds, the folds are the parts, few of which a problem has: if they are many,
     ``weights`` is sparse until samples are taken. The order of components and problems depends
     on the data's content, not on the order of the rows.
