@@ -82,6 +82,8 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
         ("Rain=yes", "name the variable alone"),
         ("Snow", "no variable 'Snow'"),
         ("Rain|Wet", "'Wet' is not of the form VARIABLE=STATE"),
+        ("Rain|do(Wet)", "as in Wet=no; its states are ['no', 'yes']"),
+        ("Rain|Snow", "no variable 'Snow'"),
         ("Rain|Wet=dry", "has no state 'dry'"),
         ("", "names no variable"),
         ("Rain,,Wet", "give names separated by commas"),

@@ -118,6 +118,23 @@ def test_what_a_graph_does_not_recover_and_a_graph_without_rows_are_refused() ->
         lc.effect(GRAPH, "Y", "X")
 
 
+@pytest.mark.parametrize("do", [["X"], {"X": "yes"}, None])
+def test_what_is_set_is_the_name_of_one_variable(do: Any) -> None:
+    with pytest.raises(LacunetError, match="name of one variable"):
+        lc.effect(NETWORK, "Y", do=do)
+
+
+def test_a_stratum_in_which_nobody_was_treated_backs_off_and_says_so() -> None:
+    network = Network({**NETWORK.states_of, "Z": ["a", "b", "c"]}, NETWORK.parents_of)
+    graph = MissingnessGraph.parse("X, Y -> R[Z]; Z -> R[X]; R[Y]", network)
+    ill_of = {("a", "no"): 2, ("a", "yes"): 4, ("b", "no"): 5, ("b", "yes"): 8, ("c", "no"): 1}
+    rows = [[z, x, y] for (z, x), n in ill_of.items() for y in ["ill"] * n + ["well"] * (10 - n)]
+    found = lc.effect(graph, "Y", "X", data={n: [r[k] for r in rows] for k, n in enumerate("ZXY")})
+    treated = 0.4 * 0.4 + 0.4 * 0.8 + 0.2 * 0.6  # of c nobody: the average of the treated
+    assert found.probabilities[:, 1] == pytest.approx([0.4 * 0.2 + 0.4 * 0.5 + 0.2 * 0.1, treated])
+    assert "backed off" in found.basis[-1]
+
+
 def test_the_boundary_is_reached_where_nobody_falls_ill() -> None:
     network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
     rows = {"X": ["no"] * 50 + ["yes"] * 50, "Y": ["well"] * 40 + ["ill"] * 10 + ["well"] * 50}

@@ -103,10 +103,10 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
         part = left.pop(0)
         known = [name for name in network.variables if _is_about(part, name)]
         if not known:
-            name, equals, _ = part.partition("=")
-            if equals and name.strip():
-                network.known(name.rstrip("> ").strip())
-            raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.")
+            name = part.partition("=")[0].rstrip("> ").strip()
+            states = network.states(network.known(name)) if name else ()
+            hint = f"as in {name}={states[0]}; its states are {list(states)}." if states else ""
+            raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
         name = max(known, key=len)
         if name in found:
             raise LacunetError(f"the query names {name!r} more than once.")

@@ -276,24 +276,25 @@ class Product(Term):
         scope = (*self.conditions, *self.target)
         left, right = first.table.aligned(scope), second.table.aligned(scope)
         if (np.isnan(left) & (right > 0)).any():
-            left = self._backed_off(run, first, left, scope)
+            kept = tuple(name for name in first.given if name in self.conditions)
+            left = _backed_off(run, first, left, scope, (kept,) if self.do else (kept, ()))
         table = np.where(right == 0, 0.0, left * right)
         basis = first.standardised(second.joint).joined(second.basis)
         return Conditional(self.target, self.conditions, Table(scope, table), second.mass, basis)
 
-    def _backed_off(
-        self, run: Run, first: Conditional, left: FloatArray, scope: Scope
-    ) -> FloatArray:
-        """P(A1 | B) where the data say nothing about P(A1 | A2, B); P(A1) if nothing is done."""
-        run.notes[
-            f"positivity: P({', '.join(first.target)} | {', '.join(first.given)}) has cells "
-            "without data, which backed off to the average over the others"
-        ] = None
-        kept = tuple(name for name in first.given if name in self.conditions)
-        for names in (kept, ()) if not self.do else (kept,):
-            average = first.joint.marginal((*names, *first.target)).given(names)
-            left = np.where(np.isnan(left), average.aligned(scope), left)
-        return left
+
+def _backed_off(
+    run: Run, part: Conditional, array: FloatArray, scope: Scope, fewer: Sequence[Scope]
+) -> FloatArray:
+    """A factor where the data say nothing: given fewer conditions, the average over the others."""
+    run.notes[
+        f"positivity: P({', '.join(part.target)} | {', '.join(part.given)}) has cells "
+        "without data, which backed off to the average over the others"
+    ] = None
+    for names in fewer:
+        average = part.joint.marginal((*names, *part.target)).given(names)
+        array = np.where(np.isnan(array), average.aligned(scope), array)
+    return array
 
 
 def _joined(parts: Sequence[Term], writer: Writer) -> str:
@@ -334,15 +335,22 @@ class Kernels(Term):
         return _joined(self.factors, writer)
 
     def compute(self, run: Run) -> Conditional:
-        """The product; zero where a factor is zero, whatever the others are."""
+        """The product; zero where a factor is zero, whatever the others are.
+
+        An empty row of a factor backs off to those of its conditions that are done, or given.
+        """
         found = [factor.compute(run) for factor in self.factors]
         scope = (*self.conditions, *self.target)
-        product = np.ones(run.rows.shape(scope))
-        is_zero = np.zeros(product.shape, dtype=bool)
-        for one in found:
-            factor = one.table.aligned(scope)
-            is_zero |= factor == 0
-            product = product * factor
+        shape = run.rows.shape(scope)
+        arrays = [np.broadcast_to(one.table.aligned(scope), shape) for one in found]
+        is_zero = np.any([array == 0 for array in arrays], axis=0)
+        product = np.ones(shape)
+        for one, array in zip(found, arrays, strict=True):
+            kept = tuple(name for name in one.given if name in self.conditions)
+            is_empty = bool((np.isnan(array) & ~is_zero).any())
+            product = product * (
+                _backed_off(run, one, array, scope, (kept,)) if is_empty else array
+            )
         basis = found[0].basis
         for one in found[1:]:
             basis = basis.joined(one.basis)

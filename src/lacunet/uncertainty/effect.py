@@ -291,6 +291,12 @@ def effect(
     <BLANKLINE>
     It takes the edges of the network as causes, and assumes no hidden common causes.
     """
+    for name, value in (("target", target), ("do", do)):
+        if not isinstance(value, str):
+            raise LacunetError(
+                f"{name} is {value!r}, but must be the name of one variable.",
+                'as in effect(result, "Ill", do="Smoke"): the states of Smoke are compared.',
+            )
     network = source.network if isinstance(source, MissingnessGraph) else as_network(source)
     states = network.states(network.known(do))
     base = states[0] if reference is None else str(reference)
