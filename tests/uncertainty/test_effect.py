@@ -167,6 +167,20 @@ def test_the_variance_of_what_a_graph_recovers_is_that_without_each_row(weighted
     assert found.left_out.words == "each row"
 
 
+def test_many_distinct_rows_are_left_out_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict, rows = GRAPH.recover(["Y"], do=["X"]), rows_of(2000, 5)
+    exact = recovered(verdict, rows)
+    monkeypatch.setattr("lacunet.uncertainty.recovered.MOST_DISTINCT", 10)
+    grouped = recovered(verdict, rows)
+    assert grouped.left_out.words == "each of 30 groups of rows"
+    assert grouped.left_out.degrees == 29
+    assert grouped.found.table == pytest.approx(exact.found.table, abs=1e-12)
+    # The variance of 30 groups is uncertain by a factor of chi-squared with 29 degrees / 29.
+    ratio = np.diag(grouped.covariance) / np.diag(exact.covariance)
+    assert (ratio > 0.4).all()
+    assert (ratio < 2).all()
+
+
 def test_the_names_of_states_make_no_difference_to_intervals_of_effects() -> None:
     frame = frame_of(2000, 3)
     ends = []
