@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -48,3 +50,16 @@ def test_true_is_a_bar(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_progress_is_refused(name: str) -> None:
     with pytest.raises(lc.LacunetError, match="progress is 'yes'"):
         CALLS[name]("yes")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_that_does_not_say_how_wide_it_is_has_a_bar() -> None:
+    master, slave = os.openpty()  # of no rows and no columns, as recorders and containers give
+    os.set_blocking(master, False)
+    with os.fdopen(slave, "w") as terminal:
+        bar = room.Bar(terminal, delay=0)
+        bar("intervals", 1, 4)
+        shown = os.read(master, 4096)
+        bar.close()
+    os.close(master)
+    assert b"intervals:" in shown  # later reports wait for a tenth of a second

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any, Protocol, TextIO
 
 from lacunet.errors import LacunetError
@@ -41,6 +43,17 @@ def as_progress(asked: AskedProgress) -> Progress:
     return asked
 
 
+WITHOUT_SIZE = 80  # columns of a terminal that does not say how many it has
+
+
+def _is_without_size(stream: TextIO) -> bool:
+    """Whether it is a terminal of no columns: then no bar would fit."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns == 0
+    except (OSError, ValueError, AttributeError):
+        return False  # not a terminal
+
+
 class Bar:
     """One bar of tqdm for all stages of some work; it goes when the work ends.
 
@@ -57,9 +70,16 @@ class Bar:
         from tqdm.auto import tqdm as fitting  # a widget in notebooks
 
         kind: Any = fitting if file is None else tqdm
+        columns = WITHOUT_SIZE if _is_without_size(file or sys.stderr) else None
         # miniters=1: a stage of slow steps must not inherit the pace of the one before.
         self.bar: Any = kind(
-            file=file, leave=False, delay=delay, unit_scale=True, dynamic_ncols=True, miniters=1
+            file=file,
+            leave=False,
+            delay=delay,
+            unit_scale=True,
+            ncols=columns,
+            dynamic_ncols=columns is None,
+            miniters=1,
         )
         self.stage = ""
 
