@@ -27,6 +27,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.inference.expectation.fused import kernels
 from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.ragged import Integers
@@ -133,14 +134,18 @@ class Gathered:
 
     def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
         """Write the messages and add to the log-likelihoods; the products behind them."""
-        index = self.index()
-        product: FloatArray = values.take(index[0])
-        for done, places in enumerate(index[1:], start=1):
-            if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
-                logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
-            product *= values.take(places)
-        message = values[self.start : self.stop]
-        np.add.reduce(product, axis=0, out=message)
+        index, message = self.index(), values[self.start : self.stop]
+        compiled = kernels(index.size) if len(index) <= INPUTS_BEFORE_SCALING else None
+        if compiled is not None:
+            product = np.empty(index.shape[1:])
+            compiled.multiply(values, index, product, message)
+        else:
+            product = values.take(index[0])
+            for done, places in enumerate(index[1:], start=1):
+                if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
+                    logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
+                product *= values.take(places)
+            np.add.reduce(product, axis=0, out=message)
         if self.scaling is not None:
             logs += self.scaling.scale(product, message)
         return [product]
@@ -148,8 +153,13 @@ class Gathered:
     def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the messages on to what they were made of."""
         (product,) = products
-        product *= shares(values[self.start : self.stop], mass[self.start : self.stop])
-        for places in self.index():
+        share = shares(values[self.start : self.stop], mass[self.start : self.stop])
+        index = self.index()
+        if compiled := kernels(index.size):
+            compiled.scatter(mass, index, product, share)
+            return
+        product *= share
+        for places in index:
             np.add.at(mass, places.reshape(-1), product.reshape(-1))
 
 
