@@ -235,6 +235,11 @@ def test_print_leaves_out_what_can_only_be_pressed(browser: Any, alarm: Path) ->
         assert (
             opened.page.eval_on_selector("#asked", "e => getComputedStyle(e).position") == "static"
         )
+        opened.page.set_viewport_size({"width": 718, "height": 1000})
+        for table in ("#families", "#provenance table", "#complete table"):
+            box = opened.page.locator(table).first.bounding_box()
+            assert box["x"] + box["width"] <= 718, table  # nothing is cut off on A4
+        opened.page.set_viewport_size({"width": 1280, "height": 900})
         opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert opened.page.locator(".sized").bounding_box()["width"] <= 721  # a sheet of paper
         opened.page.evaluate("dispatchEvent(new Event('afterprint'))")

@@ -97,7 +97,7 @@ def test_cuts_codes_and_rules_are_told() -> None:
 def test_complete_data_are_frequencies() -> None:
     rows = {"Age": ["kid", "adult"], "MI": ["no", "yes"]}
     text = lc.learn(HEART, rows).methods_text()
-    assert "no value was missing. They are the relative frequencies" in text
+    assert "no value was missing. The CPTs are the relative frequencies" in text
 
 
 def test_a_missingness_graph_is_cited() -> None:

@@ -135,15 +135,15 @@ def _and(words: Sequence[str]) -> str:
 
 def _method(result: Result) -> str:
     if not any(result.missing.values()):
-        return "They are the relative frequencies in the data."
+        return "The CPTs are the relative frequencies in the data."
     if result.ended is not None:
         return _em(result.ended, bool(result.mechanisms))
     if result.method == "mgraph":
         return (
-            "Each was estimated by a formula that is identified under a missingness graph, which "
-            "says what whether a value is recorded depends on [2]."
+            "Each CPT was estimated by a formula that is identified under a missingness graph, "
+            "which says what whether a value is recorded depends on [2]."
         )
-    return f"They were estimated in closed form {CLOSED.get(result.method, result.method)} [1]."
+    return f"The CPTs were estimated in closed form {CLOSED.get(result.method, result.method)} [1]."
 
 
 def _em(ended: Ended, on_graph: bool) -> str:
@@ -153,7 +153,7 @@ def _em(ended: Ended, on_graph: bool) -> str:
     )  # fmt: skip
     starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
     return (
-        f"They maximise the posterior given all observed values, {assumed}; expectation "
+        f"The CPTs maximise the posterior given all observed values, {assumed}; expectation "
         f"maximisation [2] was {ENDED.get(ended.reason, ended.reason)}{starts}, after "
         f"{counted(ended.iterations, 'iteration')}."
     )
