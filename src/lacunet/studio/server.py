@@ -242,7 +242,7 @@ class Studio:
         of = [runs[name] for name in shown.get("beside", [shown["name"]]) if name in runs]
         learned = [replace(project_from(run["project"]), asked=project.asked) for run in of]
         codes = [{"title": f"run {project.run}", "note": self._since(of), **code_of(learned)}]
-        if any(_settings(project) != _settings(own) for own in learned):
+        if all(_settings(project) != _settings(own) for own in learned):
             with suppress(LacunetError):  # the steps say what is wrong with them
                 codes.append(self._as_they_stand(project))
         return {"codes": codes}

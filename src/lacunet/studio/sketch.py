@@ -113,7 +113,7 @@ def drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
             **found,
             "edges": [*found["edges"], *wrong],
             "wrong": wrong,
-            "error": str(error),
+            "error": "\n".join(filter(None, (error.message, error.hint))),
             "category": "",
             "why": "",
             "verdicts": [],
