@@ -96,7 +96,7 @@ def _work(pipe: Any, limit: int) -> None:
     while True:
         try:
             name, case = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):  # nobody asks any more
             return
         _allow(SCORING)
         try:
