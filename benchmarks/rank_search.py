@@ -296,13 +296,14 @@ def compared(
     found: list[np.ndarray] = []
     for _ in range(MOST_MODELS):
         found.append(moves(lay, queries, rng))
-        most = np.fmax.reduce(found)
-        if ((most < STAYED) | (most > MOVED)).all():
+        least, most = np.fmin.reduce(found), np.fmax.reduce(found)
+        if ((most > MOVED) | (least < STAYED)).all():  # rounding is large in some models only
             break
-    for (target, given, do), by in zip(queries, most.tolist(), strict=True):
+    by = np.where(most > MOVED, most, least).tolist()
+    for (target, given, do), distance in zip(queries, by, strict=True):
         asked = Asked((NAMES[target],), *(tuple(NAMES[k] for k in part) for part in (given, do)))
-        word = "moved" if by > MOVED else "stayed" if by < STAYED else "unclear"
-        yield str(asked), is_generic(graph, asked), word, by
+        word = "moved" if distance > MOVED else "stayed" if distance < STAYED else "unclear"
+        yield str(asked), is_generic(graph, asked), word, distance
 
 
 def main(states: int, file: Path, seconds: float) -> None:
