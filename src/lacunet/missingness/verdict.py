@@ -368,9 +368,9 @@ def estimate(
         )
     laws = population or {}
     usable = [one for one in verdict.terms if all(scope in laws for scope in _needed(one))]
-    small = [one for one in usable if _cells(one, network) <= LARGEST_TABLE]
+    small = [one for one in usable if largest_table(one, network) <= LARGEST_TABLE]
     if not small or not verdict.is_computable:
-        cells = _cells(term, network)
+        cells = largest_table(term, network)
         too_large = (
             f"a table of {cells:.3g} cells, which is" if cells > LARGEST_TABLE else "what is"
         )
@@ -402,8 +402,8 @@ def estimate(
     return _reported(verdict, result, run, resolved(chosen, run.chosen))
 
 
-def _cells(term: Term, network: Network) -> float:
-    """The size of the largest table that a term fills."""
+def largest_table(term: Term, network: Network) -> float:
+    """The number of cells of the largest table that a term fills."""
     return max(prod(map(float, network.shape(scope))) for scope in term.scopes())
 
 

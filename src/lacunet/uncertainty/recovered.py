@@ -23,7 +23,13 @@ import numpy as np
 
 from lacunet.missingness.errors import NoRowsError
 from lacunet.missingness.gathered import gathered_rows
-from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
+from lacunet.missingness.verdict import (
+    Estimation,
+    Verdict,
+    columns_needed,
+    estimate,
+    largest_table,
+)
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.table import Table
 from lacunet.statistics.folds import GROUPS, Folds
@@ -31,6 +37,7 @@ from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.spread import Spread
 
 MOST_DISTINCT = 500  # rows, for each of them to be left out
+MOST_CELLS = 3e6  # of the largest table, filled again and again without each of them
 
 
 class LeftOut(NamedTuple):
@@ -129,7 +136,7 @@ def recovered(
     """
     rows, folds = gathered_rows(verdict.graph, data, columns_needed(verdict), groups)
     assert folds is not None
-    left_out = _left_out(rows, folds)
+    left_out = _left_out(verdict, rows, folds)
     every = np.ones(left_out.samples.shape[1])
     found = estimate(verdict, left_out.rows.sampled(every), population)
     chosen = replace(verdict, term=found.term, find_terms=None)
@@ -145,9 +152,11 @@ def recovered(
     return Recovered(found, np.where(np.isnan(whole), known, whole), left_out)
 
 
-def _left_out(rows: Rows, folds: Folds) -> LeftOut:
-    if folds.left_out is None:
+def _left_out(verdict: Verdict, rows: Rows, folds: Folds) -> LeftOut:
+    if folds.left_out is None and verdict.term is not None:
         distinct = rows.numbered()
-        if len(distinct.weights) <= MOST_DISTINCT:
+        number = len(distinct.weights)
+        cells = number * largest_table(verdict.term, verdict.graph.network)
+        if number <= MOST_DISTINCT and cells <= MOST_CELLS:
             return LeftOut.each_row(distinct)
     return LeftOut.each_fold(rows, folds)
