@@ -357,7 +357,11 @@ def test_a_cycle_is_drawn_in_red_and_taken_out_by_a_click(browser: Any, tmp_path
         page.wait_for_selector(".line.wrong")
         draw(page, "#edges button:has-text('X → Y')")
         assert "a mechanism cannot cause" in page.inner_text("#graph-error")
-        draw(page, "#edges .wrong")
+        page.evaluate("delete document.documentElement.dataset.drawn")
+        page.focus("#edges .wrong")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("html[data-drawn]")
+        assert page.evaluate("document.activeElement.closest('#edges') !== null")  # focus stays
         assert sorted(page.input_value("#text").splitlines()) == ["R[Y]", "Y -> X"]
         assert page.is_hidden("#graph-error")
 

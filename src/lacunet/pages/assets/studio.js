@@ -315,11 +315,14 @@
       : sketch.variables.length ? "Drag from one card to another, or click one and then the other. R says that a variable may be missing; draw arrows to R[X] from what decides whether X is recorded. Click an arrow to remove it." : "";
     byId("remove").hidden = from === null;
     byId("remove").textContent = from === null ? "" : `remove ${title(from)}`;
+    const chips = [...byId("edges").querySelectorAll("button")], chip = chips.indexOf(document.activeElement);
     const canTurn = edge => edge[1] === "->" && !edge[2].startsWith("R[");
     const isWrong = edge => sketch.wrong.some(own => own.join(" ") === edge.join(" "));
     clear(byId("edges"), ...sketch.edges.map(edge => make("span", {}, make("button", { type: "button", title: "remove", class: isWrong(edge) ? "wrong" : "", on: { click: () => edit(() => ({ edges: sketch.edges.filter(own => own !== edge) })) } },
       name(title(edge[0])), ({ "->": " → ", "<->": " ↔ " }[edge[1]] ?? " ≤ "), name(title(edge[2])), " ×"), ...(canTurn(edge) ? [make("button", { type: "button", class: "turn", title: "turn round", "aria-label": `turn ${title(edge[0])} → ${title(edge[2])} round`,
       on: { click: () => edit(() => ({ edges: sketch.edges.map(own => own === edge ? [edge[2], edge[1], edge[0]] : own) })) } }, "⇄")] : []))));
+    const left = byId("edges").querySelectorAll("button");  // where one was pressed, the next has the focus
+    if (chip >= 0) (left[Math.min(chip, left.length - 1)] ?? byId("add-name")).focus({ preventScroll: true });
     if (!sketch.layouts) {
       clear(board, make("p", { class: "empty" }, "Choose columns as variables, add one by its name above, or type the graph: X -> Y; X -> R[Y]"));
       return;
