@@ -54,10 +54,10 @@ R[BMI], R[Diabetes]""",
 
 def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     """Each page, and how it is looked at."""
-    made = Provenance("lacunet learn alarm patients.csv", "", network="alarm", data="patients.csv")
+    made = Provenance("", "", network="alarm", data="patients.csv", learned="learned.json")
     drawn = simulate(lc.example("alarm"), 5_000, MAR(0.3), np.random.default_rng(2))
     result = lc.learn(drawn.network, drawn.table, method="em", intervals=True)
-    alarm = page(result, drawn.table, made, level=0.95)
+    alarm = page(result, missing_summary(drawn.table, result.network.families), made, level=0.95)
     other = lc.learn(drawn.network, drawn.table, method="direct-mcar")
     sides = [
         ShownNetwork(
@@ -67,6 +67,7 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     ]
     large = simulate(lc.example("munin1"), 2_000, MAR(0.3), np.random.default_rng(2))
     found = lc.learn(large.network, large.table, method="factored-mar")
+    munin = Provenance("", "", network="munin1", data="emg.parquet")
     asia = lc.example("asia")
     graph = lc.MissingnessGraph.parse("smoke -> R[lung]; R[lung] -> R[xray]; dysp -> R[dysp]", asia)
     answers = [reported(verdict) for verdict in graph.recover_families().values()]
@@ -80,7 +81,7 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
         ),
         "page-pair": (pair_page(sides[0], sides[1]), {"after": "#HRBP=HIGH", "height": 900}),
         "page-munin1": (
-            page(found, large.table, Provenance("", "", network="munin1", data="emg.parquet")),
+            page(found, missing_summary(large.table, found.network.families), munin),
             {"height": 1150},
         ),
         "page-diagnose": (

@@ -52,7 +52,10 @@ def page(
         More sections, such as `implications_section`.
     """
     found = Counter(answer.verdict.standing for answer in answers)
-    tiles = [Tile(standing, f"{number:,}", "queries") for standing, number in found.most_common()]
+    tiles = [
+        Tile(standing, f"{number:,}", "query" if number == 1 else "queries")
+        for standing, number in found.most_common()
+    ]
     title = f"{counted(len(answers), 'query', 'queries')} to a missingness graph"
     sections = [*_groups(graph, answers, told), *also]
     return _page(graph, title, tiles, sections, data, told.without_hashes(source))
