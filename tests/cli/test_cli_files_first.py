@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,6 +39,15 @@ class _Refusing(io.TextIOBase):
         raise self.error
 
 
+def _words(command: str) -> list[str]:
+    """The words of the command, with the files that it reads."""
+    write_network(RAIN, "rain.bif")
+    rows = "Rain,Sprinkler,Wet\n" + "no,off,no\nyes,,yes\nno,on,\nyes,on,no\n" * 5
+    Path("rain.csv").write_text(rows)
+    Path("graph.txt").write_text("Rain -> R[Wet]")
+    return WRITING[command].split()
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [(BrokenPipeError(errno.EPIPE, "broken"), 0), (OSError(errno.ENOSPC, "no space"), 1)],
@@ -48,13 +58,38 @@ def test_a_stream_that_takes_nothing_costs_no_file(
     command: str, error: OSError, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write_network(RAIN, "rain.bif")
-    rows = "Rain,Sprinkler,Wet\n" + "no,off,no\nyes,,yes\nno,on,\nyes,on,no\n" * 5
-    Path("rain.csv").write_text(rows)
-    Path("graph.txt").write_text("Rain -> R[Wet]")
-    words = WRITING[command].split()
+    words = _words(command)
     monkeypatch.setattr(sys, "stdout", _Refusing(error))
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert main(words) == code
     sys.stdout.close()
     assert all(Path(word).stat().st_size > 0 for word in words if word.startswith("OUT"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BrokenPipeError(errno.EPIPE, "broken"), OSError(errno.ENOSPC, "no space")],
+    ids=["closed pipe", "full disk"],
+)
+@pytest.mark.parametrize("command", WRITING)
+def test_notes_that_cannot_be_written_cost_no_file(
+    command: str, error: OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = _words(command)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setattr(sys, "stderr", _Refusing(error))
+    assert main(words) == 0
+    assert all(Path(word).stat().st_size > 0 for word in words if word.startswith("OUT"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_log_on_a_full_disk_changes_neither_the_files_nor_the_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [sys.executable, "-m", "lacunet", *_words("structure")]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, check=False, stdout=subprocess.DEVNULL, stderr=full)
+    assert done.returncode == 0
+    assert Path("OUT.bif").exists()

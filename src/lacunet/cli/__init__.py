@@ -16,7 +16,7 @@ from typing import TextIO
 
 from lacunet.cli.parsing import parsed
 from lacunet.cli.signals import Signals, stopping
-from lacunet.cli.terminal import colours, display
+from lacunet.cli.terminal import display, streams
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     _open_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
-    with colours(), stopping() as signals:
+    with streams(), stopping() as signals:
         code = _run(words, signals)
         return signals.status if code == INTERRUPTED else code
 

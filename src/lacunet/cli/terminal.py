@@ -70,19 +70,47 @@ class _Terminal:
         return getattr(self.stream, name)
 
 
+@dataclass
+class _MayBeLost:
+    """Standard error: a reader that has gone, or a full disk, must not cost what was learned."""
+
+    target: TextIO
+
+    def write(self, text: str) -> int:
+        try:
+            return self.target.write(text)
+        except OSError:
+            self._to_nowhere()
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self.target.flush()
+        except OSError:
+            self._to_nowhere()
+
+    def _to_nowhere(self) -> None:
+        with suppress(OSError), open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), self.target.fileno())  # what is still buffered goes there too
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.target, name)
+
+
 @contextmanager
-def colours() -> Iterator[None]:
-    """Paint what is printed meanwhile, on those streams that are terminals."""
+def streams() -> Iterator[None]:
+    """Paint what is printed meanwhile on terminals; lose notes that cannot be written."""
     kept = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     paints = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    for name, stream in kept.items():
-        if stream.isatty():
-            setattr(sys, name, cast(TextIO, _Terminal(stream, paints)))
+    sys.stderr = cast(TextIO, _MayBeLost(sys.stderr))
+    for name in kept:
+        if getattr(sys, name).isatty():
+            setattr(sys, name, cast(TextIO, _Terminal(getattr(sys, name), paints)))
     try:
         yield
     finally:
         for name, stream in kept.items():
-            if isinstance(getattr(sys, name), _Terminal):
+            if isinstance(getattr(sys, name), _Terminal | _MayBeLost):
                 setattr(sys, name, stream)
 
 
