@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -67,10 +69,17 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
         several.items(), going.items(), (300, 1_000, 10_000)
     ):
         drawn = goes.draw(truth, np.random.default_rng(3))
+        problem = f"several, {name}, {how}, {rows:,} rows"
+
+        def draw(rng, truth=truth, rows=rows, drawn=drawn, problem=problem):
+            # Data sets of one number have nothing in common: the problems are put together.
+            rng = np.random.default_rng([zlib.crc32(problem.encode()), rng.integers(2**62)])
+            return hide_cells(sample(truth, rows, rng), drawn, rng)
+
         yield (
-            f"several, {name}, {how}, {rows:,} rows",
+            problem,
             truth,
-            lambda rng, t=truth, n=rows, m=drawn: hide_cells(sample(t, n, rng), m, rng),
+            draw,
             {
                 f"{method}, prior learn": {"method": method, "prior": "learn"}
                 for method in ("auto", "em", "direct-mar", "factored-mar")
@@ -173,6 +182,28 @@ def show(file: Path) -> None:
         )
 
 
+def show_together(file: Path) -> None:
+    """Over all networks and mechanisms: by method and rows, with standard errors over data sets."""
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    groups = defaultdict(list)
+    for line in lines:
+        kind, *_, rows = line["problem"].split(", ")
+        if kind == "several":
+            groups[line["method"], int(rows.split()[0].replace(",", ""))].append(line)
+    for (method, rows), own in sorted(groups.items()):
+        cells = [together([line[what] for line in own]) for what in ("entries", "answers")]
+        print(f"| {method} | {rows:,} | {len(own)} | {' | '.join(cells)} |")
+
+
+def together(signs: list[str]) -> str:
+    """The share that is covered of all that count, and its standard error over data sets."""
+    covered, missed = (np.array([line.count(sign) for line in signs]) for sign in "10")
+    counted = covered + missed
+    share = covered.sum() / counted.sum()
+    error = np.sqrt(((covered - share * counted) ** 2).sum()) / counted.sum()
+    return f"{share:.3f} ± {error:.3f}"
+
+
 def cost() -> None:
     """Medians of three, after a first run of everything; rows held, and in a data frame."""
     alarm = lc.example("alarm")
@@ -213,6 +244,7 @@ def main() -> None:
     warnings.simplefilter("ignore", lc.LacunetWarning)  # answers that rest on the prior
     study(chosen.file, chosen.sets, chosen.only, chosen.methods)
     show(chosen.file)
+    show_together(chosen.file)
 
 
 if __name__ == "__main__":
