@@ -412,6 +412,8 @@ def test_what_cannot_be_done_is_said() -> None:
         lc.predict(RAIN, frame, "Rain", give="odds")  # type: ignore[arg-type]
     with pytest.raises(lc.LacunetError, match="there are no targets"):
         lc.predict(RAIN, frame, [])
+    with pytest.raises(lc.LacunetError, match="targets is 3"):
+        lc.predict(RAIN, frame, 3)  # type: ignore[arg-type]
     never = lc.Network(
         {"A": ["0", "1"], "B": ["0", "1"]},
         {"B": ["A"]},

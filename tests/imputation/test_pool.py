@@ -58,6 +58,9 @@ def test_what_cannot_be_pooled_is_refused() -> None:
     for wrong in (([1], [1]), ([1, 2], [1]), (1, 1), ([1, np.nan], [1, 1]), ([1, 2], [1, -1])):
         with pytest.raises(lc.LacunetError):
             lc.pool(*wrong)
+    for odd in ([[0.3, 0.1], [0.2]], ["a", "b"], [None, {}]):
+        with pytest.raises(lc.LacunetError, match=r"one shape|finite"):
+            lc.pool(odd, [1, 1])
     with pytest.raises(lc.LacunetError, match="df"):
         lc.pool([1, 2], [1, 1], df=0)
     with pytest.raises(lc.LacunetError, match="level"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any, Literal
@@ -151,8 +151,14 @@ def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Po
     return found.with_logs(row_posteriors(network, table, (), asked.memory).log_probability)
 
 
+def _each(targets: Any) -> Iterable[str]:
+    if isinstance(targets, Iterable):
+        return targets
+    raise LacunetError(f"targets is {targets!r}, but must be a variable or a list of them.")
+
+
 def _names(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
-    names = (targets,) if isinstance(targets, str) else tuple(targets)
+    names = (targets,) if isinstance(targets, str) else tuple(_each(targets))
     if not names:
         raise LacunetError("there are no targets.", "name variables of the network to predict.")
     if len(set(names)) < len(names):

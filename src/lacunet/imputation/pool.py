@@ -87,8 +87,14 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     >>> round(float(pooled.estimate), 4), round(float(pooled.standard_error), 4)
     (0.3, 0.0584)
     """
-    found = np.asarray(estimates, dtype=np.float64)
-    within = np.asarray(variances, dtype=np.float64)
+    try:
+        found = np.asarray(estimates, dtype=np.float64)
+        within = np.asarray(variances, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise LacunetError(
+            "the estimates, or their variances, are not numbers or arrays of one shape.",
+            "give one of each for every completed table.",
+        ) from None
     if found.shape != within.shape or found.ndim == 0 or len(found) < LEAST:
         raise LacunetError(
             f"estimates of the shape {found.shape} and variances of the shape {within.shape} "
