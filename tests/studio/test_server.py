@@ -13,7 +13,7 @@ import pytest
 from serving import answer, exported, finish, keep, served
 
 import lacunet as lc
-from lacunet.studio.runs import BusyError, Task
+from lacunet.studio.runs import AskedRun, BusyError
 from lacunet.studio.server import MOST_BYTES, MOST_UPLOADED, Server
 from lacunet.studio.sketch import sketch_of
 
@@ -153,7 +153,7 @@ def test_two_studios_do_not_share_the_number_of_a_run(folder: Path) -> None:
         keep(first, data="rows.csv", graph="A -> B")
         assert finish(first)["name"] == number == "1"
         with pytest.raises(BusyError, match="another studio"):
-            second.studio.runs.start(number, Task("learn"))
+            second.studio.runs.start(number, AskedRun("learn"))
         assert finish(second, "explain")["name"] == "explain-1"  # takes no number of a result
         assert finish(second)["name"] == "2"
         runs = [run["name"] for run in answer(first, "/state")[1]["runs"]]

@@ -34,7 +34,7 @@ from lacunet.data.table import Codes, Copies, EncodedTable, code_type
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import Index, numbered
 from lacunet.statistics.problems.ragged import hash64, ranges, runs
-from lacunet.statistics.units import LeftOut, Units
+from lacunet.statistics.units import Units, UnitsLeftOut
 
 FOLD = "\x00fold"  # the name of the column; no variable has it
 GROUPS = 30  # of a jackknife
@@ -64,7 +64,7 @@ class Folds:
     replicates: int = 1
     scales: FloatArray = field(default_factory=lambda: np.zeros(0))
     degrees: float = np.inf
-    left_out: LeftOut | None = None
+    left_out: UnitsLeftOut | None = None
 
     @property
     def number(self) -> int:

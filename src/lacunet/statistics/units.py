@@ -113,7 +113,7 @@ class Units:
         assert self.products is not None
         return float(max(np.linalg.matrix_rank(self.products, hermitian=True) - 1, 1))
 
-    def left_out(self) -> LeftOut:
+    def left_out(self) -> UnitsLeftOut:
         """What is left out in turn: clusters, or groups of them where they are many.
 
         Raises
@@ -131,7 +131,7 @@ class Units:
         if not self.clusters:
             each = max(2, -(-GROUPS_OF_ROWS // len(strata)))
             rows_of = {(name, NO_LABEL): at for at, name in enumerate(strata)}
-            return LeftOut(rows_of, np.repeat(np.arange(len(strata)), each), each)
+            return UnitsLeftOut(rows_of, np.repeat(np.arange(len(strata)), each), each)
         share = min(1.0, MOST_CLUSTERS / self.clusters)
         number_of, stratum_of = {}, list[int]()
         for at, name in enumerate(strata):
@@ -140,11 +140,11 @@ class Units:
             for place, cluster in enumerate(own):
                 number_of[name, cluster] = len(stratum_of) + place % groups
             stratum_of += [at] * groups
-        return LeftOut(number_of, np.array(stratum_of))
+        return UnitsLeftOut(number_of, np.array(stratum_of))
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class UnitsLeftOut:
     """What is left out in turn, by number.
 
     ``number_of`` is the number of each cluster, by its stratum's label and its own;
@@ -175,7 +175,7 @@ class LeftOut:
 
         Examples
         --------
-        >>> LeftOut({}, np.array([0, 0, 0, 1])).multiples.tolist()[2:]
+        >>> UnitsLeftOut({}, np.array([0, 0, 0, 1])).multiples.tolist()[2:]
         [[1.5, 1.5, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0]]
         """
         sizes = np.bincount(self.stratum_of)[self.stratum_of]

@@ -37,7 +37,7 @@ class BusyError(LacunetError):
 
 
 @dataclass(frozen=True)
-class Task:
+class AskedRun:
     """What is to be run, one command after the other.
 
     ``words`` say what is special about it, ``about`` is kept with it as it is given; ``after`` is
@@ -124,7 +124,7 @@ class Runs:
             raise LacunetError(f"run {name} has no file {file}.")
         return self.place(name) / file
 
-    def start(self, name: str, task: Task) -> None:
+    def start(self, name: str, task: AskedRun) -> None:
         """Run a task; its folder will have this name."""
         with self._lock:
             if self.job is not None and self.job.status == "running":
@@ -161,7 +161,7 @@ class Runs:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _run(self, job: CurrentRun, task: Task) -> None:
+    def _run(self, job: CurrentRun, task: AskedRun) -> None:
         try:
             ended = all(self._carried_out(job, command) for command in task.commands)
             if ended and task.after is not None:
@@ -202,7 +202,7 @@ class Runs:
                 _take(job, line.rstrip())
         return process.wait() == 0
 
-    def _keep(self, job: CurrentRun, task: Task) -> None:
+    def _keep(self, job: CurrentRun, task: AskedRun) -> None:
         about = {
             "name": job.name,
             "kind": job.kind,

@@ -50,7 +50,7 @@ from lacunet.studio.folder import Folder
 from lacunet.studio.page import studio_page
 from lacunet.studio.project import Project, StaleError, Store, project_from
 from lacunet.studio.reading import proposed_reading
-from lacunet.studio.runs import BusyError, Runs, Task
+from lacunet.studio.runs import AskedRun, BusyError, Runs
 from lacunet.studio.sketch import checked_sketch, drawn, sketch_of, with_mechanisms
 from lacunet.wording import finite
 
@@ -159,7 +159,7 @@ class Studio:
             task = self._beside([str(int(number)) for number in asked["runs"]], folder)
         else:
             table = self.folder.table(project.data)
-            task = Task(kind, self._commands(kind, project, folder))
+            task = AskedRun(kind, self._commands(kind, project, folder))
             if kind == "learn":
                 about = {"project": asdict(project), "table": _stamp(table)}
                 after = partial(_keep_graph, missingness_of(project), project.level)
@@ -167,13 +167,13 @@ class Studio:
         self.runs.start(name, task)
         return {"name": name}
 
-    def _beside(self, names: list[str], folder: str) -> Task:
+    def _beside(self, names: list[str], folder: str) -> AskedRun:
         """Two results on one page."""
         first, second = (self.runs.path(name) for name in names)
         page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
         words = " beside ".join(f"run {self.runs.known(name)['name']}" for name in names)
         command = ["show", f"{first}/learned.json", *page]
-        return Task("beside", [command], words, {"beside": names})
+        return AskedRun("beside", [command], words, {"beside": names})
 
     def _commands(self, kind: str, project: Project, folder: str) -> list[list[str]]:
         if kind == "structure":
