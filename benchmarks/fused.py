@@ -31,7 +31,7 @@ def main(rows: int) -> None:
     counts = {}
     for _ in range(ROUNDS):
         for name, values in (("NumPy", -np.inf), ("Numba", np.inf)):
-            fused.TALLY.values = values
+            fused.READ.values = values
             began = process_time()
             counts[name] = engine.expect(cells).counts
             spent[name].append(process_time() - began)

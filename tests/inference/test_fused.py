@@ -23,13 +23,13 @@ def test_compiled_loops_find_the_same_bits(
     cells = problems.layout.flat({own: network.cpt(own).table for own in network.variables})
     found = []
     for values in (-np.inf, np.inf):
-        monkeypatch.setattr(fused.TALLY, "values", values)
+        monkeypatch.setattr(fused.READ, "values", values)
         found.append(engine_of(problems, 2**30).expect(cells))
     np.testing.assert_array_equal(found[0].counts, found[1].counts)
     np.testing.assert_array_equal(found[0].log_likelihoods, found[1].log_likelihoods)
 
 
 def test_loops_are_compiled_when_that_has_paid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fused.TALLY, "values", 0.0)
+    monkeypatch.setattr(fused.READ, "values", 0.0)
     assert fused.kernels(int(fused.PAYS_FROM) - 1) is None
     assert fused.kernels(1) is not None

@@ -20,7 +20,7 @@ PAYS_FROM = 3e8  # values read or written in this process, some 5 ns each
 
 
 @dataclass(frozen=True)
-class Kernels:
+class CompiledLoops:
     """The compiled loops: `multiplied` and `scattered`."""
 
     multiply: Callable[[FloatArray, Integers, FloatArray, FloatArray], None]
@@ -28,28 +28,28 @@ class Kernels:
 
 
 @dataclass
-class Tally:
+class ValuesRead:
     """The values that were read so far."""
 
     values: float = 0.0
 
 
-TALLY = Tally()
+READ = ValuesRead()
 
 
-def kernels(values: int) -> Kernels | None:
+def kernels(values: int) -> CompiledLoops | None:
     """The compiled loops for reading so many more values; None if they do not pay, or not yet."""
-    TALLY.values += values
-    return _compiled() if TALLY.values >= PAYS_FROM else None
+    READ.values += values
+    return _compiled() if READ.values >= PAYS_FROM else None
 
 
 @cache
-def _compiled() -> Kernels | None:
+def _compiled() -> CompiledLoops | None:
     try:
         import numba
 
         compiled: Any = numba.njit
-        return Kernels(compiled(multiplied), compiled(scattered))
+        return CompiledLoops(compiled(multiplied), compiled(scattered))
     except Exception:  # not there, or not fit for this NumPy: which does the same
         return None
 
