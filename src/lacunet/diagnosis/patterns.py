@@ -71,9 +71,10 @@ def patterns(network: Network, summary: MissingSummary) -> Patterns:
 
     Examples
     --------
+    >>> from lacunet.statistics.observations import missing_in_data
     >>> network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    >>> rows = {"A": np.array([0, 1, 2, 0], np.uint8), "B": np.array([0, 2, 2, 1], np.uint8)}
-    >>> found = patterns(network, missing_summary(EncodedTable.of({"A": 2, "B": 2}, rows), ()))
+    >>> rows = {"A": ["0", "1", None, "0"], "B": ["0", None, None, "1"]}
+    >>> found = patterns(network, missing_in_data(rows, network))
     >>> found.rate_of, found.is_monotone, found.complete_rows
     ({'A': 0.25, 'B': 0.5}, True, 2)
     """
