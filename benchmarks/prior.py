@@ -43,12 +43,12 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.gather import Compiling, Gathering, Needs
 from lacunet.statistics.observations import Held
 from lacunet.statistics.problems.layout import Layout
 from lacunet.wording import text_table
+from regret import sampled_marginals
 
 MECHANISMS = {
     "mcar": MCAR(0.6, 0.4),
@@ -69,7 +69,6 @@ ALIKE_ONLY = Components(like_neighbours=(), belief=(0.0, 0.0, 5.0, 0.0))
 Tables = Mapping[str, FloatArray]
 Judge = Callable[[Network], float]
 MEMORY = 2**30
-SAMPLES, BATCH = 2_000_000, 100_000
 
 
 def one_strength(counts_of: Tables) -> float:
@@ -187,21 +186,6 @@ def judge_of(truth: Network) -> Judge:
         return total
 
     return divergence
-
-
-def sampled_marginals(network: Network) -> dict[str, FloatArray]:
-    """The families' marginals, only the parents' states left to chance."""
-    rng = np.random.default_rng(5)
-    parents_of = {
-        name: np.zeros(network.shape(network.parents(name))) for name in network.variables
-    }
-    for _ in range(SAMPLES // BATCH):
-        rows = sample(network, BATCH, rng).columns
-        for name, counts in parents_of.items():
-            np.add.at(counts, tuple(rows[parent] for parent in network.parents(name)), 1 / SAMPLES)
-    return {
-        name: counts[..., None] * network.cpt(name).table for name, counts in parents_of.items()
-    }
 
 
 def networks(group: str, folder: Path | None) -> list[tuple[str, Network]]:

@@ -92,3 +92,17 @@ def test_an_interrupted_run_writes_the_best_so_far_and_exits_130(
     out = tmp_path / "best.bif"
     assert main(["learn", *rain, "--method", "em", "-o", str(out)]) == 130
     assert read_network(str(out)).has_cpts
+
+
+@pytest.mark.parametrize("memory", ["1", "0.0001"])
+def test_sensitivity_says_what_of_the_rows_it_did_not_read(
+    memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{a},{a if k % 3 else ''},{k}" for k in range(3_000) for a in ("no", "yes")]
+    (tmp_path / "rows.csv").write_text("\n".join(["Age,Ill,id", *rows]) + "\n")
+    network = Network({"Age": ["no", "yes"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    write_network(network, tmp_path / "net.json")
+    files = [str(tmp_path / "net.json"), str(tmp_path / "rows.csv")]
+    asked = ["--query", "Ill=yes", "--mechanism", "Ill", "--memory", memory]
+    assert main(["sensitivity", *files, *asked]) == 0
+    assert "ignored the columns ['id']" in capsys.readouterr().err

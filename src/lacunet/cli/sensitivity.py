@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.options import (
@@ -18,6 +19,7 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.queries import refuse_do, split_query, states_in
 from lacunet.cli.terminal import progress_bar
+from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError
 
 HELP = "show how far an answer moves if values are not missing at random"
@@ -63,7 +65,8 @@ def run(options: Namespace) -> int:
             'ask for one, as in --query "Ill=yes|Age=old".',
         )
     ((target, state),) = asked.items()
-    with progress_bar() as progress:
+    with progress_bar() as progress, warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)  # its answer has no notes of the rows
         found = sensitivity(
             network,
             data_of(options),
