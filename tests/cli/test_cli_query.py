@@ -73,6 +73,7 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
     printed = capsys.readouterr()
     assert "P(Rain | Wet=yes)" in printed.out
     assert "probability     low    high" in printed.out
+    assert "low, high: 95% interval" in printed.out
     assert f"learned by {method}; 95% intervals by " in printed.err
 
 

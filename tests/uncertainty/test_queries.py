@@ -218,6 +218,8 @@ def test_of_a_single_row_and_of_what_is_never_shown_little_is_known(method: str)
 def test_effects_have_intervals(method: str) -> None:
     result = lc.learn(NETWORK, _rows(2000, 5), method, intervals=True)
     answer = lc.query(result, "D", {"A": "1"}, do={"C": "1"}, interval=0.9)
+    assert answer.level == 0.9
+    assert str(answer).endswith("low, high: 90% interval")
     seen = lc.query(result, "D", {"A": "1", "C": "1"}, interval=0.9)
     # given its other parent, doing and seeing C are the same
     np.testing.assert_allclose(answer, seen, rtol=1e-9)

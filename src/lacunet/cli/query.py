@@ -145,7 +145,7 @@ def _as_text(answer: Answer) -> str:
 
     header, rows = answer.rows()
     table = text_table(header, rows, left=len(answer.scope))
-    return "\n".join([f"{answer.basis.title}\n\n{table}", *answer.notes()])
+    return "\n".join([f"{answer.basis.title}\n\n{table}", *answer.notes(), *answer.legend()])
 
 
 def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:

@@ -40,6 +40,7 @@ class AnswerBasis:
     states: States
     share: Share = None
     interval: FloatArray | None = None
+    level: float | None = None
     standard_error: FloatArray | None = None
     bounds: Bounds | None = None
     bounds_are_exact: bool | None = None
@@ -57,6 +58,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         of passing through one. None where the network does not know what supports it.
     interval
         The interval of each cell (axes of the answer, then low and high), if it was asked for.
+    level
+        The level of the intervals: 0.95 unless another was asked for.
     standard_error
         The standard error of each cell, if intervals were asked for.
     bounds
@@ -134,6 +137,11 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return self.basis.interval
 
     @property
+    def level(self) -> float | None:
+        """The level of the intervals; None where there are none."""
+        return self.basis.level
+
+    @property
     def standard_error(self) -> FloatArray | None:
         """The standard error of each cell."""
         return self.basis.standard_error
@@ -170,13 +178,18 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
 
     def notes(self) -> list[str]:
         """What must be read with the numbers."""
-        notes = []
-        if (self.unsupported or 0) >= SHOWN_SHARE:
-            notes.append(resting(self.unsupported or 0))
+        share = self.unsupported or 0
+        return [resting(share)] if share >= SHOWN_SHARE else []
+
+    def legend(self) -> list[str]:
+        """What the columns beside the probabilities are."""
+        lines = []
+        if self.level is not None:
+            lines.append(f"low, high: {100 * self.level:g}% interval")
         if self.bounds is not None:
             kind = "" if self.bounds_are_exact else "outer bounds, perhaps too wide: "
-            notes.append(f"lowest, highest: {kind}over all values of the CPT rows without data")
-        return notes
+            lines.append(f"lowest, highest: {kind}over all values of the CPT rows without data")
+        return lines
 
     def _labelled(self) -> Labelled:
         basis = self.basis
@@ -192,12 +205,12 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
             return "\n".join([self._labelled().text(), *self.notes()])
         header, rows = self.rows()
         table = text_table(header, rows, left=len(self.scope))
-        return "\n".join([self.basis.title, table, *self.notes()])
+        return "\n".join([self.basis.title, table, *self.notes(), *self.legend()])
 
     def _repr_html_(self) -> str:
         if self._basis is None:
             return f"<pre>{escape(str(self))}</pre>"
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
+        notes = "".join(f"<p>{escape(note)}</p>" for note in [*self.notes(), *self.legend()])
         if not self._columns():
             return self._labelled().html() + notes
         return rows_as_html(*self.rows(), self.basis.title) + notes

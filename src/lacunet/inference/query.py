@@ -104,8 +104,9 @@ def query(
         basis = replace(basis, bounds=bounds, bounds_are_exact=are_exact)
     if interval is not False:
         spread = _with_intervals(result).query(scope, evidence, do)
-        both = spread.interval(LEVEL if interval is True else interval)
-        basis = replace(basis, interval=both, standard_error=spread.standard_error)
+        level = LEVEL if interval is True else interval
+        both, error = spread.interval(level), spread.standard_error
+        basis = replace(basis, interval=both, level=level, standard_error=error)
     return Answer.of(table, basis)
 
 
