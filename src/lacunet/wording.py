@@ -1,6 +1,6 @@
 """What messages are made of: numbers with nouns, names in lists, what was meant, tables.
 
-Also numbers that JSON can hold.
+Also numbers that JSON can hold, and the version that a result or a page names.
 """
 
 from __future__ import annotations
@@ -8,7 +8,13 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
+
+
+def own_version() -> str:
+    """The version of this code, which a stale installation may not know."""
+    return str(import_module("lacunet").__version__)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

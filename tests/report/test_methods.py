@@ -19,6 +19,7 @@ def test_a_closed_form_is_named_with_what_it_assumes() -> None:
     assert "added one pseudo-count to each cell" in text
     assert "No data support 1 of 3 CPT rows" in text
     assert "UAI" in text
+    assert f"lacunet {lc.__version__} [1]" in text
     assert "[2]" not in text
 
 

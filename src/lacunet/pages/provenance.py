@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.pages.kit import Tile, document, named, paragraph, section, table, tiles
-from lacunet.wording import counted, first_of
+from lacunet.wording import counted, first_of, own_version
 
 MOST_NAMES = 3  # of data files, in a title
 SAVE = (
@@ -72,7 +72,7 @@ def provenance(
         paths = [Path(name)] if Path(name).exists() else [Path(p) for p in sorted(glob(str(name)))]
         for path in paths or [Path(name)]:
             found += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    versions = [("lacunet", version("lacunet")), ("Python", platform.python_version())]
+    versions = [("lacunet", own_version()), ("Python", platform.python_version())]
     versions += [(name, version(name)) for name in ("numpy", "scipy", "pyarrow", "narwhals")]
     return Provenance(
         shlex.join(["lacunet", *arguments]),

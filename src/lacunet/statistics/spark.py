@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from math import ceil, inf, isfinite, prod
 from typing import Any, ClassVar, NoReturn
 
@@ -64,6 +63,7 @@ from lacunet.statistics.streamed import (
     counted,
     of_rows,
 )
+from lacunet.wording import own_version
 
 FOUND = "bucket int, found binary"
 ROWS_OF_A_TASK = 100_000  # at least, after a shuffle: fewer take less time than starting a task
@@ -147,7 +147,9 @@ class OnSpark:
         if task.asked.together is None:
             return self.frame
         tasks = shuffle_tasks(self.counts.rows, task.room, _shuffled(self.frame))
-        coded = self.frame.mapInArrow(partial(_coded, _version(), pickle.dumps(task)), task.coded)
+        coded = self.frame.mapInArrow(
+            partial(_coded, own_version(), pickle.dumps(task)), task.coded
+        )
         return coded.repartition(tasks, "key")
 
 
@@ -297,14 +299,10 @@ def _called(version: str, task: bytes, batches: Batches) -> Batches:
     yield _row(context.partitionId() if context else 0, found)
 
 
-def _version() -> str:
-    return str(import_module("lacunet").__version__)
-
-
 def _check_version(version: str) -> None:
-    if version != _version():
+    if version != own_version():
         raise DataError(
-            f"the driver has lacunet {version}, an executor {_version()}.",
+            f"the driver has lacunet {version}, an executor {own_version()}.",
             "install the same version on all machines.",
         )
 
@@ -346,7 +344,7 @@ def _added(found: Iterator[bytes]) -> Met | LacunetError:
 
 def _collected(rows: Any, task: Task, room: float) -> Met:
     """What all tasks found together, if the driver has room for so many bytes."""
-    called = partial(_called, _version(), pickle.dumps(task))
+    called = partial(_called, own_version(), pickle.dumps(task))
     try:
         merges = min(MERGES, _shuffled(rows))
         merged = rows.mapInArrow(called, FOUND).repartition(merges, "bucket")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from math import isfinite
 
 from lacunet.estimate.method import Ended
@@ -11,7 +10,7 @@ from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.model.dictionary import Meaning
 from lacunet.model.network import Network
-from lacunet.wording import counted, first_of
+from lacunet.wording import counted, first_of, own_version
 
 PAPER = (
     "G. Van den Broeck, K. Mohan, A. Choi, A. Darwiche and J. Pearl, Efficient Algorithms for "
@@ -71,7 +70,7 @@ def methods_text(result: Result, level: float = 0.95) -> str:
         sentences += [f"Intervals at the level of {100 * level:g}% were computed {how}."]
         sentences += filter(None, [result.uncertainty.chance])
     sentences += [*_weak(result)]
-    sentences.append(f"Computations were done with lacunet {version('lacunet')} [1].")
+    sentences.append(f"Computations were done with lacunet {own_version()} [1].")
     return " ".join(sentences) + "\n\n" + "\n".join(_references(result))
 
 

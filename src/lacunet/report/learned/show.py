@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from datetime import datetime
-from importlib.metadata import version
 from typing import Any
 
 from lacunet.estimate.result import Result
@@ -18,6 +17,7 @@ from lacunet.pages.notebook import Page
 from lacunet.pages.provenance import Provenance
 from lacunet.report.learned.page import page
 from lacunet.report.network import ShownNetwork, pair_page
+from lacunet.wording import own_version
 
 LEVEL = 0.95
 
@@ -75,5 +75,5 @@ def _side(label: str, one: Any) -> ShownNetwork:
 
 def _here() -> Provenance:
     made = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-    versions = (("lacunet", version("lacunet")), ("Python", platform.python_version()))
+    versions = (("lacunet", own_version()), ("Python", platform.python_version()))
     return Provenance("", made, versions=versions)
