@@ -137,7 +137,7 @@ def test_what_was_learned_is_said_everywhere(method: str) -> None:
     assert "prior: to be learned from the counts" in str(told)
     assert told.as_data()["prior"].startswith("to be learned")
     assert ("first fit of EM" in told.prior) == (result.ended is not None or method == "mgraph")
-    assert "pseudo-counts per cell" in str(result.prior)
+    assert " per cell, mostly " in str(result.prior)
     assert str(result.prior) in result.why
     assert str(result.prior) in result_as_text(result)
     assert str(result.prior) in result.methods_text()

@@ -149,7 +149,8 @@ class LearnedPrior(Mapping[str, FloatArray]):
         like = "like neighbouring rows" if self.like_neighbours > 0.5 else "alike for all states"
         least, most = f"{self.least:.2g}", f"{self.most:.2g}"
         number = f"about {most}" if least == most else f"between {least} and {most}"
-        words = f"{number} pseudo-counts per cell, mostly {like}"
+        kind = "pseudo-count" if number == "about 1" else "pseudo-counts"
+        words = f"{number} {kind} per cell, mostly {like}"
         if self.kept:
             words += f"; one per cell for {first_of(self.kept, 5)}"
         return words

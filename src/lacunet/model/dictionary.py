@@ -172,8 +172,8 @@ def checked_rules(
         if strangers := [other for other in scope if other not in parents_of[name]]:
             edges = "; ".join(f"{other} -> {name}" for other in strangers)
             raise DictionaryError(
-                f"the rule for {name!r}, {when!r}, looks at {listed(strangers)}, which are not "
-                f"parents of {name!r}.",
+                f"the rule for {name!r}, {when!r}, looks at what is no parent of {name!r}: "
+                f"{listed(strangers)}.",
                 f"add the edges {edges}: who is asked depends on them.",
             )
         found[name] = NotAsked(when, state, scope, truth)
