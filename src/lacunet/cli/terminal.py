@@ -23,16 +23,13 @@ from lacunet.progress import Bar, Progress, silent
 DELAY = 1.0  # seconds before the bar appears
 SECONDS_BETWEEN_LINES = 1.0
 RED, GREEN, YELLOW, DIM = "31", "32", "33", "2"
-RULES = (
-    (re.compile(r"^! .*$", re.MULTILINE), YELLOW),
-    (re.compile(r"^lacunet: note:", re.MULTILINE), DIM),
-    (re.compile(r"^lacunet:(?! note:)", re.MULTILINE), RED),
-    (
-        re.compile(r"(?<=: )RECOVERABLE$|^(?:all \d+|\d+ of \d+) can be recovered$", re.MULTILINE),
-        GREEN,
-    ),
-    (re.compile(r"(?<=: )NOT RECOVERABLE$|\bREFUTED$", re.MULTILINE), RED),
-    (re.compile(r"(?<=: )(?:UNDECIDED$|[A-Z ]+, BUT IDENTIFIED.*)", re.MULTILINE), YELLOW),
+RULES = (  # compiled where they are first used: most output is not painted
+    (r"^! .*$", YELLOW),
+    (r"^lacunet: note:", DIM),
+    (r"^lacunet:(?! note:)", RED),
+    (r"(?<=: )RECOVERABLE$|^(?:all \d+|\d+ of \d+) can be recovered$", GREEN),
+    (r"(?<=: )NOT RECOVERABLE$|\bREFUTED$", RED),
+    (r"(?<=: )(?:UNDECIDED$|[A-Z ]+, BUT IDENTIFIED.*)", YELLOW),
 )
 
 
@@ -45,7 +42,7 @@ def painted(text: str) -> str:
     'P(X): \x1b[32mRECOVERABLE\x1b[0m'
     """
     for rule, colour in RULES:
-        text = rule.sub(f"\x1b[{colour}m\\g<0>\x1b[0m", text)
+        text = re.sub(rule, f"\x1b[{colour}m\\g<0>\x1b[0m", text, flags=re.MULTILINE)
     return text
 
 

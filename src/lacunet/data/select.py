@@ -10,19 +10,16 @@ from lacunet.data.errors import DataError
 READING = ("select", "values", "table", "from")  # the first word of a query that only reads
 WRITING = ("insert", "update", "delete", "replace", "merge")  # what may follow WITH beside them
 
+# Compiled where they are first used: most data are not in a database.
 # Strings, names in quotes, comments: nothing in them is a word of the statement.
-_QUOTED = re.compile(
-    r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*`
-      | (\$\w*\$).*?\1 | --[^\n]* | /\*(?:[^*]|\*(?!/))*\*/""",
-    re.VERBOSE | re.DOTALL,
-)
-_SECRET = re.compile(
-    r"""(?P<name>[\w.]*(?:pass(?:word|wd|phrase|file)?|pwd|token|secret|api_?key|access_?key)\w*)
-        (?P<sign>\s*(?:=>|=|:)\s*|\s+(?='))
-        (?P<value>'(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s&;,)'"]+)""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_LOGIN = re.compile(r"(?<=://)[^/\s'\"@]*(?:@[^/\s'\"@]*)*@")
+_QUOTED = r"""(?xs)
+      [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*`
+      | (\$\w*\$).*?\1 | --[^\n]* | /\*(?:[^*]|\*(?!/))*\*/"""
+_SECRET = r"""(?xi)
+      (?P<name>[\w.]*(?:pass(?:word|wd|phrase|file)?|pwd|token|secret|api_?key|access_?key)\w*)
+      (?P<sign>\s*(?:=>|=|:)\s*|\s+(?='))
+      (?P<value>'(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s&;,)'"]+)"""
+_LOGIN = r"(?<=://)[^/\s'\"@]*(?:@[^/\s'\"@]*)*@"
 
 
 def check_select(query: str, label: str) -> str:
@@ -40,7 +37,7 @@ def check_select(query: str, label: str) -> str:
     >>> check_select("select * from 'visits.csv'", "the query")
     "select * from 'visits.csv'"
     """
-    bare = _QUOTED.sub(_blank, query)
+    bare = re.sub(_QUOTED, _blank, query)
     end = len(bare.rstrip().rstrip(";").rstrip())
     words = list(_top_words(bare[:end]))
     if not words:
@@ -88,10 +85,10 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("select * from 's3://ann:xyzzy@bucket/rows.csv?token=abc'")
     "select * from 's3://***@bucket/rows.csv?token=***'"
     """
-    masked = _SECRET.sub(lambda found: f"{found['name']}{found['sign']}***", text)
-    return _LOGIN.sub("***@", masked)
+    masked = re.sub(_SECRET, lambda found: f"{found['name']}{found['sign']}***", text)
+    return re.sub(_LOGIN, "***@", masked)
 
 
 def secrets_in(text: str) -> list[str]:
     """The passwords, tokens and keys in a text."""
-    return [found["value"].strip("'\"") for found in _SECRET.finditer(text)]
+    return [found["value"].strip("'\"") for found in re.finditer(_SECRET, text)]

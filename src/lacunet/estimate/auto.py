@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
@@ -30,11 +30,13 @@ from lacunet.estimate.method import (
     check_options,
     option,
 )
-from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import Look
 from lacunet.wording import counted
+
+if TYPE_CHECKING:
+    from lacunet.missingness.graph import MissingnessGraph
 
 FEWEST_ROWS = 10
 Solve = Callable[[Statistics, Learned, Setting], Learned]

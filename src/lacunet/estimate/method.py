@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isinf
 from numbers import Real
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from lacunet.estimate.prior import (
 )
 from lacunet.inference.engine import Engine
 from lacunet.memory import memory_budget
-from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Cpt, FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Counts
@@ -36,6 +35,9 @@ from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.units import Units
+
+if TYPE_CHECKING:
+    from lacunet.missingness.graph import MissingnessGraph
 
 Concentration = float | FloatArray  # of the Dirichlet prior: of all cells, or of each
 

@@ -28,12 +28,12 @@ from lacunet.estimate.method import (
 )
 from lacunet.estimate.prior import merged
 from lacunet.missingness.errors import NotRecoverableError
-from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Needs, Statistics
 from lacunet.statistics.look import Look
 
 if TYPE_CHECKING:
+    from lacunet.missingness.graph import MissingnessGraph
     from lacunet.missingness.verdict import Verdict
 
 STAND_INS: dict[str, type[Method]] = {

@@ -12,7 +12,6 @@ from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
-from lacunet.missingness.graph import graph_of
 from lacunet.model.network import Network
 from lacunet.wording import did_you_mean
 
@@ -38,6 +37,8 @@ def method_of(network: Network, method: str | Method | None, options: Mapping[st
     """
     given = {option: value for option, value in options.items() if value is not None}
     if "missingness" in given:
+        from lacunet.missingness.graph import graph_of
+
         given["missingness"] = graph_of(given["missingness"], network)
     if method is None:
         method = MGraph.name if "missingness" in given else Auto.name

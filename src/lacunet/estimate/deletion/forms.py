@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,6 @@ from lacunet.estimate.method import (
     option,
 )
 from lacunet.estimate.prior import FROM_SHOWN, concentration_of, merged, prior_of_counts
-from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.distinct import LARGEST_KEY
@@ -51,6 +50,9 @@ from lacunet.statistics.errors import TooLargeError
 from lacunet.statistics.gather import Grouping, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.solved import Solved
+
+if TYPE_CHECKING:
+    from lacunet.missingness.graph import MissingnessGraph
 
 # What is alive at once for each cell of the largest family, measured at 8 million cells:
 # the joint, its weighted copy and the CPT; for factored methods also the estimates of the
@@ -251,6 +253,8 @@ class Joint:
 
 def check_graph(missingness: object) -> None:
     """Refuse what is not a missingness graph, such as its text, which needs a network."""
+    from lacunet.missingness.graph import MissingnessGraph
+
     if not isinstance(missingness, MissingnessGraph):
         raise MethodError(
             f"missingness is {missingness!r}, not a lacunet.MissingnessGraph.",

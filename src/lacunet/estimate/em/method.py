@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field, replace
 from operator import index
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.estimate.deletion.forms import check_graph
 from lacunet.estimate.em.fit import Options, Stop, Visit
@@ -20,9 +20,11 @@ from lacunet.estimate.method import (
     option,
 )
 from lacunet.inference.engine import Inference
-from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.statistics.look import Look
+
+if TYPE_CHECKING:
+    from lacunet.missingness.graph import MissingnessGraph
 
 
 def steps(stop: object) -> Stop:
