@@ -203,6 +203,12 @@ def test_names_of_columns_do_not_meet() -> None:
     assert list(lc.predict(network, {"A=b": [None]}, "A")) == ["A=b=c", "A=d"]
 
 
+def test_naming_the_columns_of_one_prediction_names_no_others() -> None:
+    first = lc.predict(RAIN, pd.DataFrame(ROWS), "Rain")
+    first.columns.name = "posterior"
+    assert lc.predict(RAIN, pd.DataFrame(ROWS), "Rain").columns.name is None
+
+
 def test_a_compiled_predictor_gives_what_predict_gives() -> None:
     asia = lc.example("asia")
     predictor = lc.compile(asia, ["lung", "bronc"])

@@ -259,6 +259,8 @@ class Data:
 
     def every_row(self) -> Data:
         """The same for what looks at each row by itself: none is left out for its weight."""
+        if not (self.is_weighted or self.is_clustered or self.replicate_weights is not None):
+            return self
         return replace(
             self, weight=None, counts=None, strata=None, cluster=None, replicate_weights=None
         )

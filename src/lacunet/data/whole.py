@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -63,29 +64,29 @@ def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
         return [dict(zip(frame, row, strict=True)) for row in zip(*columns, strict=True)]
     kinds = [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")]
     is_held = (_library(frame), type(frame).__name__) in kinds
-    if not is_held or len(frame) > most or len(set(_names(frame))) < len(_names(frame)):
+    names = _names(frame) if is_held and len(frame) <= most else ()
+    if len(set(names)) < len(names) or not names:
         return None
     if _library(frame) == "pandas":
-        cells = _cells(frame)
-        return [dict(zip(frame.columns, row, strict=True)) for row in cells]
+        return [dict(zip(names, row, strict=True)) for row in _cells(frame, len(names))]
     rows: list[dict[str, Any]] = (
         frame.to_dicts() if _library(frame) == "polars" else frame.to_pylist()
     )
     return rows
 
 
-def _cells(frame: Any) -> list[list[Any]]:
+def _cells(frame: Any, columns: int) -> list[list[Any]]:
     """The cells of a frame of pandas, row by row.
 
     It takes long to turn a column of categories or strings into objects, however short it is: the
     cells of very few rows are asked for one by one.
     """
-    is_plain = all(isinstance(kind, np.dtype) for kind in frame.dtypes)
-    if is_plain or len(frame) > FEW_ROWS:
+    rows = len(frame)
+    if rows > FEW_ROWS or (rows > 1 and all(isinstance(own, np.dtype) for own in frame.dtypes)):
         cells: list[list[Any]] = frame.to_numpy(dtype=object).tolist()
         return cells
-    columns = range(len(frame.columns))
-    return [[_python(frame.iat[row, column]) for column in columns] for row in range(len(frame))]
+    cell = frame.iat
+    return [[_python(cell[row, column]) for column in range(columns)] for row in range(rows)]
 
 
 def _python(cell: Any) -> Any:
@@ -199,6 +200,9 @@ def _filled(
 def _names(frame: Any) -> Sequence[str]:
     if isinstance(frame, Mapping):
         return list(frame)
+    if _library(frame) == "pandas":
+        names: list[str] = frame.columns.tolist()
+        return names
     return list(frame.columns) if _library(frame) != "pyarrow" else list(frame.column_names)
 
 
@@ -264,6 +268,9 @@ def made_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
     if library == "pandas":
         import pandas as pd
 
+        if columns and all(column.dtype == np.float64 for column in columns.values()):
+            cells = np.stack([*columns.values()], axis=1)  # one block takes less time than several
+            return pd.DataFrame(cells, frame.index, _pandas_names((*columns,)).view(), copy=False)
         return pd.DataFrame(dict(columns), index=frame.index)
     if library == "polars":
         import polars as pl
@@ -272,6 +279,17 @@ def made_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
     import pyarrow as pa
 
     return pa.table(dict(columns))
+
+
+@lru_cache(maxsize=32)
+def _pandas_names(names: tuple[str, ...]) -> Any:
+    """The names of columns as pandas holds them: to make these takes most of a small frame's time.
+
+    A frame gets a view, so that it can name them without all others being named.
+    """
+    import pandas as pd
+
+    return pd.Index(names)
 
 
 def _listed(column: NDArray[Any]) -> Any:
