@@ -177,8 +177,11 @@ def test_every_public_name_is_in_one_group_of_the_reference() -> None:
 @pytest.mark.parametrize(
     "page", [page for page in REFERENCE if "code-block" in page.read_text()], ids=name_of
 )
-def test_the_example_of_a_group_runs(page: Path) -> None:
-    code = page.read_text().split(".. code-block:: python\n")[1].split(".. public-names::")[0]
+def test_the_example_of_a_group_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"^.. code-block:: python\n((?: {3}.*\n|\n)+)", page.read_text(), re.M)
     exec(compile(dedent(code), page.name, "exec"), {})
 
 

@@ -35,7 +35,9 @@ place). Learners that finished less than nine tenths of the cases are not ranked
 that both finished. *Seconds* are processor time for learning,
 the median, with intervals where a learner has them. *Coverage* is the share of CPT entries whose
 95% interval contains the truth, entries of 0 and 1 left out. *n* is the number of cases that a
-learner finished within {limit} s of processor time, of those that it was given.
+learner finished within {limit} s of processor time, the same limit for all, of those that it was
+given: networks with few CPT cells come first, and a learner that often goes to the limit may not
+have been run on the larger ones.
 """
 ADDING = """
 ## Add a learner
@@ -81,7 +83,8 @@ def _unfinished(lines: Sequence[Line]) -> str:
     for name in sorted({line.entry for line in lines}):
         own = [line for line in lines if line.entry == name]
         why = Counter(line.problem.partition(":")[0] for line in own if line.problem)
-        given = f"given {len(own)} of {len(cases)} cases" if len(own) < len(cases) else ""
+        of_all = f"given {len(own)} of {len(cases)} cases, not run on the others"
+        given = of_all if len(own) < len(cases) else ""
         problems = [f"{problem} ({count})" for problem, count in why.most_common()]
         if given or problems:
             told.append(f"- {name}: {'; '.join(filter(None, [given, *problems]))}\n")

@@ -121,4 +121,4 @@ def test_the_page_compares_with_the_default_where_both_finished_and_says_what_wa
     assert "| twice | - | - | 2.00 | 1 | - | 2 of 2 |" in text
     assert "| late | - | - | 3.00 | 1 | - | 1 of 3 |" in text
     assert "- late: not done in 10 s (2)\n" in text
-    assert "- twice: given 2 of 3 cases\n" in text
+    assert "- twice: given 2 of 3 cases, not run on the others\n" in text
