@@ -61,6 +61,8 @@ const OTHER_WORDS = {
   dirichlet: "prior",
   pseudocount: "prior",
   changelog: "changed upgrading",
+  migrate: "upgrading changed",
+  percent: "level",
   release: "version changed",
   citation: "cite",
   bibtex: "cite",
@@ -76,6 +78,9 @@ const OTHER_WORDS = {
   imputed: "impute",
   sample: "draw simulate",
 };
+
+/* Words that say little of what is looked for: left out if there are others. */
+const WEAK = "set use get make give want need since find show new any work";
 
 /* For each stem the weight that its words have in each section. */
 const stemmer = new Stemmer();
@@ -109,9 +114,12 @@ Search.performTermsSearch = (words, excluded) => {
     return found;
   };
 
+  const weak = new Set(WEAK.split(" ").map((word) => stemmer.stemWord(word)));
+  const strong = [...words].filter((word) => !weak.has(word));
+  const asked = strong.length ? strong : [...words];
   const scores = new Map();
   let most = 0;
-  for (const word of words) {
+  for (const word of asked) {
     const best = new Map(); // what the word adds to a section: by the way that adds most
     let rarest = 0;
     for (const [stem, share] of ways(word)) {
@@ -134,7 +142,7 @@ Search.performTermsSearch = (words, excluded) => {
     for (const section of places.get(word)?.keys() ?? []) scores.delete(section);
 
   return [...scores]
-    .map(([section, [sum, hits]]) => [section, (20 * sum * (hits / words.size)) / most])
+    .map(([section, [sum, hits]]) => [section, (20 * sum * (hits / asked.length)) / most])
     .sort((a, b) => b[1] - a[1])
     .slice(0, 30)
     .map(([section, score]) => {
