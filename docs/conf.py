@@ -61,6 +61,12 @@ os.environ["IPYTHONDIR"] = quiet = tempfile.mkdtemp(prefix="lacunet-docs-")
 profile = Path(quiet, "profile_default")
 profile.mkdir()
 (profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 'ERROR'\n")
+# A warning as a reader needs it: without the kernel's temporary file and the line in it.
+(profile / "startup").mkdir()
+(profile / "startup" / "plain_warnings.py").write_text(
+    "import warnings\n"
+    "warnings.formatwarning = lambda message, kind, *_, **__: f'{kind.__name__}: {message}\\n'\n"
+)
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 autodoc_typehints = "signature"
 napoleon_google_docstring = False
