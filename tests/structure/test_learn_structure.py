@@ -438,9 +438,15 @@ def test_a_column_with_very_many_values_is_refused() -> None:
     with pytest.raises(LacunetError, match="'id' looks like an identifier") as refused:
         lc.learn_structure(rows)
     assert "column 't' has 200 different values" in str(refused.value)  # all of them at once
-    assert "leave 'id' out (--without id)" in str(refused.value)
+    assert "leave 'id' out: without=['id'] (--without id)" in str(refused.value)
     assert "bins={'t': 5}" in str(refused.value)
     assert "bins={'id'" not in str(refused.value)
+    found = lc.learn_structure(rows, without="id", bins={"t": 2}, strengths=0)
+    assert set(found.network.variables) == {"a", "t"}
+    with pytest.raises(LacunetError, match="no column 'ID'"):
+        lc.learn_structure(rows, without=["id", "ID"])
+    with pytest.raises(LacunetError, match="'a': named in states and in without"):
+        lc.learn_structure(rows, found.network, without=["id", "a"])
 
 
 def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> None:

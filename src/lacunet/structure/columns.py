@@ -104,6 +104,7 @@ def read_columns(
     data: Data,
     states: Network | Mapping[str, Sequence[object]] | None,
     bins: Mapping[str, Bins] | None = None,
+    without: Collection[str] = (),
     budget: float = inf,
     progress: Progress = silent,
 ) -> tuple[Columns, EncodedTable]:
@@ -119,7 +120,11 @@ def read_columns(
             Network({name: list(map(str, own[name])) for name in data.source.variables})
         )
     else:
-        columns = find_columns(data, states, bins)
+        columns = find_columns(data, states, bins, without)
+    if both := [name for name in without if name in columns.network.variables]:
+        raise LacunetError(
+            f"{listed(both)}: named in states and in without.", "name a column in one of the two."
+        )
     with warnings.catch_warnings():
         if not isinstance(states, Network):  # columns without any value, of which the notes tell
             warnings.filterwarnings("ignore", IGNORED, DataWarning)
@@ -170,15 +175,16 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
     ways = []
     if identifiers:
         ways.append(
-            f"leave {listed(identifiers)} out (--without {in_shell(','.join(identifiers))})"
+            f"leave {listed(identifiers)} out: without={identifiers!r} "
+            f"(--without {in_shell(','.join(identifiers))})"
         )
     if others:
         bins = ", ".join(
             f"bins={{{name!r}: 5}} (--bins {in_shell(f'{name}=5')})" for name in others
         )
         ways.append(
-            f"leave {listed(others)} out (--without), give the states, or cut numbers into "
-            f"intervals: {bins}"
+            f"leave {listed(others)} out (without=[...], --without), give the states, or cut "
+            f"numbers into intervals: {bins}"
         )
     return "; ".join(ways) + "."
 

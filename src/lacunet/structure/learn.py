@@ -15,7 +15,7 @@ Complete data need no judge: the search's own score is exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
 from numbers import Integral, Real
@@ -163,6 +163,7 @@ def learn_structure(
     equivalent_size: float = 10.0,
     strengths: int | None = None,
     bins: Mapping[str, Bins] | None = None,
+    without: str | Collection[str] = (),
     prior: AskedPrior | None = None,
     weight: Any = None,
     counts: Any = None,
@@ -208,6 +209,8 @@ def learn_structure(
     bins
         How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
         points. The network keeps them.
+    without
+        A column or several to leave out, such as an identifier.
     prior
         The prior of the CPTs, as for `lacunet.learn`.
     weight, counts, missing, codes, not_asked
@@ -238,7 +241,8 @@ def learn_structure(
         data, weight=weight, counts=counts, missing=missing, codes=codes, not_asked=not_asked
     )
     budget = memory_budget(memory)
-    columns, table = read_columns(said, states, bins, budget, progress)
+    left_out = [without] if isinstance(without, str) else without
+    columns, table = read_columns(said, states, bins, left_out, budget, progress)
     for note in columns.notes:
         warn(note, DataWarning)
     given, scaled = columns.network.variables, in_order_of_content(table.scaled())
