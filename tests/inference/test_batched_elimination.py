@@ -28,13 +28,13 @@ def connected_graphs(draw: st.DrawFn, most: int = 9) -> nx.Graph:
 def together(graphs: list[nx.Graph]) -> tuple[np.ndarray, Ragged]:
     sizes = np.array([len(graph) for graph in graphs])
     first = np.cumsum(sizes) - sizes
-    rows = [
-        [start + other for other in graph[vertex]]
+    pairs = [
+        start + end
         for graph, start in zip(graphs, first, strict=True)
-        for vertex in range(len(graph))
+        for edge in graph.edges
+        for end in edge
     ]
-    lengths = np.array([len(row) for row in rows])
-    return sizes, Ragged.of_lengths(lengths, np.array([i for row in rows for i in row], np.int64))
+    return sizes, Ragged.of_lengths(np.full(len(pairs) // 2, 2), np.array(pairs, np.int64))
 
 
 def scopes_by_hand(graph: nx.Graph, order: list[int]) -> dict[int, set[int]]:

@@ -13,6 +13,7 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
+from lacunet.statistics.distinct import ascending
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.ragged import Integers
 
@@ -149,8 +150,8 @@ def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
     """The families that touch the components of the chosen problems."""
     from lacunet.inference.expectation.structure import touching
 
-    layout, components = problems.factors.layout, np.unique(problems.component[chosen])
+    layout, components = problems.factors.layout, ascending(problems.component[chosen])
     members, boundaries = problems.members.take(components), problems.boundaries.take(components)
     _, family = touching(layout, members, boundaries)
     names = layout.network.variables
-    return frozenset(names[place] for place in np.unique(family) if place < len(names))
+    return frozenset(names[place] for place in ascending(family) if place < len(names))

@@ -115,17 +115,16 @@ def numbered(keys: NDArray[Any]) -> tuple[NDArray[Any], Index, Index]:
 def _in_order(keys: NDArray[Any]) -> tuple[Index, NDArray[Any]]:
     """The places of the keys in their order, equal ones in that of their places; and the keys.
 
-    Wide keys are sorted with their places in the bits that hardly tell keys apart, in half the time
-    that `numpy.argsort` takes. Should they be needed, it is asked after all.
+    Wide keys are sorted by half of their bits, in a third to two thirds of the time that
+    `numpy.argsort` takes. Should the others be needed, it is asked after all.
     """
     if keys.dtype == np.uint64:
-        low = np.uint64((1 << len(keys).bit_length()) - 1)
-        packed = (keys & ~low) | np.arange(len(keys), dtype=np.uint64)
-        packed.sort()
-        order = (packed & low).astype(np.intp)
+        order = stable_order((keys >> np.uint64(32)).astype(np.int64), 1 << 32)
         ordered = keys[order]
         if (ordered[1:] >= ordered[:-1]).all():
             return order, ordered
+        order = order[np.argsort(ordered, kind="stable")]  # fast, as nearly all are in order
+        return order, keys[order]
     order = np.argsort(keys, kind="stable")
     return order, keys[order]
 
@@ -133,22 +132,18 @@ def _in_order(keys: NDArray[Any]) -> tuple[Index, NDArray[Any]]:
 def stable_order(keys: Keys, bound: int) -> Index:
     """The places of keys from 0 to below ``bound`` in their order, equal ones in that of places.
 
-    What `numpy.argsort` with ``kind="stable"`` gives, in half the time: small keys by NumPy's radix
-    sort, others together with their places, if both fit into one integer.
+    What `numpy.argsort` with ``kind="stable"`` gives, in a third of the time: by NumPy's radix sort
+    of 16 bits, once for each 16 bits of the keys.
 
     Examples
     --------
     >>> stable_order(np.array([7, 2, 7]), 8).tolist()
     [1, 0, 2]
     """
-    bits = len(keys).bit_length()
-    if bound <= 1 << 16:
-        return np.argsort(keys.astype(np.uint16), kind="stable")
-    if bound > 1 << (63 - bits):
-        return np.argsort(keys, kind="stable")
-    packed = (keys << bits) | np.arange(len(keys))
-    packed.sort()
-    return packed & ((1 << bits) - 1)
+    order = np.argsort(keys.astype(np.uint16), kind="stable")  # by the lowest bits, then the next
+    for shift in range(16, int(bound - 1).bit_length(), 16):
+        order = order[np.argsort((keys >> shift).astype(np.uint16)[order], kind="stable")]
+    return order
 
 
 def _begins(ordered: NDArray[Any]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.elimination.order import best_order, cells_of, cliques_of, numbered
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import stable_order
+from lacunet.statistics.distinct import ascending, stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
 
 Bits = NDArray[np.uint64]
@@ -36,15 +36,15 @@ class Elimination:
     scope: Ragged
 
 
-def eliminate(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) -> Elimination:
+def eliminate(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -> Elimination:
     """Order the vertices of all components.
 
     Parameters
     ----------
     component_sizes
         How many vertices each component has; vertices are numbered component by component.
-    edges
-        The neighbours of each vertex, all in its own component.
+    joined
+        Sets of vertices of one component that are joined pairwise, such as the two of an edge.
     log_sizes
         The logarithm of each vertex's number of states.
 
@@ -52,7 +52,7 @@ def eliminate(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) -
     --------
     A path of three: both ends go first.
 
-    >>> path = Ragged.of_lengths(np.array([1, 2, 1]), np.array([1, 0, 2, 1]))
+    >>> path = Ragged.of_lengths(np.array([2, 2]), np.array([0, 1, 1, 2]))
     >>> order = eliminate(np.array([3]), path, np.ones(3))
     >>> order.round.tolist(), order.scope.lengths.tolist()
     ([0, 1, 0], [1, 0, 1])
@@ -62,12 +62,12 @@ def eliminate(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) -
     rounds = np.zeros(len(log_sizes), dtype=np.int64)
     lengths = np.zeros(len(log_sizes), dtype=np.int64)
     found: list[tuple[Integers, Integers]] = []
-    for width in np.unique(words):
+    for width in ascending(words).tolist():
         chosen = np.flatnonzero(words == width)
         vertices = ranges(starts[chosen], component_sizes[chosen])
-        graph = _Graph.of(component_sizes[chosen], vertices, edges, log_sizes, int(width))
+        graph = _Graph.of(component_sizes[chosen], vertices, joined, log_sizes, width)
         rounds[vertices] = graph.run()
-        at, other = _pairs(graph.bits, graph.first)
+        at, other = graph.pairs(graph.bits, graph.first)
         lengths[vertices] = np.bincount(at, minlength=len(vertices))
         found.append((vertices[at], vertices[other]))
     items = np.concatenate([other for _, other in found]) if found else np.zeros(0, np.int64)
@@ -75,13 +75,13 @@ def eliminate(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) -
     return Elimination(rounds, Ragged.of_lengths(lengths, items[stable_order(at, len(log_sizes))]))
 
 
-def improved(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) -> Elimination:
+def improved(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -> Elimination:
     """The order of `eliminate`, and for components of many cells a better one if one is found.
 
     Searching among several orders (`lacunet.inference.elimination.order`) takes some seconds for
     hundreds of vertices: it pays where a component would take as long each time it is summed.
     """
-    found = eliminate(component_sizes, edges, log_sizes)
+    found = eliminate(component_sizes, joined, log_sizes)
     cliques = np.bincount(
         found.scope.owners, log_sizes[found.scope.items], minlength=len(log_sizes)
     )
@@ -93,9 +93,13 @@ def improved(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) ->
         return found
     rounds = found.round.copy()
     scope = [found.scope.row(vertex) for vertex in range(len(log_sizes))]
+    sets = Ragged.of_pairs(len(log_sizes), joined.items, joined.owners)  # that each vertex is in
     for component in large:
         vertices = range(int(starts[component]), int(starts[component + 1]))
-        near = {vertex: set(edges.row(vertex).tolist()) for vertex in vertices}
+        near = {
+            vertex: set(joined.take(sets.row(vertex)).items.tolist()) - {vertex}
+            for vertex in vertices
+        }
         weight_of = {vertex: float(log_sizes[vertex]) for vertex in vertices}
         order = best_order(near, weight_of)
         graph = numbered(near, weight_of)
@@ -108,15 +112,6 @@ def improved(component_sizes: Integers, edges: Ragged, log_sizes: FloatArray) ->
                 scope[vertex] = np.array(sorted(left), dtype=np.int64) + vertices.start
     lengths = np.array([len(row) for row in scope], dtype=np.int64)
     return Elimination(rounds, Ragged.of_lengths(lengths, np.concatenate(scope)))
-
-
-def _pairs(bits: Bits, first: Integers) -> tuple[Integers, Integers]:
-    """The row and the vertex of each bit that is set; vertices ascend within a row."""
-    width = bits.shape[1] * WORD
-    flat = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
-    places = np.flatnonzero(flat.view(bool))
-    row = places // width
-    return row, places - row * width + first[row]
 
 
 class _Graph:
@@ -134,6 +129,7 @@ class _Graph:
         place = np.arange(len(self.first)) - self.first
         self.word = place // WORD
         self.bit = np.uint64(1) << (place % WORD).astype(np.uint64)
+        self.used = 1 << (int(place.max()) // 8).bit_length()  # bytes of each row that may be set
         self.fill = np.zeros(len(place), dtype=np.int64)
         self.cost = np.zeros(len(place))
 
@@ -142,7 +138,7 @@ class _Graph:
         cls,
         sizes: Integers,
         vertices: Integers,
-        edges: Ragged,
+        joined: Ragged,
         log_sizes: FloatArray,
         width: int,
     ) -> _Graph:
@@ -150,11 +146,23 @@ class _Graph:
         graph = cls(sizes, log_sizes[vertices], np.zeros((len(vertices), width), np.uint64))
         new_place = np.full(len(log_sizes), -1)
         new_place[vertices] = np.arange(len(vertices))
-        near = edges.take(vertices)
-        end = new_place[near.items]
-        flat = near.owners * width + graph.word[end]
-        np.add.at(graph.bits.reshape(-1), flat, graph.bit[end])
+        end = new_place[joined.items]
+        chosen = np.flatnonzero(end >= 0)
+        end, owner = end[chosen], joined.owners[chosen]
+        sets = np.zeros((len(joined), width), dtype=np.uint64)
+        np.add.at(sets.reshape(-1), owner * width + graph.word[end], graph.bit[end])
+        for word in range(width):
+            np.bitwise_or.at(graph.bits[:, word], end, sets[:, word][owner])
+        graph.bits[np.arange(len(vertices)), graph.word] &= ~graph.bit
         return graph
+
+    def pairs(self, bits: Bits, first: Integers) -> tuple[Integers, Integers]:
+        """The row and the vertex of each bit that is set; vertices ascend within a row."""
+        used = self.used if bits.shape[1] == 1 else WORD // 8 * bits.shape[1]
+        flat = np.unpackbits(bits.view(np.uint8)[:, :used], axis=1, bitorder="little")
+        places = np.flatnonzero(flat.view(bool))
+        row = places // (8 * used)
+        return row, places - row * (8 * used) + first[row]
 
     def run(self) -> Integers:
         """Eliminate everything; the round in which each vertex went."""
@@ -174,7 +182,7 @@ class _Graph:
     def _score(self, vertices: Integers) -> None:
         """Count the edges that eliminating each vertex would add, and size its clique."""
         own = self.bits[vertices]
-        row, other = _pairs(own, self.first[vertices])
+        row, other = self.pairs(own, self.first[vertices])
         lacking = np.bitwise_count(own[row] & ~self.bits[other]).sum(axis=1, dtype=np.int64) - 1
         self.fill[vertices] = np.bincount(row, lacking, minlength=len(vertices)).astype(np.int64)
         clique = np.bincount(row, self.log_sizes[other], minlength=len(vertices))
@@ -214,11 +222,11 @@ class _Graph:
 
     def _remove(self, going: Integers) -> Integers:
         """Join the neighbours of those that go, take these out; whose score has changed."""
-        row, near = _pairs(self.bits[going], self.first[going])
+        row, near = self.pairs(self.bits[going], self.first[going])
         changed = np.zeros(len(self.first), dtype=bool)
         changed[near] = True
         joins = self.fill[going][row] > 0
-        _, beyond = _pairs(self.bits[near[joins]], self.first[near[joins]])
+        _, beyond = self.pairs(self.bits[near[joins]], self.first[near[joins]])
         changed[beyond] = True
         changed[going] = False
         width = self.bits.shape[1]

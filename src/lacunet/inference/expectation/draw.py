@@ -164,7 +164,7 @@ def _shapes(
 
 def _strides(structure: Structure, steps: Integers, axes: int) -> Integers:
     """How each input of each of some steps of one shape moves along each axis of the clique."""
-    inputs = structure.inputs.places(steps)
+    inputs = structure.kinds[structure.inputs.places(steps)]
     strides = np.zeros((len(inputs), axes), dtype=np.int64)
     moving = structure.axis.places(inputs)
     owner = np.repeat(np.arange(len(inputs)), structure.axis.lengths_of(inputs))

@@ -53,7 +53,7 @@ class Recipe:
     def index(self) -> Integers:
         """The index of these messages: input, eliminated state, cell of message."""
         begins = self.begins.T[:, None, :, None]
-        moves = np.moveaxis(self.strides, 0, 1)  # input, message, axis
+        moves = self.strides.transpose(1, 0, 2)  # input, message, axis
         head, tail = _halves(self.sizes)
         eliminated = moves[:, None, :, 0, None] * np.arange(self.sizes[0])[None, :, None, None]
         first = begins + eliminated + _steps(moves, self.sizes, head)[:, None]

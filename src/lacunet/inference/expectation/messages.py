@@ -13,6 +13,7 @@ import numpy as np
 
 from lacunet.inference.expectation.structure import Slices, Structure
 from lacunet.model.network import FloatArray
+from lacunet.statistics.distinct import stable_order
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, joined, ranges
 
@@ -104,7 +105,7 @@ def _interned(structure: Structure, places: _Places) -> tuple[Integers, Ragged, 
     step = places.step
     number = np.full(len(step), -1)
     level = structure.level[step]
-    order = np.argsort(level, kind="stable")
+    order = stable_order(level, 1 + int(level.max(initial=0)))
     done = 0
     kept, parts = [], []
     for here in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):

@@ -153,7 +153,8 @@ def _shard(
     cells = structure.cells[messages.step]
     reads = cells * messages.inputs.lengths
     inputs = structure.inputs.take(messages.step).owners
-    tables = np.bincount(inputs, structure.table[structure.inputs.places(messages.step)])
+    kinds = structure.kinds[structure.inputs.places(messages.step)]
+    tables = np.bincount(inputs, structure.table[kinds])
     indices = np.where(cells > DENSE_GROUP, tables, reads).sum() * BYTES_OF_AN_INDEX
     keep = bool(indices <= spare)
     cells_of_cpts = problems.factors.layout.cells

@@ -135,8 +135,9 @@ def _strides(structure: Structure, step: Integers) -> Ragged:
     message = np.repeat(np.arange(len(step)), inputs)
     slot = np.arange(len(chosen)) - np.repeat(np.cumsum(inputs) - inputs, inputs)
     corner = blocks.starts[message] + slot * axes[message]
-    places = structure.axis.places(chosen)
-    lengths = structure.axis.lengths_of(chosen)
+    kinds = structure.kinds[chosen]
+    places = structure.axis.places(kinds)
+    lengths = structure.axis.lengths_of(kinds)
     blocks.items[np.repeat(corner, lengths) + structure.axis.items[places]] = structure.stride[
         places
     ]

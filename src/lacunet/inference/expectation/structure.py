@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.elimination.batched import improved
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import ascending, stable_order
+from lacunet.statistics.distinct import distinct, stable_order
 from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers, Ragged, concatenated, distinct_rows
 
@@ -44,9 +44,9 @@ class Structure:
 
     Steps are numbered component by component, within it by number of states, then variable:
     the order of the axes of every message. ``inputs`` lists for each step its sources: slice
-    ``i`` as ``~i``, the message of step ``j`` as ``j``. ``axis`` lists for each input its
-    axes' places in the step's clique (0 the eliminated variable, then the message's axes),
-    with the ``stride`` of each.
+    ``i`` as ``~i``, the message of step ``j`` as ``j``. Inputs are of few ``kinds``: what is read,
+    and in which clique. ``axis`` lists for each kind its axes' places in that clique (0 the
+    eliminated variable, then the message's axes), with the ``stride`` of each.
     """
 
     of_component: Integers
@@ -58,9 +58,10 @@ class Structure:
     level: Integers
     is_scaled: NDArray[np.bool_]
     inputs: Ragged
+    kinds: Integers  # of the inputs
     axis: Ragged
     stride: Integers
-    table: FloatArray  # cells of each input
+    table: FloatArray  # cells of an input of each kind
     shape: Integers  # steps of one shape have equal sizes, axes and number of inputs
     slices: Slices
 
@@ -70,12 +71,16 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     members = _in_order_of_axes(layout, members)
     size = layout.cardinalities[members.items]
     slices = slices_of(layout, members, boundaries)
-    elimination = improved(members.lengths, _edges(members, slices), np.log(size))
+    elimination = improved(members.lengths, slices.missing, np.log(size))
     rounds, scope = elimination.round, elimination.scope
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
     message_strides, message_size = _message_layout(scope, size)
-    axis, stride, axis_size = _axes(inputs, scope, message_strides, slices, size)
+    cliques, clique = distinct_rows(Ragged(scope.starts, members.items[scope.items]), members.items)
+    chosen, kinds = _kinds(inputs, clique, len(cliques), slices)
+    axis, stride, axis_size = _axes(
+        inputs.items[chosen], inputs.owners[chosen], scope, message_strides, slices, size
+    )
     level, is_scaled = _levels(rounds, reader, inputs)
     return Structure(
         of_component=members.starts,
@@ -87,34 +92,49 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
         level=level,
         is_scaled=is_scaled,
         inputs=inputs,
+        kinds=kinds,
         axis=axis,
         stride=stride,
         table=np.multiply.reduceat(axis_size, axis.starts[:-1]),
-        shape=_shapes(scope, size, inputs),
+        shape=_shapes(scope, size, inputs.lengths, clique),
         slices=slices,
     )
 
 
 def _in_order_of_axes(layout: Layout, members: Ragged) -> Ragged:
-    sizes = layout.cardinalities[members.items]
-    variables = len(layout.cardinalities)
-    keys = (members.owners * (1 + int(sizes.max(initial=0))) + sizes) * variables + members.items
-    return Ragged(members.starts, np.sort(keys) % variables)
+    in_order = np.argsort(layout.cardinalities, kind="stable")  # by number of states
+    rank = np.empty_like(in_order)
+    rank[in_order] = np.arange(len(in_order))
+    ranks = Ragged.of_pairs(len(members), members.owners, rank[members.items])
+    return Ragged(members.starts, in_order[ranks.items])
 
 
-def _shapes(scope: Ragged, size: Integers, inputs: Ragged) -> Integers:
+def _shapes(scope: Ragged, size: Integers, inputs: Integers, clique: Integers) -> Integers:
     """A number for each combination of sizes and number of inputs."""
-    sizes = Ragged(scope.starts, size[scope.items])
-    return distinct_rows(sizes, size * (1 + int(inputs.lengths.max(initial=0))) + inputs.lengths)[1]
+    most = 1 + int(inputs.max(initial=0))
+    chosen, group = _first_of(clique * most + inputs, (1 + int(clique.max(initial=0))) * most)
+    few = scope.take(chosen)
+    sizes = Ragged(few.starts, size[few.items])
+    return distinct_rows(sizes, size[chosen] * most + inputs[chosen])[1][group]
 
 
-def _edges(members: Ragged, slices: Slices) -> Ragged:
-    """The variables that each step's variable shares a slice with, by their steps."""
-    beside = slices.missing.take(slices.missing.owners)  # for each axis, all axes of its slice
-    one, two = np.repeat(slices.missing.items, beside.lengths), beside.items
-    steps = len(members.items)
-    keys = ascending((one * steps + two)[one != two])
-    return Ragged.of_lengths(np.bincount(keys // steps, minlength=steps), keys % steps)
+def _kinds(
+    inputs: Ragged, clique: Integers, cliques: int, slices: Slices
+) -> tuple[Integers, Integers]:
+    """One input of each kind, and the kind of every input."""
+    least = int(slices.label.min(initial=0))
+    labels, label = distinct(slices.label - least, 1 + int(slices.label.max(initial=0)) - least)
+    source = np.concatenate([len(labels) + clique, label[::-1]])[inputs.items]  # slices from behind
+    sources = len(labels) + cliques
+    return _first_of(clique[inputs.owners] * sources + source, cliques * sources)
+
+
+def _first_of(keys: Integers, bound: int) -> tuple[Integers, Integers]:
+    """Where each distinct key is, and the place of each key among them."""
+    found, group = distinct(keys, bound)
+    where = np.empty(len(found), dtype=np.int64)
+    where[group] = np.arange(len(keys))
+    return where, group
 
 
 def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
@@ -152,10 +172,14 @@ def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: 
 
 
 def _axes(
-    inputs: Ragged, scope: Ragged, message_strides: Integers, slices: Slices, size: Integers
+    source: Integers,
+    step: Integers,
+    scope: Ragged,
+    message_strides: Integers,
+    slices: Slices,
+    size: Integers,
 ) -> tuple[Ragged, Integers, FloatArray]:
-    """The axes of each input: places in the reading step's clique, strides and sizes."""
-    source, step = inputs.items, inputs.owners
+    """The axes of some inputs: places in the reading step's clique, strides and sizes."""
     from_message, from_slice = np.flatnonzero(source >= 0), np.flatnonzero(source < 0)
     messages, chosen = source[from_message], ~source[from_slice]
     lengths = np.empty(len(source), dtype=np.int64)
@@ -189,7 +213,7 @@ def _levels(
     level = np.zeros(len(rounds), dtype=np.int64)
     factors = slice_counts.copy()
     is_scaled = (inputs.lengths > INPUTS_BEFORE_SCALING) | (reader < 0)
-    order = np.argsort(rounds, kind="stable")
+    order = stable_order(rounds, 1 + int(rounds.max(initial=0)))
     for steps in np.split(order, np.flatnonzero(np.diff(rounds[order])) + 1):
         is_scaled[steps] |= factors[steps] >= FACTORS_BEFORE_SCALING
         sending = steps[reader[steps] >= 0]
@@ -225,9 +249,10 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     whose = axes.owners
     inside = members.find(component[whose], axes.items)
     around = boundaries.find(component[whose], axes.items)
-    hidden = inside >= 0
-    bits = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose]) * hidden
-    masks = np.bincount(whose, bits, minlength=len(family)).astype(np.int64)
+    is_hidden = inside >= 0
+    hidden, shown = np.flatnonzero(is_hidden), np.flatnonzero(~is_hidden)
+    bits = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose]) * is_hidden
+    masks = np.add.reduceat(bits, axes.starts[:-1]) if len(family) else bits
     variables = len(layout.network.variables)  # what is behind is fixed: numbered apart
     labels = np.where(family < variables, family + variables * masks, variables - 1 - family)
     seen = around - boundaries.starts[component[whose]]
@@ -237,8 +262,8 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
         label=labels if labels.max(initial=0) < LARGEST_LABEL else _numbered(labels),
         missing=_where(hidden, whose, inside, len(family)),
         missing_stride=strides[hidden],
-        observed=_where(~hidden, whose, seen, len(family)),
-        observed_stride=strides[~hidden],
+        observed=_where(shown, whose, seen, len(family)),
+        observed_stride=strides[shown],
     )
 
 
@@ -258,5 +283,5 @@ def _numbered(labels: Integers) -> Integers:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _where(chosen: NDArray[np.bool_], whose: Integers, items: Integers, rows: int) -> Ragged:
+def _where(chosen: Integers, whose: Integers, items: Integers, rows: int) -> Ragged:
     return Ragged.of_lengths(np.bincount(whose[chosen], minlength=rows), items[chosen])

@@ -16,9 +16,10 @@ From then on EM never sees a row. Leaving barren variables out changes neither t
 nor its optima, but the way there: EM that fills them in counts what its own CPTs say, and moves
 the slower for it.
 
-One graph holds all patterns at once: a node for each (pattern, missing variable), an edge
-where two missing variables of one pattern are in one family whose child is not barren. Its
-connected components are the components of all patterns.
+The components of all patterns are found at once. Sets of up to 62 variables are integers, and a
+component grows from its first variable. Of more variables one graph holds all patterns: a node for
+each (pattern, missing variable), an edge where two missing variables of one pattern are in one
+family whose child is not barren. Its connected components are those of all patterns.
 
 Components that many rows have are counted one by one, like any table of counts. Those that
 few rows have may be thousands: all of them are handled at once, their values end to end.
@@ -386,38 +387,76 @@ def components_of(
         Places of variables that something is asked about: they and their ancestors stay.
     """
     barren = _barren(patterns.missing, layout, prune, asked)
-    missing = np.asfortranarray(patterns.missing & ~barren)
-    pattern, variable = np.nonzero(missing)
-    label, labels = _labels(missing, barren, layout)
-    pattern_of = np.empty(labels, dtype=np.int64)
-    pattern_of[label] = pattern
-    chosen = same = np.arange(labels)  # occurrences of which the others are copies, and of which
-    if len(layout.axes) <= LARGEST_MASK:
-        members_of = np.bincount(label, np.exp2(variable), minlength=labels).astype(np.int64)
-        hidden = _masks(barren)[pattern_of]
-        chosen, same = _distinct_pairs(members_of, _children(members_of, layout) & ~hidden)
-        place = np.full(labels, -1)
-        place[chosen] = np.arange(len(chosen))
-        label = place[label]
-        variable, label = variable[label >= 0], label[label >= 0]
-    order = stable_order(label, len(chosen))  # by component; its variables ascending
-    members = Ragged.of_lengths(np.bincount(label, minlength=len(chosen)), variable[order])
-    children = layout.children.take(members.items)  # whose families touch the component
-    owner = members.owners[children.owners]
-    enters = np.logical_not(barren[pattern_of[chosen[owner]], children.items])
+    find = _by_masks if len(layout.axes) <= LARGEST_MASK else _by_nodes
+    return find(patterns.missing & ~barren, barren, layout)
+
+
+LARGEST_MASK = 62  # variables whose set is a non-negative integer
+PIECE = 13  # bits of a mask that are looked up at once: the table stays in the processor's cache
+
+
+def _by_masks(
+    missing: NDArray[np.bool_], barren: NDArray[np.bool_], layout: Layout
+) -> PatternComponents:
+    """The components where a set of variables is an integer, one bit for each.
+
+    A component begins with a variable and grows by all that the families of its variables mention,
+    in all patterns at once, until none grows; then comes the next one of each pattern.
+    """
+    hidden, entering = _masks(missing), ~_masks(barren)
+    axes, bits = layout.axes, np.left_shift(1, np.arange(len(layout.axes)))
+    mentioned = _unions(np.bitwise_or.reduceat(bits[axes.items], axes.starts[:-1]))
+    own_families = np.zeros_like(bits)
+    np.bitwise_or.at(own_families, axes.items, bits[axes.owners])
+    families = _unions(own_families)
+    rounds: list[tuple[Integers, Integers, Integers]] = []
+    left = hidden.copy()
+    patterns = np.flatnonzero(left)
+    while len(patterns):
+        own = left[patterns]
+        one = own & -own  # the least variable
+        whole, touched = _grown(one, hidden[patterns], entering[patterns], families, mentioned)
+        rounds.append((patterns, whole, touched))
+        left[patterns] = own = own & ~whole
+        patterns = patterns[own != 0]
+    number = np.zeros(len(hidden), dtype=np.int64)  # of the components of each pattern
+    for turn in rounds:
+        number[turn[0]] += 1
+    starts = np.cumsum(number) - number
+    every = np.empty((3, int(number.sum())), dtype=np.int64)
+    for before, turn in enumerate(rounds):
+        every[:, starts[turn[0]] + before] = turn
+    pattern, whole, touched = every
+    chosen, component = _distinct_pairs(whole, touched)
+    whole, touched = whole[chosen], touched[chosen]
+    members = _listed(whole)
+    children = layout.children.take(members.items)
+    owner = np.repeat(members.owners, children.lengths)
+    enters = np.flatnonzero((touched[owner] >> children.items) & 1)
     touching = Ragged.of_lengths(
         np.bincount(owner[enters], minlength=len(chosen)), children.items[enters]
     )
     first, group = distinct_rows(concatenated(members, touching), members.lengths)
-    members = members.take(first)
-    families = concatenated(members, touching.take(first))
-    return PatternComponents(
-        members, _boundaries(members, families, layout), group[same], pattern_of
-    )
+    boundaries = _listed(_union(touched, mentioned)[first] & ~whole[first])
+    return PatternComponents(members.take(first), boundaries, group[component], pattern)
 
 
-LARGEST_MASK = 52  # variables whose set is an integer that a float holds exactly
-PIECE = 13  # bits of a mask that are looked up at once: the table stays in the processor's cache
+def _grown(
+    members: Integers,
+    hidden: Integers,
+    entering: Integers,
+    families: Sequence[Integers],
+    mentioned: Sequence[Integers],
+) -> tuple[Integers, Integers]:
+    """Each set with all that is connected to it, and the families that touch that."""
+    members, touched = members.copy(), np.empty_like(members)
+    grows = np.arange(len(members))
+    while len(grows):
+        before = members[grows]
+        touched[grows] = own = _union(before, families) & entering[grows]
+        members[grows] = after = _union(own, mentioned) & hidden[grows]
+        grows = grows[after != before]
+    return members, touched
 
 
 def _masks(holds: NDArray[np.bool_]) -> Integers:
@@ -428,18 +467,53 @@ def _masks(holds: NDArray[np.bool_]) -> Integers:
     return masks
 
 
-def _children(sets: Integers, layout: Layout) -> Integers:
-    """The children of each set of variables, as masks."""
-    children = layout.children
-    own = np.bincount(children.owners, np.exp2(children.items), minlength=len(children))
-    masks = own.astype(np.int64)
-    found = np.zeros(len(sets), dtype=np.int64)
-    for start in range(0, len(masks), PIECE):
+def _listed(masks: Integers) -> Ragged:
+    """The places of the bits that are set in each integer."""
+    bits = np.unpackbits(masks.view(np.uint8).reshape(len(masks), 8), axis=1, bitorder="little")
+    places = np.flatnonzero(bits.view(bool)) & 63
+    return Ragged.of_lengths(np.bitwise_count(masks).astype(np.int64), places)
+
+
+def _unions(sets: Integers) -> list[Integers]:
+    """Tables of the unions of some sets, by which of them are taken: one for each piece."""
+    tables = []
+    for start in range(0, len(sets), PIECE):
         table = np.zeros(1, dtype=np.int64)
-        for mask in masks[start : start + PIECE]:
+        for mask in sets[start : start + PIECE]:
             table = np.concatenate([table, table | mask])
-        found |= table[(sets >> start) & (len(table) - 1)]
+        tables.append(table)
+    return tables
+
+
+def _union(taken: Integers, tables: Sequence[Integers]) -> Integers:
+    """The union of the sets that are taken."""
+    found = np.zeros(len(taken), dtype=np.int64)
+    for at, table in enumerate(tables):
+        found |= table.take((taken >> (at * PIECE)) & (len(table) - 1))
     return found
+
+
+def _by_nodes(
+    missing: NDArray[np.bool_], barren: NDArray[np.bool_], layout: Layout
+) -> PatternComponents:
+    """The components of any number of variables, in one graph of all patterns."""
+    missing = np.asfortranarray(missing)
+    pattern, variable = np.nonzero(missing)
+    label, labels = _labels(missing, barren, layout)
+    pattern_of = np.empty(labels, dtype=np.int64)
+    pattern_of[label] = pattern
+    order = stable_order(label, labels)  # by component; its variables ascending
+    members = Ragged.of_lengths(np.bincount(label, minlength=labels), variable[order])
+    children = layout.children.take(members.items)  # whose families touch the component
+    owner = members.owners[children.owners]
+    enters = np.flatnonzero(~barren[pattern_of[owner], children.items])
+    touching = Ragged.of_lengths(
+        np.bincount(owner[enters], minlength=labels), children.items[enters]
+    )
+    first, group = distinct_rows(concatenated(members, touching), members.lengths)
+    members = members.take(first)
+    families = concatenated(members, touching.take(first))
+    return PatternComponents(members, _boundaries(members, families, layout), group, pattern_of)
 
 
 def _distinct_pairs(one: Integers, two: Integers) -> tuple[Integers, Integers]:

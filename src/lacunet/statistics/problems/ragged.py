@@ -67,6 +67,8 @@ class Ragged:
 
     def lengths_of(self, rows: Integers) -> Integers:
         """The lengths of the given rows."""
+        if 2 * len(rows) > len(self):
+            return self.lengths.take(rows)
         return self.starts[rows + 1] - self.starts[rows]
 
     def row(self, row: int) -> Integers:
@@ -135,7 +137,9 @@ def ranges(starts: Integers, lengths: Integers) -> Integers:
     """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(starts - ends + lengths, lengths)
+    found = np.repeat(starts - ends + lengths, lengths)
+    found += np.arange(total)
+    return found
 
 
 def runs(numbers: Integers) -> list[tuple[int, int]]:
