@@ -151,11 +151,21 @@ Search.performTermsSearch = (words, excluded) => {
     });
 };
 
+/* Names as they are typed, such as lc.query, Result.report or learn_structure(). */
+const named = (query) => {
+  const name = query.trim().toLowerCase().replace(/^lc\./, "").replace(/\(.*$/, "");
+  if (!/[._(]/.test(query.trim()) || !name) return [];
+  return SECTIONS.sections
+    .filter(([, , anchor]) => anchor.toLowerCase().endsWith("." + name))
+    .sort((a, b) => b[2].length - a[2].length)
+    .map(([page, title, anchor]) => [page, title, anchor, null, 50, page, SearchResultKind.object]);
+};
+
 /* One result for one address: a section may be found by its title, its words and its name. */
 const allResults = Search._performSearch;
-Search._performSearch = (...query) => {
+Search._performSearch = (query, ...more) => {
   const seen = new Set();
-  return allResults(...query)
+  return [...allResults(query, ...more), ...named(query)]
     .reverse()
     .filter(([page, , anchor]) => !seen.has(page + anchor) && seen.add(page + anchor))
     .reverse();
