@@ -183,3 +183,14 @@ def test_mechanisms_and_hidden_causes_are_carried() -> None:
 def test_a_page_that_cannot_be_written_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(LacunetError, match="cannot be written"):
         write_page(tmp_path / "no" / "page.html", "text")
+
+
+def test_a_climb_that_is_not_all_of_em_is_called_the_last_part(tmp_path: Path) -> None:
+    network, data = lc.example("screening"), lc.example_data("screening").slice(0, 2_000)
+    for prior, says in ((2, "The climb of EM on all rows."), ("learn", "those before learned")):
+        result = lc.learn(network, data, lc.EM(start="random", restarts=1), prior=prior)
+        assert result.ended is not None
+        is_whole = len(result.ended.trace) == result.ended.iterations + 1
+        assert is_whole == (prior == 2)
+        result.report(tmp_path / "page.html")
+        assert says in (tmp_path / "page.html").read_text()

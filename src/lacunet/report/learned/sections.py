@@ -91,9 +91,11 @@ def em_section(ended: Ended | None) -> str:
     figures = []
     if len(ended.trace) > 1:
         trace = Series("log-posterior", range(len(ended.trace)), ended.trace)
-        figures.append(
-            figure(lines([trace], "iteration", "log-posterior"), "The climb of EM on all rows.")
-        )
+        last = len(ended.trace) - 1
+        words = "The climb of EM on all rows."
+        if last < ended.iterations:
+            words = f"The last {counted(last, 'iteration')} of EM; those before learned the prior."
+        figures.append(figure(lines([trace], "iteration", "log-posterior"), words))
     if len(ended.heldout) > 1:
         curve = Series("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
         words = "Held-out rows at the start, after 1, 2, 4, 8 and 16 steps, and at convergence."
