@@ -162,6 +162,14 @@ class FoldedGroups:
         return self.sampled(np.ones(self.cells.cardinalities[-1])), place
 
     @cached_property
+    def _mass_by_fold(self) -> ByPart:
+        return ByPart.of_entries(self.mass.cells, self.mass.cardinalities[-1])
+
+    @cached_property
+    def _cells_by_fold(self) -> ByPart:
+        return ByPart.of_entries(self.fold, self.cells.cardinalities[-1])
+
+    @cached_property
     def _tally_of_groups(self) -> Tally:
         """All rows of each group."""
         return self.mass.tally.gathered(self.mass.group, len(self.mass.groups.weights))
@@ -180,10 +188,10 @@ class FoldedGroups:
         for some, times in zip(chosen, samples, strict=True):
             number[some] = np.arange(before, before + len(some))
             before += len(some)
-            is_changed = times != 1
-            entry = np.flatnonzero(is_changed[mass.cells])
+            folds = np.flatnonzero(times != 1)
+            entry = self._mass_by_fold.of(folds)
             in_mass.add(entry, number[mass.group[entry]], times[mass.cells[entry]])
-            entry = np.flatnonzero(is_changed[self.fold])
+            entry = self._cells_by_fold.of(folds)
             group = self.cells.group[entry]
             at = begins[number[group]] + place[entry] - starts[group]
             in_cells.add(entry, at, times[self.fold[entry]])
@@ -203,7 +211,7 @@ class FoldedGroups:
     def in_folds(self, is_meant: NDArray[np.bool_]) -> Index:
         """The groups with rows in some of the folds."""
         found = np.zeros(len(self.cells.groups.weights), dtype=bool)
-        found[self.mass.group[is_meant[self.mass.cells]]] = True
+        found[self.mass.group[self._mass_by_fold.of(np.flatnonzero(is_meant))]] = True
         return np.flatnonzero(found)
 
     def sampled(self, multiples: FloatArray) -> GroupedCounts:
@@ -224,6 +232,25 @@ class FoldedGroups:
             cells[starts][occurs],
             tally.take(occurs),
         )
+
+
+@dataclass(frozen=True)
+class ByPart:
+    """Entries in the order of the parts that they belong to, such as folds or groups."""
+
+    order: Index
+    starts: Index
+    lengths: Index
+
+    @classmethod
+    def of_entries(cls, part: Keys, parts: int) -> ByPart:
+        """The part of each entry, and how many parts there are."""
+        lengths = np.bincount(part, minlength=parts)
+        return cls(np.argsort(part, kind="stable"), np.cumsum(lengths) - lengths, lengths)
+
+    def of(self, chosen: Index) -> Index:
+        """The entries of some parts, part by part."""
+        return self.order[ranges(self.starts[chosen], self.lengths[chosen])]
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index, Keys
-from lacunet.statistics.groups import FoldedGroups, GroupedCounts
+from lacunet.statistics.groups import ByPart, FoldedGroups, GroupedCounts
 
 MOST_CELLS = 2**17  # that are laid side by side, unless one sample changes more
 
@@ -47,27 +47,47 @@ class Reduced:
 
 @dataclass(frozen=True)
 class Summands:
-    """What adds up to a table: the weight of each entry, its place, and the group it is of."""
+    """What adds up to a table: the weight of each entry, its place, and the group it is of.
+
+    ``groups`` is how many groups there are.
+    """
 
     weights: FloatArray
     place: Keys
     group: Index
+    groups: int
     shape: tuple[int, ...]
 
     def table(self) -> FloatArray:
         """All of them added up."""
         return added_up(self.place, self.weights, prod(self.shape)).reshape(self.shape)
 
-    def where(self, is_meant: NDArray[np.bool_]) -> FloatArray:
-        """Those of some groups added up."""
-        weights = np.where(is_meant[self.group], self.weights, 0.0)
-        return added_up(self.place, weights, prod(self.shape)).reshape(self.shape)
-
     def by_sample(self, sample: Index, samples: int) -> FloatArray:
         """A table for each sample; ``sample`` is that of each group."""
         size = prod(self.shape)
         place = sample[self.group] * size + self.place
         return added_up(place, self.weights, samples * size).reshape(samples, *self.shape)
+
+    def without(self, groups: Sequence[Index]) -> FloatArray:
+        """A table for each sample, in which some groups are left out.
+
+        What is left out is taken off, so that the work is that of few groups; where nothing is
+        left, the table has exact zeros.
+        """
+        entries = self._by_group.of(np.concatenate(groups))
+        of_sample = [self._by_group.lengths[own].sum() for own in groups]
+        size, sample = prod(self.shape), np.repeat(np.arange(len(groups)), of_sample)
+        place = sample * size + self.place[entries]
+        taken, number = (
+            added_up(place, own, len(groups) * size).reshape(len(groups), *self.shape)
+            for own in (self.weights[entries], None)
+        )
+        left = added_up(self.place, None, size).reshape(self.shape) - number
+        return np.where(left > 0, np.maximum(self.table() - taken, 0.0), 0.0)
+
+    @cached_property
+    def _by_group(self) -> ByPart:
+        return ByPart.of_entries(self.group, self.groups)
 
 
 @dataclass(frozen=True)
@@ -88,22 +108,23 @@ class Solved:
     def summands(self, family: Scope, sizes: tuple[int, ...]) -> tuple[Summands, ...]:
         """What adds up to the tables of `Reduced`, in their order."""
         cells, groups = self.inside, self.inside.groups
-        every = np.arange(len(groups.weights))
-        has_rows = np.zeros(len(groups.weights), dtype=bool)
+        number = len(groups.weights)
+        every, has_rows = np.arange(number), np.zeros(number, dtype=bool)
         has_rows[cells.group] = True
         shape = tuple(1 if v in cells.scope else n for v, n in zip(family, sizes, strict=True))
         place = groups.place([name for name in family if name not in cells.scope])
-        shown = Summands(np.where(has_rows, groups.weights, 0.0), place, every, shape)
+        shown = Summands(np.where(has_rows, groups.weights, 0.0), place, every, number, shape)
         return (
             _of_cells(cells, family, sizes),
-            Summands(groups.weights, place, every, shape),
+            Summands(groups.weights, place, every, number, shape),
             shown if self.reached is None else _of_cells(self.reached, family, sizes),
             shown,
         )
 
 
 def _of_cells(cells: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> Summands:
-    return Summands(cells.tally.weights, cells.in_family(family, sizes), cells.group, sizes)
+    place, number = cells.in_family(family, sizes), len(cells.groups.weights)
+    return Summands(cells.tally.weights, place, cells.group, number, sizes)
 
 
 @dataclass(frozen=True)
@@ -114,19 +135,14 @@ class Changed:
     solved: Solved
 
     def about(
-        self, whole: Sequence[Summands], number: int, family: Scope, sizes: tuple[int, ...]
+        self, whole: Sequence[Summands], family: Scope, sizes: tuple[int, ...]
     ) -> Iterator[Reduced]:
-        """What all groups, so many, add up to in each sample; ``whole`` is of all rows."""
-        sample = np.repeat(np.arange(len(self.groups)), [len(own) for own in self.groups])
-        changed = [
-            own.by_sample(sample, len(self.groups)) for own in self.solved.summands(family, sizes)
-        ]
-        for at, groups in enumerate(self.groups):
-            is_same = np.ones(number, dtype=bool)
-            is_same[groups] = False
-            yield Reduced(
-                *(same.where(is_same) + new[at] for same, new in zip(whole, changed, strict=True))
-            )
+        """What all groups add up to in each sample; ``whole`` is of all rows."""
+        samples = len(self.groups)
+        sample = np.repeat(np.arange(samples), [len(own) for own in self.groups])
+        changed = (own.by_sample(sample, samples) for own in self.solved.summands(family, sizes))
+        tables = [same.without(self.groups) + new for same, new in zip(whole, changed, strict=True)]
+        return (Reduced(*own) for own in zip(*tables, strict=True))
 
 
 @dataclass(frozen=True)
@@ -138,13 +154,13 @@ class SolvedSamples:
 
     def about(self, family: Scope, sizes: tuple[int, ...]) -> tuple[Reduced, ...]:
         """What the groups add up to for one family in each sample."""
-        whole, number = self.whole.summands(family, sizes), len(self.whole.inside.groups.weights)
+        whole = self.whole.summands(family, sizes)
         return (
             Reduced(*(one.table() for one in whole)),
             *(
                 reduced
                 for changed in self.others
-                for reduced in changed.about(whole, number, family, sizes)
+                for reduced in changed.about(whole, family, sizes)
             ),
         )
 

@@ -37,15 +37,17 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
     for every order of the variables, merged on the lattice of their subsets
     (`lacunet.estimate.deletion.lattice`). The result need not sum to one.
     """
-    sizes = counts.cardinalities
+    sizes, columns = counts.cardinalities, tuple(counts.columns().values())
     table_of: dict[Axes, FloatArray] = {}
 
     def number(shown: Axes, agree: Axes) -> FloatArray:
         if shown not in table_of:
             table_of.clear()
+            radices = [sizes[axis] + 1 for axis in shown]  # the last value: missing
+            place = pack([columns[axis] for axis in shown], radices, len(counts.keys))
+            cells = added_up(place, counts.tally.weights, prod(radices)).reshape(radices)
             shape = [size if axis in shown else 1 for axis, size in enumerate(sizes)]
-            subset = counts.marginal([counts.scope[axis] for axis in shown])
-            table_of[shown] = subset.dense().reshape(shape)
+            table_of[shown] = cells[tuple(slice(-1) for _ in shown)].reshape(shape)
         free = tuple(axis for axis in shown if axis not in agree)
         return table_of[shown].sum(axis=free, keepdims=True) if free else table_of[shown]
 
