@@ -160,13 +160,13 @@ OPEN: set[_OpenReader] = set()
 class _OpenReader:
     """A reader of Arrow's, whose threads read ahead from a stream of ours.
 
-    None of them may still have to call it when the interpreter ends: that aborts the process.
-    They let go of what they read from when they are done, so that is waited for.
+    None of them may still have to call it, or let go of a block that it gave, when the interpreter
+    ends: that aborts the process. So both are waited for: what they read from and what they read.
     """
 
     def __init__(self, stream: _Utf8) -> None:
         self.stream = stream
-        self._handed: Callable[[], _Handed | None] = lambda: None
+        self._lent: list[Callable[[], object]] = []
         self._reader: Any = None
 
     def open(
@@ -180,8 +180,8 @@ class _OpenReader:
         self._reader = arrow_csv.open_csv(self._hand_over(), **options)
 
     def _hand_over(self) -> _Handed:
-        handed = _Handed(self.stream)
-        self._handed = ref(handed)
+        handed = _Handed(self.stream, self._lent)
+        self._lent.append(ref(handed))
         return handed
 
     def next(self) -> Any:
@@ -198,17 +198,26 @@ class _OpenReader:
         self._reader = None
         # No callback tells of it: it would run in the very thread that has to be done.
         latest = monotonic() + MOST_SECONDS
-        while self._handed() is not None and monotonic() < latest:
+        while any(own() is not None for own in self._lent) and monotonic() < latest:
             sleep(0.0005)
 
 
 class _Handed:
-    """What Arrow holds of a stream: gone when no thread will read any more."""
+    """What Arrow holds of a stream: gone when no thread will read any more.
+
+    What it reads is ``lent`` to it: one more reference for each block that it still holds.
+    """
 
     closed = False
 
-    def __init__(self, stream: _Utf8) -> None:
-        self.read = stream.read
+    def __init__(self, stream: _Utf8, lent: list[Callable[[], object]]) -> None:
+        self._stream = stream
+        self._lent = lent
+
+    def read(self, size: int) -> memoryview:
+        block = memoryview(self._stream.read(size))
+        self._lent[:] = [*(own for own in self._lent if own() is not None), ref(block)]
+        return block
 
     def close(self) -> None:
         self.closed = True

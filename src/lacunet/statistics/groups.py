@@ -246,7 +246,8 @@ class ByPart:
     def of_entries(cls, part: Keys, parts: int) -> ByPart:
         """The part of each entry, and how many parts there are."""
         lengths = np.bincount(part, minlength=parts)
-        return cls(np.argsort(part, kind="stable"), np.cumsum(lengths) - lengths, lengths)
+        small = part.astype(np.uint16) if parts <= 2**16 else part  # sorted by its digits
+        return cls(np.argsort(small, kind="stable"), np.cumsum(lengths) - lengths, lengths)
 
     def of(self, chosen: Index) -> Index:
         """The entries of some parts, part by part."""
