@@ -41,6 +41,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
+from lacunet.structure.chained import chained
 from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
 from lacunet.structure.gains import Gains, pair_gains, pair_tables, related
@@ -56,6 +57,8 @@ from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
 MOST_ROUNDS = 12
+MOST_STARTS = 4
+FEW_VARIABLES = 40  # with more, one start has to do
 PATIENCE = 3  # rounds in a row that lead to nothing better
 WORTH_A_ROUND = 1.0  # a rise of the exact score that makes another round worth while,
 WORTH_OF_VARIABLES = 50  # in a network of so many variables; in proportion with more
@@ -428,14 +431,22 @@ def _search_incomplete(job: Job, search: Search) -> None:
     _seed(job, search, seed_rows)
     search.fit = job.judge.fit(search.dag)
     search.note("seed", search.fit.score, search.dag, is_accepted=True)
-    ways: list[Gains | None] = [None]
     if job.table.rows < MANY_ROWS:
         assert search.gains is not None
         search.wide = Gains(seed_rows, WIDE_SHARE, search.gains.related)
-        ways = [search.wide, None]
-    worth = max(WORTH_A_ROUND, WORTH_A_ROUND * len(search.dag) / WORTH_OF_VARIABLES)
+    _climb(job, search)
+    if len(search.dag) <= FEW_VARIABLES and job.table.rows < MANY_ROWS:
+        _start_again(job, search)
+
+
+def _climb(job: Job, search: Search, passed: Dag | None = None) -> None:
+    """Rounds and single moves until neither raises the exact score, or to a class passed before."""
+    ways: list[Gains | None] = [None] if search.wide is None else [search.wide, None]
+    worth = _worth(search)
     still = 0
     for at in range(MOST_ROUNDS):
+        if passed is not None and _class(job, passed) == _class(job, search.dag):
+            return
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
         way = ways[still % len(ways)]
         rise = _round(job, search, at, way)
@@ -452,10 +463,38 @@ def _search_incomplete(job: Job, search: Search) -> None:
     search.ended = "round limit"
 
 
+def _start_again(job: Job, search: Search) -> None:
+    """Search from completions that owe nothing to the structure so far, while that leads higher."""
+    rows = CodedRows.of(job.table)
+    for at in range(MOST_STARTS - 1):
+        job.progress("starts", at + 1, MOST_STARTS)
+        assert search.fit is not None
+        drawn = CodedRows.of(job.judge.draw(search.fit, 1, job.rng)[0])
+        free = chained(rows, drawn, job.rng, job.deadline)
+        empty = job.constraints.directed([set()] * len(rows))
+        *_, best = better_dags(
+            free, empty, job.constraints, job.score, job.rng, job.deadline, search.screen
+        )
+        other = Search(best.parents, screen=search.screen, wide=search.wide)
+        other.fit = job.judge.fit(best.parents, rows=free)
+        _climb(job, other, search.dag)
+        rise = other.fit.score - search.fit.score
+        search.note(f"start {at + 2}", other.fit.score, other.dag, is_accepted=rise > LEAST_RISE)
+        if rise > LEAST_RISE:
+            search.fit, search.dag, search.ended = other.fit, other.dag, other.ended or search.ended
+        if rise < _worth(search):
+            return
+
+
+def _worth(search: Search) -> float:
+    """The rise of the exact score that makes another round worth while."""
+    return WORTH_A_ROUND * max(1.0, len(search.dag) / WORTH_OF_VARIABLES)
+
+
 def _forecast(search: Search, at: int) -> str:
     """The score so far, and how long the rounds may take at most."""
-    text = f"BIC {search.trace[-1].score:,.1f}"
-    if at:
+    text = f"BIC {search.fit.score:,.1f}" if search.fit else ""
+    if at and len(search.trace) > 1:
         pace = (search.trace[-1].seconds - search.trace[0].seconds) / at
         text += f", at most {pace * (MOST_ROUNDS - at):,.0f} s left"
     return text
