@@ -16,10 +16,10 @@ from lacunet.simulation.generators import random_network
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.structure.cpdag import topological
 from lacunet.structure.gains import gain_of
-from lacunet.structure.judge import Judge, network_of
+from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.moves import Promises
-from lacunet.structure.polish import polished
+from lacunet.structure.polish import Rejected, polished
 from lacunet.structure.region import MissingPatterns, children_of, region_of
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Dag
@@ -161,7 +161,7 @@ def test_moves_take_out_a_false_arc_and_put_in_a_true_one() -> None:
     start = judge.fit(tuple(dag))
     limits = constraints_of(truth.variables, (), (), None, 4)
     others = [[x for x in range(len(dag)) if x != y] for y in range(len(dag))]
-    *_, found = polished(judge, start, limits, others, 3, rng)
+    *_, found = polished(judge, start, limits, others, 3, rng, set())
     assert found.score > start.score
     assert found.score == pytest.approx(judge.fit(found.dag).score, abs=0.5)
     assert found.score >= judge.fit(dag_of(truth)).score - 0.5
@@ -182,7 +182,7 @@ def test_an_arc_between_values_that_are_mostly_missing_is_put_in() -> None:
     start = judge.fit((frozenset(), frozenset(), frozenset({0})))  # A -> C
     limits = constraints_of(tuple("ABC"), (), [("B", "A"), ("C", "B"), ("B", "C")], None, 2)
     assert gain_of(CodedRows.of(table).count((0, 1))) < 0
-    *_, found = polished(judge, start, limits, [[1, 2], [0, 2], [0, 1]], 1, rng)
+    *_, found = polished(judge, start, limits, [[1, 2], [0, 2], [0, 1]], 1, rng, set())
     assert found.dag[1] == {0}
 
 
@@ -203,7 +203,7 @@ def test_moves_stay_within_the_constraints() -> None:
                 assert limits.required[node] <= parents
                 assert len(parents) <= 2
                 assert not any(limits.forbidden[x, node] for x in parents)
-    *_, found = polished(judge, start, limits, [list(nodes)] * len(nodes), 2, rng)
+    *_, found = polished(judge, start, limits, [list(nodes)] * len(nodes), 2, rng, set())
     network = network_of(judge.columns, found.dag)
     assert "asia" in network.parents("dysp")
     assert "smoke" not in network.parents("lung")
@@ -259,3 +259,28 @@ def test_rows_that_count_twice_cost_as_twice_the_rows() -> None:
     for node, parents in enumerate(dag_of(truth)):
         expected = judge_of(truth, twice).penalty(node, parents)
         assert judge_of(truth, heavy).penalty(node, parents) == pytest.approx(expected)
+
+
+def test_what_the_judge_rejected_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    truth = lc.example("asia")
+    judge = judge_of(truth, hidden(truth, 1_500, rng, 0.3))
+    limits = constraints_of(truth.variables, (), (), None, 2)
+    others = [list(range(len(truth.variables)))] * len(truth.variables)
+    *_, best = polished(judge, judge.fit(limits.required), limits, others, 2, rng, set())
+    asked: list[int] = []
+    changed = Judge.changed
+
+    def counted(self: Judge, fit: FittedStructure, node: int, own: frozenset[int]) -> object:
+        asked.append(node)
+        return changed(self, fit, node, own)
+
+    monkeypatch.setattr(Judge, "changed", counted)
+    rejected: Rejected = set()
+    numbers = []
+    for _ in range(2):
+        same = np.random.default_rng(8)
+        assert list(polished(judge, best, limits, others, 2, same, rejected)) == []
+        numbers.append(len(asked))
+    assert numbers[0] > 0
+    assert numbers[1] == numbers[0]

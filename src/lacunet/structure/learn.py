@@ -8,7 +8,10 @@
    so far. After three rounds in a row without a rise, or one that leads to the same class, come
    single moves that the exact score accepts (`lacunet.structure.polish`); where these lead far,
    another round.
-4. CPTs by `lacunet.learn`, arc strengths by bootstrap.
+4. Up to two further starts, where there are no more than 40 variables: from completions that no
+   DAG shapes (`lacunet.structure.chained`), then rounds and moves as before; the best of all
+   starts is kept, and one that leads to nothing better is the last.
+5. CPTs by `lacunet.learn`, arc strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
 """
@@ -50,14 +53,15 @@ from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.mechanisms import LearnedMechanisms, mechanisms_of
 from lacunet.structure.parents import MOST_CELLS, Score
-from lacunet.structure.polish import polished
+from lacunet.structure.polish import Rejected, polished
 from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import Constraints, Dag, Screen, better_dags, widened
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
 MOST_ROUNDS = 12
-MOST_STARTS = 4
+MOST_STARTS = 3
+START_PATIENCE = 1  # starts in a row that lead to nothing better
 FEW_VARIABLES = 40  # with more, one start has to do
 PATIENCE = 3  # rounds in a row that lead to nothing better
 WORTH_A_ROUND = 1.0  # a rise of the exact score that makes another round worth while,
@@ -140,6 +144,7 @@ class Search:
     screen: Screen | None = None
     gains: Gains | None = None  # of the seed
     wide: Gains | None = None
+    rejected: Rejected = field(default_factory=set)  # moves that the judge did not accept
     trace: list[Round] = field(default_factory=list)
     ended: str = ""
     began: float = field(default_factory=monotonic)
@@ -466,23 +471,25 @@ def _climb(job: Job, search: Search, passed: Dag | None = None) -> None:
 def _start_again(job: Job, search: Search) -> None:
     """Search from completions that owe nothing to the structure so far, while that leads higher."""
     rows = CodedRows.of(job.table)
+    still = 0
     for at in range(MOST_STARTS - 1):
         job.progress("starts", at + 1, MOST_STARTS)
         assert search.fit is not None
         drawn = CodedRows.of(job.judge.draw(search.fit, 1, job.rng)[0])
         free = chained(rows, drawn, job.rng, job.deadline)
         empty = job.constraints.directed([set()] * len(rows))
-        *_, best = better_dags(
-            free, empty, job.constraints, job.score, job.rng, job.deadline, search.screen
+        *_, best = better_dags(free, empty, job.constraints, job.score, job.rng, job.deadline)
+        other = Search(
+            best.parents, screen=search.screen, wide=search.wide, rejected=search.rejected
         )
-        other = Search(best.parents, screen=search.screen, wide=search.wide)
         other.fit = job.judge.fit(best.parents, rows=free)
         _climb(job, other, search.dag)
         rise = other.fit.score - search.fit.score
         search.note(f"start {at + 2}", other.fit.score, other.dag, is_accepted=rise > LEAST_RISE)
         if rise > LEAST_RISE:
             search.fit, search.dag, search.ended = other.fit, other.dag, other.ended or search.ended
-        if rise < _worth(search):
+        still = 0 if rise >= _worth(search) else still + 1
+        if still == START_PATIENCE:
             return
 
 
@@ -539,8 +546,11 @@ def _polish(job: Job, search: Search) -> float:
     before = search.fit.score
     draws = _draws(job.table.rows)
     nodes = range(len(search.dag))
-    candidates = [search.screen.candidates(y, search.dag, job.constraints) for y in nodes]
-    for fit in polished(job.judge, search.fit, job.constraints, candidates, draws, job.rng):
+    candidates: list[Sequence[int]] = [nodes for _ in nodes]
+    if len(nodes) > FEW_VARIABLES:
+        candidates = [search.screen.candidates(y, search.dag, job.constraints) for y in nodes]
+    limits, asked = job.constraints, search.rejected
+    for fit in polished(job.judge, search.fit, limits, candidates, draws, job.rng, asked):
         search.fit, search.dag = fit, fit.dag
         search.note("moves", fit.score, fit.dag, is_accepted=True)
     return search.fit.score - before
@@ -601,7 +611,7 @@ def _why(job: Job, search: Search, mechanisms: LearnedMechanisms) -> str:
         rises = sum(step.is_accepted for step in rounds)
         text += (
             f", then completions and search over orders, which raised the exact BIC of the "
-            f"observed cells in {rises} of {counted(len(rounds), 'round')}"
+            f"observed cells in {rises} of {counted(len(rounds), 'step')}"
         )
     if mechanisms.not_ignorable:
         text += "; mechanisms that look at missing values are nodes in the score"

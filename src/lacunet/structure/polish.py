@@ -2,7 +2,8 @@
 
 A false arc reproduces itself in completions, so a search in completions ends with structures
 that the judge itself holds for worse than others. Here it is asked about single moves
-(`lacunet.structure.moves`), the most promising first.
+(`lacunet.structure.moves`), the most promising first. What it rejected is not asked again while
+the families around are the same, in later rounds and from other starts either.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from math import inf
 import numpy as np
 
 from lacunet.structure.judge import FittedStructure, Judge
-from lacunet.structure.moves import Move, Promises
+from lacunet.structure.moves import Move, Promises, Step
 from lacunet.structure.search import Constraints, Dag
 
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
 MOST_SWEEPS = 12
+MOST_REJECTED = 40  # moves in a row, after which no other is asked about
+
+Rejected = set[tuple[tuple[Step, ...], frozenset[Step]]]  # moves, with the families around them
 
 
 def polished(
@@ -27,6 +31,7 @@ def polished(
     candidates: Sequence[Sequence[int]],
     draws: int,
     rng: np.random.Generator,
+    rejected: Rejected,
 ) -> Iterator[FittedStructure]:
     """Ever better structures, until no promising move makes one better; the scores are exact.
 
@@ -36,12 +41,14 @@ def polished(
         For each variable those that may become its parents.
     draws
         The completions that moves are chosen by.
+    rejected
+        Moves that need not be judged; those that the judge rejects are added.
     """
     nodes: Iterable[int] = range(len(fit.dag))
     for _ in range(MOST_SWEEPS):
         promises = Promises(judge.table, judge.draw(fit, draws, rng), judge.penalty)
         moves = _moves(promises, fit.dag, nodes, limits, candidates)
-        after, changed = _accepted(judge, fit, moves)
+        after, changed = _accepted(judge, fit, moves, rejected)
         if not changed:
             return
         exact = judge.fit(after.dag, after)
@@ -68,18 +75,27 @@ def _moves(
 
 
 def _accepted(
-    judge: Judge, fit: FittedStructure, moves: Sequence[Move]
+    judge: Judge, fit: FittedStructure, moves: Sequence[Move], rejected: Rejected
 ) -> tuple[FittedStructure, set[int]]:
     """The structure after all moves that gain something, and the variables that they changed."""
     changed: set[int] = set()
+    in_a_row = 0
     for move in moves:
         judge.deadline.check()
+        if in_a_row == MOST_REJECTED:
+            break
         if changed.isdisjoint(move.nodes) and not _closes_a_cycle(fit, move):
+            trial = move.steps, _families_around(fit.dag, move)
+            if trial in rejected:
+                continue
             after = fit
             for node, parents in move.steps:
                 after = judge.changed(after, node, parents)
             if after.score > fit.score + LEAST_RISE:
-                fit, changed = after, changed | move.nodes
+                fit, changed, in_a_row = after, changed | move.nodes, 0
+            else:
+                rejected.add(trial)
+                in_a_row += 1
     return fit, changed
 
 
@@ -96,6 +112,13 @@ def _closes_a_cycle(fit: FittedStructure, move: Move) -> bool:
             seen |= fresh
             waiting += fresh
     return False
+
+
+def _families_around(dag: Dag, move: Move) -> frozenset[Step]:
+    """The families of the variables that a move changes, of their parents and of their children."""
+    near = move.nodes.union(*(dag[node] | parents for node, parents in move.steps))
+    below = {y for y, parents in enumerate(dag) if parents & move.nodes}
+    return frozenset((node, dag[node]) for node in near | below)
 
 
 def _around(dag: Dag, changed: set[int]) -> list[int]:
