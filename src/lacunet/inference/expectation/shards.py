@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,7 @@ from lacunet.inference.expectation.groups import Dense, Gathered, Recipe, Scalin
 from lacunet.inference.expectation.messages import Messages
 from lacunet.inference.expectation.structure import Structure
 from lacunet.model.network import FloatArray
+from lacunet.statistics.distinct import distinct
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
@@ -40,8 +42,8 @@ class _Stack:
     """The messages in the order of computation.
 
     ``place`` is where each message begins among all cells, with its end after the last;
-    ``begins`` lists where its inputs begin, ``strides`` how they move, input by input;
-    ``is_dense`` says which are products of matrices, ``keep`` whether indices are kept.
+    ``begins`` lists where its inputs begin; ``is_dense`` says which are products of matrices,
+    ``keep`` whether indices are kept, ``turns`` where the shape is another than before.
     """
 
     step: Integers
@@ -49,9 +51,20 @@ class _Stack:
     mass: FloatArray
     is_dense: NDArray[np.bool_]
     begins: Ragged
-    strides: Ragged
+    turns: list[int]
     keep: bool
     is_lean: bool
+
+
+@dataclass(frozen=True)
+class _Offsets:
+    """How far each cell of a clique is from where an input begins.
+
+    Input ``i`` has the row ``row[i]`` of the table of its step's shape, in ``table_of``.
+    """
+
+    row: Integers
+    table_of: Mapping[int, Integers]
 
 
 def shard_of(
@@ -93,20 +106,57 @@ def shard_of(
     read = messages.inputs.take(order)
     begins = read.items.copy()
     begins[read.items < 0] = place_of[~read.items[read.items < 0]]
-    strides = _strides(steps, step[order])
     stack = _Stack(
         step[order],
         place,
         messages.mass[order],
         kind[order] >= 0,
         Ragged(read.starts, begins),
-        strides,
+        (1 + np.flatnonzero(np.diff(steps.shape[step[order]]))).tolist(),
         keep,
         is_lean,
     )
+    offsets = _offsets(stack, structure)
     bounds = _bounds([key[order] for key in alike], steps.cells[stack.step])
-    groups = tuple(_group(stack, structure, start, stop) for start, stop in bounds)
+    groups = tuple(_group(stack, structure, offsets, start, stop) for start, stop in bounds)
     return Shard(groups, int(place[-1]), problems, place_of[messages.last])
+
+
+def _offsets(stack: _Stack, structure: Structure) -> _Offsets:
+    """The offsets of all inputs that are read through an index which is kept."""
+    inputs, kinds = stack.begins.lengths, len(structure.axis)
+    row = np.zeros(len(stack.begins.items), dtype=np.int64)
+    gathered = np.flatnonzero(np.repeat(~stack.is_dense & stack.keep, inputs))
+    if not len(gathered):
+        return _Offsets(row, {})
+    shape = np.repeat(structure.shape[stack.step], inputs)[gathered]
+    kind = structure.kinds[structure.inputs.places(stack.step)][gathered]
+    shapes = 1 + int(shape.max())
+    found, place = distinct(shape * kinds + kind, shapes * kinds)
+    starts = np.searchsorted(found, kinds * np.arange(shapes + 1))  # those of each shape
+    row[gathered] = place - starts[shape]
+    step = np.zeros(1 + int(structure.shape.max()), dtype=np.int64)  # one of each shape
+    step[structure.shape[stack.step]] = stack.step
+    table_of = {}
+    for own in np.flatnonzero(np.diff(starts)).tolist():
+        chosen = found[starts[own] : starts[own + 1]] - own * kinds
+        table_of[own] = _table(structure, chosen, _sizes(structure, int(step[own])))
+    return _Offsets(row, table_of)
+
+
+def _table(structure: Structure, kinds: Integers, sizes: tuple[int, ...]) -> Integers:
+    """How far each cell of a clique is from where an input begins: a row for each kind of input."""
+    strides = np.zeros((len(kinds), 1, len(sizes)), dtype=np.int64)
+    places = structure.axis.places(kinds)
+    owner = np.repeat(np.arange(len(kinds)), structure.axis.lengths_of(kinds))
+    strides[owner, 0, structure.axis.items[places]] = structure.stride[places]
+    index = Recipe(np.zeros((len(kinds), 1), dtype=np.int64), strides, sizes).index()
+    return index.reshape(sizes[0], len(kinds), -1).transpose(1, 0, 2).copy()
+
+
+def _sizes(structure: Structure, step: int) -> tuple[int, ...]:
+    """The states of the eliminated variable and of the message's axes."""
+    return int(structure.size[step]), *structure.size[structure.scope.row(step)].tolist()
 
 
 def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
@@ -158,29 +208,49 @@ def _bounds(keys: Sequence[NDArray[Any]], cells: FloatArray) -> list[tuple[int, 
     return list(zip(starts.tolist(), [*starts[1:].tolist(), len(cells)], strict=True))
 
 
-def _group(stack: _Stack, structure: Structure, start: int, stop: int) -> Gathered | Dense:
-    first = stack.step[start]
-    shape = structure.shape[stack.step[start:stop]]
-    ends = [start, *(start + 1 + np.flatnonzero(np.diff(shape))).tolist(), stop]
-    recipes = [_recipe(stack, structure, one, two) for one, two in pairwise(ends)]
+def _group(
+    stack: _Stack, structure: Structure, offsets: _Offsets, start: int, stop: int
+) -> Gathered | Dense:
     begin, end = int(stack.place[start]), int(stack.place[stop])
     scaling = None
-    if structure.is_scaled[first]:
+    if structure.is_scaled[stack.step[start]]:
         begins = stack.place[start : stop + 1] - begin
         scaling = Scaling(begins[:-1], np.diff(begins), stack.mass[start:stop])
     if stack.is_dense[start]:
-        return dense_of(begin, end, recipes[0], scaling, stack.keep, stack.is_lean)
+        recipe = _recipe(stack, structure, start, stop)
+        return dense_of(begin, end, recipe, scaling, stack.keep, stack.is_lean)
     if not stack.keep:
-        return Gathered(begin, end, recipes[0], scaling)
-    kept = np.concatenate([recipe.index() for recipe in recipes], axis=2)
-    return Gathered(begin, end, kept, scaling)
+        return Gathered(begin, end, _recipe(stack, structure, start, stop), scaling)
+    return Gathered(begin, end, _index(stack, structure, offsets, start, stop), scaling)
+
+
+def _index(
+    stack: _Stack, structure: Structure, offsets: _Offsets, start: int, stop: int
+) -> Integers:
+    """The index of a group: input, eliminated state, cell of message; a run of each shape."""
+    first = int(stack.step[start])
+    inputs = int(stack.begins.starts[start + 1] - stack.begins.starts[start])
+    states, begin = int(structure.size[first]), int(stack.place[start])
+    index = np.empty((inputs, states, int(stack.place[stop]) - begin), dtype=np.int64)
+    turns = stack.turns[bisect_right(stack.turns, start) : bisect_left(stack.turns, stop)]
+    for one, two in pairwise([start, *turns, stop]):
+        own = slice(int(stack.begins.starts[one]), int(stack.begins.starts[two]))
+        table = offsets.table_of[int(structure.shape[stack.step[one]])]
+        steps = table.take(offsets.row[own].reshape(-1, inputs).T, axis=0)
+        begins = stack.begins.items[own].reshape(-1, inputs).T
+        cells = index[:, :, int(stack.place[one]) - begin : int(stack.place[two]) - begin]
+        np.add(
+            steps.transpose(0, 2, 1, 3),  # input, message, state, cell
+            begins[:, None, :, None],
+            out=cells.reshape(inputs, states, two - one, -1, copy=False),
+        )
+    return index
 
 
 def _recipe(stack: _Stack, structure: Structure, start: int, stop: int) -> Recipe:
     """The recipe of a run of messages of one shape."""
-    first = int(stack.step[start])
-    sizes = (int(structure.size[first]), *structure.size[structure.scope.row(first)].tolist())
+    sizes = _sizes(structure, int(stack.step[start]))
     inputs = len(stack.begins.row(start))
     begins = stack.begins.items[stack.begins.starts[start] : stack.begins.starts[stop]]
-    strides = stack.strides.items[stack.strides.starts[start] : stack.strides.starts[stop]]
+    strides = _strides(structure, stack.step[start:stop]).items
     return Recipe(begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes)
