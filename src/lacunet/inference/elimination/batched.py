@@ -70,6 +70,8 @@ def eliminate(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) 
         at, other = graph.pairs(graph.bits, graph.first)
         lengths[vertices] = np.bincount(at, minlength=len(vertices))
         found.append((vertices[at], vertices[other]))
+    if len(found) == 1:
+        return Elimination(rounds, Ragged.of_lengths(lengths, found[0][1]))
     items = np.concatenate([other for _, other in found]) if found else np.zeros(0, np.int64)
     at = np.concatenate([at for at, _ in found]) if found else items
     return Elimination(rounds, Ragged.of_lengths(lengths, items[stable_order(at, len(log_sizes))]))
@@ -229,16 +231,10 @@ class _Graph:
         _, beyond = self.pairs(self.bits[near[joins]], self.first[near[joins]])
         changed[beyond] = True
         changed[going] = False
-        width = self.bits.shape[1]
-        order = stable_order(near, len(self.first))
-        row, near = row[order], near[order]
-        if len(near):
-            begins = np.flatnonzero(np.concatenate([[True], near[1:] != near[:-1]]))
-            ends = near[begins]
-            self.bits[ends] |= np.bitwise_or.reduceat(self.bits[going[row]], begins, axis=0)
-            flat = self.bits.reshape(-1)
-            gone = np.zeros((len(near), width), dtype=np.uint64)
-            gone[np.arange(len(near)), self.word[going[row]]] = self.bit[going[row]]
-            self.bits[ends] &= ~np.bitwise_or.reduceat(gone, begins, axis=0)
-            flat[ends * width + self.word[ends]] &= ~self.bit[ends]
+        width, gone = self.bits.shape[1], going[row]
+        for word in range(width):
+            np.bitwise_or.at(self.bits[:, word], near, self.bits[gone, word])
+        flat = self.bits.reshape(-1)
+        np.subtract.at(flat, near * width + self.word[gone], self.bit[gone])
+        flat[near * width + self.word[near]] &= ~self.bit[near]
         return np.flatnonzero(changed)

@@ -247,20 +247,21 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     axes = layout.axes.take(family)
     strides = layout.strides[layout.axes.places(family)]
     whose = axes.owners
-    inside = members.find(component[whose], axes.items)
-    around = boundaries.find(component[whose], axes.items)
-    is_hidden = inside >= 0
+    owner = component[whose]
+    both = concatenated(members, boundaries)
+    place = both.find(owner, axes.items) - both.starts[owner]
+    seen = place - members.lengths[owner]
+    is_hidden = seen < 0
     hidden, shown = np.flatnonzero(is_hidden), np.flatnonzero(~is_hidden)
     bits = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose]) * is_hidden
     masks = np.add.reduceat(bits, axes.starts[:-1]) if len(family) else bits
     variables = len(layout.network.variables)  # what is behind is fixed: numbered apart
     labels = np.where(family < variables, family + variables * masks, variables - 1 - family)
-    seen = around - boundaries.starts[component[whose]]
     return Slices(
         of_component=np.searchsorted(component, np.arange(len(members) + 1)),
         family=family,
         label=labels if labels.max(initial=0) < LARGEST_LABEL else _numbered(labels),
-        missing=_where(hidden, whose, inside, len(family)),
+        missing=_where(hidden, whose, members.starts[owner] + place, len(family)),
         missing_stride=strides[hidden],
         observed=_where(shown, whose, seen, len(family)),
         observed_stride=strides[shown],

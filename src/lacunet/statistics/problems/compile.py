@@ -341,10 +341,12 @@ def patterns_of(table: EncodedTable) -> DistinctPatterns:
     partial = table.partially_observed
     if len(partial) <= LONGEST_DIRECT_KEY:
         found, group = distinct(_bit_keys(table), 2 ** len(partial))
-        bits = (found[:, None] >> np.arange(len(partial))) & 1 == 1
+        bits = np.empty((len(found), len(partial)), dtype=bool, order="F")
+        for bit in range(len(partial)):
+            np.not_equal(found & (1 << bit), 0, out=bits[:, bit])
     else:
         bits, group = _hashed_patterns(table)
-    missing = np.zeros((len(bits), len(place_of)), dtype=bool)
+    missing = np.zeros((len(bits), len(place_of)), dtype=bool, order="F")
     missing[:, [place_of[name] for name in partial]] = bits
     order = stable_order(group, len(bits))
     return DistinctPatterns(
@@ -611,7 +613,7 @@ def boundary_values(
         components.pattern[occurrences],
     )
     for component in np.flatnonzero(has_many):
-        rows = patterns.rows.take(of_component.take(np.array([component])).items).items
+        rows = patterns.rows.take(of_component.row(int(component))).items
         boundary = components.boundaries.row(int(component))
         parts.append(_of_common(table, weighing.take(rows), int(component), rows, boundary))
     if not parts:

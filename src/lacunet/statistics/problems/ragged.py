@@ -42,9 +42,11 @@ class Ragged:
         """
         width = 1 + int(items.max(initial=0))
         if rows * width <= DENSE * (rows + len(items)):
-            holds = np.zeros((rows, width), dtype=bool)
-            holds[owners, items] = True
-            return cls.of_lengths(holds.sum(axis=1), np.nonzero(holds)[1])
+            holds = np.zeros(rows * width, dtype=bool)
+            holds[owners * width + items] = True
+            places = np.flatnonzero(holds)
+            row = places // width
+            return cls.of_lengths(np.bincount(row, minlength=rows), places - row * width)
         keys = ascending(owners * width + items)
         return cls.of_lengths(np.bincount(keys // width, minlength=rows), keys % width)
 
@@ -54,7 +56,7 @@ class Ragged:
     @property
     def lengths(self) -> Integers:
         """The length of each row."""
-        return np.diff(self.starts)
+        return self.starts[1:] - self.starts[:-1]
 
     @property
     def owners(self) -> Integers:
@@ -93,9 +95,9 @@ class Ragged:
             return np.full(len(items), -1)
         width = 1 + max(int(self.items.max()), int(items.max()))
         if len(self) * width <= DENSE * (len(self.items) + len(items)):
-            place = np.full((len(self), width), -1, dtype=np.int32)
-            place[self.owners, self.items] = np.arange(len(self.items))
-            return place[rows, items].astype(np.int64)
+            place = np.full(len(self) * width, -1, dtype=np.int32)
+            place[self.owners * width + self.items] = np.arange(len(self.items))
+            return place.take(rows * width + items).astype(np.int64)
         keys = self.owners * width + self.items
         order = stable_order(keys, len(self) * width)
         wanted = rows * width + items
