@@ -152,7 +152,7 @@ def _shard(
     structure = run.structure
     cells = structure.cells[messages.step]
     reads = cells * messages.inputs.lengths
-    inputs = structure.inputs.take(messages.step).owners
+    inputs = messages.inputs.owners
     kinds = structure.kinds[structure.inputs.places(messages.step)]
     tables = np.bincount(inputs, structure.table[kinds])
     indices = np.where(cells > DENSE_GROUP, tables, reads).sum() * BYTES_OF_AN_INDEX

@@ -77,11 +77,14 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
     message_strides, message_size = _message_layout(scope, size)
     cliques, clique = distinct_rows(Ragged(scope.starts, members.items[scope.items]), members.items)
-    chosen, kinds = _kinds(inputs, clique, len(cliques), slices)
+    step = inputs.owners
+    chosen, kinds = _kinds(inputs.items, clique[step], clique, len(cliques), slices)
     axis, stride, axis_size = _axes(
-        inputs.items[chosen], inputs.owners[chosen], scope, message_strides, slices, size
+        inputs.items[chosen], step[chosen], scope, message_strides, slices, size
     )
-    level, is_scaled = _levels(rounds, reader, inputs)
+    is_slice = inputs.items < 0
+    slice_counts = np.bincount(step, is_slice, minlength=len(rounds)).astype(np.int64)
+    level, is_scaled = _levels(rounds, reader, inputs.lengths, slice_counts)
     return Structure(
         of_component=members.starts,
         variable=members.items,
@@ -119,14 +122,14 @@ def _shapes(scope: Ragged, size: Integers, inputs: Integers, clique: Integers) -
 
 
 def _kinds(
-    inputs: Ragged, clique: Integers, cliques: int, slices: Slices
+    inputs: Integers, reader: Integers, clique: Integers, cliques: int, slices: Slices
 ) -> tuple[Integers, Integers]:
-    """One input of each kind, and the kind of every input."""
+    """One input of each kind, and the kind of each; ``reader`` has the cliques that they go to."""
     least = int(slices.label.min(initial=0))
     labels, label = distinct(slices.label - least, 1 + int(slices.label.max(initial=0)) - least)
-    source = np.concatenate([len(labels) + clique, label[::-1]])[inputs.items]  # slices from behind
+    source = np.concatenate([len(labels) + clique, label[::-1]])[inputs]  # slices from behind
     sources = len(labels) + cliques
-    return _first_of(clique[inputs.owners] * sources + source, cliques * sources)
+    return _first_of(reader * sources + source, cliques * sources)
 
 
 def _first_of(keys: Integers, bound: int) -> tuple[Integers, Integers]:
@@ -206,13 +209,15 @@ def _places_in_clique(axes: Ragged, step: Integers, scope: Ragged) -> Integers:
 
 
 def _levels(
-    rounds: Integers, reader: Integers, inputs: Ragged
+    rounds: Integers, reader: Integers, inputs: Integers, slice_counts: Integers
 ) -> tuple[Integers, NDArray[np.bool_]]:
-    """How many steps must come before each, and which messages are scaled."""
-    slice_counts = np.bincount(inputs.owners[inputs.items < 0], minlength=len(rounds))
+    """How many steps must come before each, and which messages are scaled.
+
+    ``inputs`` and ``slice_counts`` say how many inputs and how many slices each step reads.
+    """
     level = np.zeros(len(rounds), dtype=np.int64)
     factors = slice_counts.copy()
-    is_scaled = (inputs.lengths > INPUTS_BEFORE_SCALING) | (reader < 0)
+    is_scaled = (inputs > INPUTS_BEFORE_SCALING) | (reader < 0)
     order = stable_order(rounds, 1 + int(rounds.max(initial=0)))
     for steps in np.split(order, np.flatnonzero(np.diff(rounds[order])) + 1):
         is_scaled[steps] |= factors[steps] >= FACTORS_BEFORE_SCALING
