@@ -20,7 +20,7 @@ every pair's counts. Products of row blocks add up.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import log
+from math import log, prod
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def gain_of(table: FloatArray, share: float = 1.0) -> float:
     whole = float(table.sum())
     if whole < 2:
         return -np.inf
-    free = (table.shape[0] - 1) * (table.shape[1] - 1) * int(np.prod(table.shape[2:]))
+    free = (table.shape[0] - 1) * (table.shape[1] - 1) * prod(table.shape[2:])
     return float(information(table) - share * log(whole) / 2 * free)
 
 
@@ -93,7 +93,7 @@ class Gains:
 
     def _counted(self, key: tuple[int, int, frozenset[int]]) -> float:
         scope = [key[0], key[1], *sorted(key[2])]
-        if np.prod([float(self.rows.sizes[node] + 1) for node in scope]) > MOST_CELLS:
+        if prod(self.rows.sizes[node] + 1 for node in scope) > MOST_CELLS:
             return -np.inf
         return gain_of(self.rows.count(scope), self.share)
 

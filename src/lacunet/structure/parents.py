@@ -240,8 +240,10 @@ class _Family:
                 shared += 1
             del known[shared + 1 :]
             for bit in members[shared:]:
-                keys, cells = known[-1]
-                known.append((keys + self.others[bit] * cells, cells * self.radix[bit]))
+                before, cells = known[-1]
+                keys = self.others[bit] * cells
+                keys += before
+                known.append((keys, cells * self.radix[bit]))
             path = list(members)
             counts = self.counted(*known[-1]).reshape(-1, self.states)
             yield counts, xlogx(counts) - xlogx(counts.sum(axis=1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,7 @@ class CodedRows:
             keys *= radix
             keys += self.columns[node]
         shown = tuple(slice(self.sizes[node]) for node in scope)
-        counts = np.bincount(keys, self.weights, int(np.prod(radices)))
+        counts = np.bincount(keys, self.weights, prod(radices))
         return counts.astype(np.float64).reshape(radices)[shown]
 
     def configurations(self, scope: Sequence[int]) -> tuple[list[Integers], FloatArray]:
