@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,9 @@ import pytest
 
 import lacunet as lc
 from lacunet.cli import main
+from lacunet.data import files
 from lacunet.data.errors import PromiseError, UnknownStateError
+from lacunet.data.source import Piece
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import write_table
 from lacunet.estimate.learn import learn
@@ -59,17 +63,77 @@ def test_a_string_that_means_missing_is_found_although_the_footer_tells_of_no_nu
     tmp_path: Path,
 ) -> None:
     whole = table()
-    frame = {
-        name: [NETWORK.states(name)[code] if code < size else "?" for code in whole.columns[name]]
-        for name, size in whole.cardinality_of.items()
-    }
-    pq.write_table(pa.table(frame), tmp_path / "rows.parquet")
+    pq.write_table(as_texts(whole), tmp_path / "rows.parquet")
     for method in ("factored-mar", "auto"):
         rng = np.random.default_rng(5)
         found = learn(NETWORK, tmp_path / "rows.parquet", method, rng=rng, memory=2**20)
         expected = learn(NETWORK, whole, method, rng=np.random.default_rng(5))
         assert_same(found, expected)
         assert found.missing == expected.missing
+
+
+def as_texts(rows: EncodedTable, missing: str = "?") -> pa.Table:
+    """The rows as an Arrow table of texts without nulls."""
+    return pa.table(
+        {
+            name: [
+                NETWORK.states(name)[code] if code < size else missing
+                for code in rows.columns[name]
+            ]
+            for name, size in rows.cardinality_of.items()
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("how", "reads"),
+    [
+        ({}, False),
+        ({"row_group_size": 50}, False),
+        ({"dictionary_pagesize_limit": 1, "data_page_size": 64}, True),  # plain after its start
+        ({"use_dictionary": False}, True),
+    ],
+)
+def test_columns_of_texts_are_read_to_find_what_is_missing_if_dictionaries_do_not_tell(
+    how: dict[str, Any], reads: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[tuple[str, ...]] = []
+    pieces = files._parquet_pieces
+
+    def noted(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
+        read.append(tuple(wanted))
+        return pieces(path, wanted)
+
+    monkeypatch.setattr(files, "_parquet_pieces", noted)
+    rows = table(20_000)
+    shown = EncodedTable.of(rows.cardinality_of, {**rows.columns, "C": rows.columns["C"] % 3})
+    pq.write_table(as_texts(shown), tmp_path / "rows.parquet", **how)
+    plan = lc.explain(NETWORK, tmp_path / "rows.parquet", method="direct-mar", memory=2**20)
+    assert plan.plan.partially == ("B",)
+    # At first all of them, or B alone: its dictionary has a value that means missing.
+    assert read[0] == (("A", "B", "C") if reads else ("B",))
+
+
+def test_a_value_of_a_dictionary_that_no_row_has_is_not_missing(tmp_path: Path) -> None:
+    shown = as_texts(table().take(np.flatnonzero(table().columns["B"] < 2)))
+    with_more = pa.DictionaryArray.from_arrays(
+        shown["A"].combine_chunks().cast(pa.int32()), pa.array(["0", "1", "NA", "other"])
+    )
+    shown = shown.set_column(0, "A", with_more)
+    pq.write_table(shown, tmp_path / "rows.parquet")
+    plan = lc.explain(NETWORK, tmp_path / "rows.parquet", method="direct-mar", memory=2**20)
+    assert plan.plan.partially == ("C",)
+
+
+def test_files_that_tell_wrong_values_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(as_texts(table()), tmp_path / "rows.parquet")
+    monkeypatch.setattr(
+        files, "_dictionaries", lambda _, __, wanted: dict.fromkeys(wanted, pa.array(["0"]))
+    )
+    with pytest.raises(lc.LacunetError, match=r"tell the values of \['B', 'C'\] without"):
+        learn(NETWORK, tmp_path / "rows.parquet", "factored-mar", memory=2**20)
 
 
 def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from lacunet.data.coded import scratch_folder
 from lacunet.data.errors import DataError, listed
 from lacunet.data.given import Data
-from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
+from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
 
 STDIN = "-"
@@ -140,7 +140,7 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
         columns = tuple(file.schema_arrow.names)
         rows = file.metadata.num_rows
     read, nulls = partial(_parquet_pieces, path), partial(_parquet_nulls, path)
-    return Part(label, columns, read, rows, nulls=nulls)
+    return Part(label, columns, read, rows, nulls=nulls, values=partial(_parquet_values, path))
 
 
 WHOLE_NUMBERS = ("BOOLEAN", "INT32", "INT64")  # of other types values may mean missing, too
@@ -184,6 +184,58 @@ def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
             for batch in file.iter_batches(PIECE_ROWS, [group], names)
         )
         yield from pieces_of(batches, wanted)
+
+
+def _parquet_values(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
+    """Every value of each column at least once, as the dictionaries of the file tell them.
+
+    All rows, if some column is not stored by numbers of a small dictionary alone.
+    """
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path, read_dictionary=list(wanted), buffer_size=CHUNK) as file:
+        found = [_dictionaries(file, group, wanted) for group in range(file.num_row_groups)]
+    if None in found:
+        yield from _parquet_pieces(path, wanted)
+        return
+    for dictionary_of in found:
+        rows = max((len(own) for own in (dictionary_of or {}).values()), default=0)
+        if dictionary_of and rows:
+            cells = {
+                name: own.take([place % len(own) for place in range(rows)])
+                for name, own in dictionary_of.items()
+            }
+            yield Piece(cells, rows, rows)
+
+
+def _dictionaries(file: Any, group: int, wanted: Sequence[str]) -> dict[str, Any] | None:
+    """The dictionaries of some columns in one group of rows; None if one does not tell all."""
+    columns = file.metadata.row_group(group)
+    first = next(file.iter_batches(1, [group], list(wanted)), None)
+    if first is None:
+        return {}
+    place_of = {file.schema.column(at).path: at for at in range(len(file.schema))}
+    found = {}
+    for name in wanted:
+        stored, column = columns.column(place_of[name]), first.column(name)
+        if not stored.has_dictionary_page or not hasattr(column, "dictionary"):
+            return None
+        validate(column)
+        found[name] = column.dictionary
+        if stored.total_uncompressed_size > _most_bytes(columns.num_rows, column.dictionary):
+            return None
+    return found
+
+
+def _most_bytes(rows: int, dictionary: Any) -> float:
+    """What a column takes that is stored by numbers of a small dictionary, with headers of pages.
+
+    Where a writer has gone on without its dictionary, it takes more. A large one may be such.
+    """
+    if dictionary.nbytes > CHUNK or not len(dictionary):
+        return 0.0
+    bits = max((len(dictionary) - 1).bit_length(), 1)
+    return float(2 * dictionary.nbytes) + rows * (bits + 1) / 8 + rows / 100 + 1000
 
 
 def arrow_part(path: Path, label: str, _: Data) -> Part:

@@ -35,7 +35,8 @@ class Part:
     the number of rows, or of bytes where rows cannot be known before reading (``unit``).
     ``lines_of`` turns row numbers (from 0) into lines of a text file. ``is_once`` if it can be
     read one time only. ``nulls`` says in how many rows a column holds none of its values, where
-    that is known before reading.
+    that is known before reading; ``values`` gives every value of some columns at least once, where
+    that takes less than reading all rows.
     """
 
     label: str
@@ -46,6 +47,7 @@ class Part:
     lines_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None
     is_once: bool = False
     nulls: Callable[[Sequence[str]], Mapping[str, int | None] | None] | None = None
+    values: Callable[[Sequence[str]], Iterator[Piece]] | None = None
 
     def places(self, rows: Sequence[int]) -> list[tuple[int, str]]:
         """Each of the rows (from 0) with the words for where it is found."""
@@ -107,14 +109,14 @@ def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]
     done = 0
     for batch in batches:
         for column in batch.columns:
-            _validate(column)
+            validate(column)
         for start in range(0, batch.num_rows, PIECE_ROWS):
             piece = batch.slice(start, PIECE_ROWS)
             done += piece.num_rows
             yield Piece({name: piece.column(name) for name in columns}, piece.num_rows, done)
 
 
-def _validate(column: Any) -> None:
+def validate(column: Any) -> None:
     """Refuse an index or an offset that points outside of its array.
 
     Arrow trusts the bytes of a file: such a one would be read as anything, or crash the process.

@@ -8,7 +8,7 @@ variables are ever missing, is read once: into memory while it fits, else onto t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -17,8 +17,10 @@ from uuid import uuid4
 
 from lacunet.data.batches import Door
 from lacunet.data.coded import Coded, CodeWriter, row_bytes
+from lacunet.data.errors import DataError
 from lacunet.data.read import Collected, ReadReport
 from lacunet.data.reading import Reading
+from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
@@ -92,12 +94,21 @@ def missing_by_footers(reading: Reading, progress: Progress = silent) -> Scope |
 
 
 def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[str]:
-    """Those of some variables that are ever missing; only their columns are read."""
+    """Those of some variables that are ever missing; only their columns are read.
+
+    Where files tell the values of columns, only those with a value that means missing.
+    """
+    if names and all(part.values for part in reading.source.parts):
+        own = _with_variables(reading, names)
+        parts = (replace(p, read=p.values, size=None) for p in own.source.parts if p.values)
+        with suppress(DataError):  # which could not name the row: reading all rows does
+            names = _missing_in(replace(own, source=DataSource(tuple(parts))), silent)
+    return _missing_in(_with_variables(reading, names), progress) if names else set()
+
+
+def _with_variables(reading: Reading, names: set[str]) -> Reading:
+    """The same for some variables alone, without weights and promises."""
     chosen = [name for name in reading.network.variables if name in names]
-    if not chosen:
-        return set()
-    network = Network({name: reading.network.states(name) for name in chosen})
-    column_of = {name: reading.column_of[name] for name in chosen}
     data = replace(
         reading.data,
         weight=None,
@@ -108,11 +119,20 @@ def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[
         latent=(),
         fully_observed=(),
     )
-    own = replace(reading, network=network, column_of=column_of, data=data)
+    return replace(
+        reading,
+        network=Network({name: reading.network.states(name) for name in chosen}),
+        column_of={name: reading.column_of[name] for name in chosen},
+        data=data,
+    )
+
+
+def _missing_in(reading: Reading, progress: Progress) -> set[str]:
+    """The variables that some row does not show."""
     missing: set[str] = set()
-    for batch in Door(own).batches(progress):
+    for batch in Door(reading).batches(progress):
         for name in set(batch.columns) - missing:
-            if (batch.columns[name] >= network.cardinality(name)).any():
+            if (batch.columns[name] >= reading.network.cardinality(name)).any():
                 missing.add(name)
     return missing
 

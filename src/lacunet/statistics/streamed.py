@@ -20,6 +20,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from lacunet.data.coded import Coded, check_free
+from lacunet.data.errors import DataError, listed
 from lacunet.data.read import ReadReport
 from lacunet.data.stream import Stretch
 from lacunet.data.table import Copies, Design, EncodedTable
@@ -94,8 +95,19 @@ class Streamed:
             statistics, read_report = self._read(asked, own, progress)
             notes = self.notes(read_report)
             assert statistics is not None  # no rows at all were refused just now
+            self._check_missing(statistics)
             found.append(with_reduced(statistics, asked))
         return of_passes(found, notes)
+
+    def _check_missing(self, statistics: Statistics) -> None:
+        """Refuse rows that do not show what the files tell to be in all of them."""
+        seen = (v for v, number in statistics.missing_of.items() if number)
+        if strangers := [name for name in seen if name not in self.partially_observed]:
+            raise DataError(
+                f"the files tell the values of {listed(strangers)} without one that means missing, "
+                "and rows have some.",
+                "write the files again: what they tell of themselves is wrong.",
+            )
 
     def scratch_bytes(self, needs: Needs) -> int:
         """What the scratch files will take."""
