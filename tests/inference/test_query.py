@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import lacunet.inference.joint as joint_module
 from examples import RAIN
+from lacunet.errors import LacunetError
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.inference.joint import family_marginals, planned
 from lacunet.inference.query import marginals, query
@@ -279,3 +280,38 @@ def test_an_intervention_is_refused_where_hidden_common_causes_matter() -> None:
         query(known, "Y", do={"X": "1"}), query(network, "Y", do={"X": "1"})
     )
     np.testing.assert_array_equal(query(known, "W", {"X": "1"}), query(network, "W", {"X": "1"}))
+
+
+@pytest.mark.parametrize(
+    ("typed", "call"),
+    [
+        ("P(Rain | Wet=yes)", "query(network, 'Rain', {'Wet': 'yes'})"),
+        ("Rain | Wet = yes", "query(network, 'Rain', {'Wet': 'yes'})"),
+        ("P(Rain=no | do(Wet=yes))", "query(network, 'Rain', do={'Wet': 'yes'})['no']"),
+        ("Rain=no", "query(network, 'Rain')['no']"),
+        ("P(Rain=no, Wet=yes)", "query(network, ('Rain', 'Wet'))['no', 'yes']"),
+        ("P(Rain | Wet)", "query(network, 'Rain', {'Wet': '...'})"),
+    ],
+)
+def test_a_query_written_as_text_is_answered_with_the_call_that_asks_it(
+    typed: str, call: str
+) -> None:
+    with pytest.raises(QueryError) as refused:
+        query(RAIN, typed)
+    assert refused.value.hint.endswith(f": {call}.")
+    if "..." not in call:
+        assert np.all(eval(call, {"query": query, "network": RAIN}) <= 1)
+
+
+def test_states_of_an_answer_are_named_or_numbered() -> None:
+    answer = query(RAIN, ["Rain", "Wet"])
+    rain, wet = RAIN.states("Rain"), RAIN.states("Wet")
+    for i, j in np.ndindex(*answer.shape):
+        assert answer[rain[i], wet[j]] == answer[i, j] == answer[rain[i], j] == answer[rain[i]][j]
+        np.testing.assert_array_equal(answer[:, wet[j]], answer[:, j])
+    with pytest.raises(NetworkError, match=r"variable 'Wet' has no state 'wet'"):
+        answer[0, "wet"]
+    with pytest.raises(LacunetError, match="name one state for each of Rain, Wet"):
+        answer[rain[0], wet[0], "more"]
+    with pytest.raises(LacunetError, match="name one state for each of Rain, Wet"):
+        answer[..., wet[0]]

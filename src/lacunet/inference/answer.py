@@ -12,7 +12,7 @@ import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.model.labelled import Labelled, Library, States, frame_of, probability, rows_as_html
-from lacunet.model.network import FloatArray, Scope
+from lacunet.model.network import FloatArray, NetworkError, Scope
 from lacunet.wording import assigned, text_table
 
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
@@ -49,7 +49,8 @@ class AnswerBasis:
 class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     """The answer to a query: probabilities, an axis for each variable asked about.
 
-    It is an array; whatever is computed from it is a plain one. Printed, it is labelled.
+    It is an array; whatever is computed from it is a plain one. Printed, it is labelled. States may
+    be named in place of numbers: ``answer["yes"]``, and of two variables ``answer["yes", "no"]``.
 
     Attributes
     ----------
@@ -74,6 +75,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     P(Coin)
       head    tail
     0.2500  0.7500
+    >>> float(answer["tail"])
+    0.75
     >>> answer * 2
     array([0.5, 1.5])
     """
@@ -96,7 +99,25 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return array[()] if return_scalar else np.asarray(array)
 
     def __getitem__(self, key: Any) -> Any:
+        """What numpy would give; a state may be named in place of its number."""
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(part, str) for part in parts):
+            key = tuple(map(self._number, range(len(parts)), parts))
         return np.asarray(self)[key]
+
+    def _number(self, axis: int, part: Any) -> Any:
+        """The number of a state that is named; numbers and slices stay as they are."""
+        if isinstance(part, (int, slice)):
+            return part
+        if axis >= self.ndim or not isinstance(part, str):
+            raise LacunetError(
+                f"{part!r} does not say a state of what is asked about.",
+                f"name one state for each of {', '.join(self.scope)}, or : for all.",
+            )
+        states = self.states[axis]
+        if part not in states:
+            raise NetworkError.no_such_state(self.scope[axis], part, states)
+        return states.index(part)
 
     def __reduce__(self) -> Any:
         basis = self._basis and replace(self._basis, share=self.unsupported)

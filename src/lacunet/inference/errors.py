@@ -14,7 +14,10 @@ class ImpossibleEvidenceError(LacunetError):
     @classmethod
     def of(cls, evidence: Mapping[str, str]) -> ImpossibleEvidenceError:
         shown = ", ".join(assigned(name, state) for name, state in evidence.items())
-        return cls(f"the network gives the evidence {shown} the probability zero.")
+        return cls(
+            f"the network gives the evidence {shown} the probability zero.",
+            "leave out what is in doubt, or look at the CPTs for zeros: network.cpt(variable).",
+        )
 
 
 class OverBudgetError(LacunetError):

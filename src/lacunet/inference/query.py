@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
 UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
 NOTED_SHARE = 0.001  # less than that cannot matter
 LEVEL = 0.95
+_DO = re.compile(r"\bdo\s*\(([^()]*)\)")
 
 
 def query(
@@ -83,6 +85,8 @@ def query(
     P(Rain | Wet=yes)
         no     yes
     0.3333  0.6667
+    >>> float(query(rain, "Rain", {"Wet": "no"})["yes"].round(4))
+    0.0526
     >>> query(rain, "Rain", do={"Wet": "yes"}).round(4)
     array([0.8, 0.2])
     """
@@ -90,7 +94,7 @@ def query(
     network = as_network(network)
     check_choice(unsupported)
     scope = (target,) if isinstance(target, str) else tuple(target)
-    _refuse_bar(network, scope)
+    _refuse_written(network, scope)
     asked, given = after_doing(network, evidence, do)
     check_confounding(network, (*scope, *given), do)
     question = posed(asked, [scope], given, memory)
@@ -110,17 +114,30 @@ def query(
     return Answer.of(table, basis)
 
 
-def _refuse_bar(network: Network, scope: Scope) -> None:
-    """Refuse what the command line would read: a text with what is given behind a bar."""
+def _refuse_written(network: Network, scope: Scope) -> None:
+    """Refuse what the command line would read, ``P(X=x | do(W=w), Z=z)``, and write the call."""
     for name in scope:
-        if name not in network.states_of and "|" in str(name):
-            asked, _, behind = str(name).partition("|")
-            pairs = (part.partition("=") for part in behind.split(","))
-            known = {one.strip(): state.strip() for one, _, state in pairs}
-            raise QueryError(
-                f"the network has no variable {name!r}.",
-                f"give what is known as evidence: query(network, {asked.strip()!r}, {known!r}).",
-            )
+        text = str(name).strip()
+        if name in network.states_of or not ("|" in text or "=" in text or text.startswith("P(")):
+            continue
+        asked, _, behind = re.sub(r"^P\((.*)\)$", r"\1", text).partition("|")
+        target, done = _pairs(asked), _pairs(",".join(_DO.findall(behind)))
+        seen = _pairs(_DO.sub("", behind))
+        names = tuple(target) if len(target) > 1 else next(iter(target), "...")
+        call = ", ".join([repr(names), *([repr(seen)] if seen else [])])
+        call += f", do={done!r}" if done else ""
+        states = ", ".join(repr(state) for state in target.values() if state != "...")
+        raise QueryError(
+            f"the network has no variable {name!r}.",
+            f"give {'what is known as evidence' if seen or done else 'the name alone'}: "
+            f"query(network, {call}){f'[{states}]' if states else ''}.",
+        )
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """``X=x, Y=y`` as a mapping; where no state is named it has dots."""
+    parts = (part.partition("=") for part in text.split(",") if part.strip())
+    return {name.strip(): state.strip() or "..." for name, _, state in parts}
 
 
 def _basis(
