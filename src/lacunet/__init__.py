@@ -206,14 +206,53 @@ _HOME_OF = {
     "write_network": "formats.files",
 }
 
+# What other libraries call it, and what to write.
+_INSTEAD = {
+    **dict.fromkeys(("fit", "estimate", "train", "em", "bn_fit"), "lacunet.learn(network, data)"),
+    **dict.fromkeys(
+        ("read", "load", "open", "load_network", "read_bif", "read_xdsl", "read_net", "read_uai"),
+        'lacunet.read_network("net.bif"): the ending says the format',
+    ),
+    **dict.fromkeys(
+        ("write", "save", "save_network", "write_bif", "write_xdsl", "write_net", "write_uai"),
+        'lacunet.write_network(network, "net.bif"): the ending says the format',
+    ),
+    **dict.fromkeys(
+        ("networks", "examples", "load_example", "list_networks"),
+        'lacunet.example("asia"); `lacunet networks` lists them',
+    ),
+    **dict.fromkeys(
+        ("BayesianNetwork", "DiscreteBayesianNetwork", "BayesNet", "BN", "Model", "DAG"),
+        'lacunet.Network, or lacunet.Network.from_data(data, "A -> B; B -> C")',
+    ),
+    **dict.fromkeys(("from_data", "network"), 'lacunet.Network.from_data(data, "A -> B; B -> C")'),
+    **dict.fromkeys(
+        ("infer", "inference", "ask", "posterior", "probability"),
+        'lacunet.query(network, "X", {"Y": "y"})',
+    ),
+    **dict.fromkeys(("structure", "hc", "learn_dag"), "lacunet.learn_structure(data)"),
+    **dict.fromkeys(
+        ("recover", "identify", "recoverable"),
+        "lacunet.MissingnessGraph.parse(text, network).recover(...)",
+    ),
+    **dict.fromkeys(("merge", "merge_counts"), "statistics + statistics: lacunet.count gives them"),
+    **dict.fromkeys(("ampute", "mask"), "lacunet.hide(frame, network, lacunet.MCAR())"),
+    **dict.fromkeys(("generate", "rbn"), "lacunet.simulate(network, rows)"),
+    "plots": "import lacunet.plots first",
+    "sklearn": "import lacunet.sklearn first",
+    **dict.fromkeys(("mice", "complete"), "lacunet.impute(network, data, draws=5)"),
+}
+
 
 def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'lacunet' has no attribute {name!r}")
+        from lacunet.hints import no_attribute
+
+        raise no_attribute("module 'lacunet'", name, __all__, _INSTEAD)
     found = getattr(import_module(f"lacunet.{_HOME_OF[name]}"), name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -14,6 +14,7 @@ from typing import Any
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.draft import network_of
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network
 from lacunet.wording import listed
@@ -21,6 +22,7 @@ from lacunet.wording import listed
 LARGEST = sys.float_info.max  # stands for infinity: pyAgrum takes no infinite ticks
 
 
+@with_hints
 def to_pgmpy(network: AnyNetwork) -> Any:
     """The same network as a ``pgmpy.models.DiscreteBayesianNetwork``.
 
@@ -47,6 +49,7 @@ def to_pgmpy(network: AnyNetwork) -> Any:
     return model
 
 
+@with_hints
 def from_pgmpy(model: Any) -> Network:
     """The network of a discrete model of pgmpy; names and states become strings.
 
@@ -92,6 +95,7 @@ def _pgmpy() -> tuple[Any, Any]:
     return models, discrete
 
 
+@with_hints
 def to_pyagrum(network: AnyNetwork) -> Any:
     """The same network as a ``pyagrum.BayesNet``.
 
@@ -157,6 +161,7 @@ def _say_lost(network: Network, library: str, *, has_cuts: bool) -> None:
         warn(f"{library} has no place for {' and '.join(lost)}; .json files do.")
 
 
+@with_hints
 def from_pyagrum(other: Any) -> Network:
     """The network of a ``pyagrum.BayesNet``.
 

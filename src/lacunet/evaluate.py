@@ -34,6 +34,7 @@ from lacunet import randomness
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import joint_marginals
 from lacunet.inference.likelihood import (
@@ -67,6 +68,7 @@ class Divergence:
     samples: int
 
 
+@with_hints
 def kl_divergence(
     truth: AnyNetwork,
     learned: AnyNetwork,

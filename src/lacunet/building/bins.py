@@ -24,6 +24,7 @@ from lacunet.data.reading import source_from
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError
+from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of, spelled
@@ -36,6 +37,7 @@ class BinsError(LacunetError):
     """Numbers cannot be cut as asked."""
 
 
+@with_hints
 def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     """The data with columns of numbers cut into labelled intervals.
 

@@ -21,6 +21,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, made_like
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
@@ -35,6 +36,7 @@ GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsup
 FEW = 8  # rows that are faster asked one by one
 
 
+@with_hints
 def predict(
     network: AnyNetwork,
     data: Any,
@@ -297,6 +299,7 @@ class Predictor:
         return marginals(self._whole, seen, variables=self.targets, memory=self._memory)
 
 
+@with_hints
 def compile(  # noqa: A001
     network: AnyNetwork, targets: str | Sequence[str], *, memory: float | None = None
 ) -> Predictor:

@@ -25,6 +25,7 @@ from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
@@ -100,6 +101,7 @@ class Diagnosis:
         return data
 
 
+@with_hints
 def diagnose(
     network: AnyNetwork,
     data: Any,

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network
@@ -118,6 +119,7 @@ def _mark(change: Change) -> str:
     return "*" if change.is_clear else ""
 
 
+@with_hints
 def drift(
     before: AnyStatistics,
     after: AnyStatistics,

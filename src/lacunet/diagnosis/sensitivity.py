@@ -22,6 +22,7 @@ from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import default_prior
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, observed_parents
@@ -70,6 +71,7 @@ class Sensitivity:
         return as_text(self)
 
 
+@with_hints
 def sensitivity(
     network: AnyNetwork,
     data: Any,
@@ -325,6 +327,12 @@ def _checked(
     if target in evidence:
         raise LacunetError(f"{target!r} is both asked about and given.", "ask about another one.")
     hidden = look.hidden(network)
+    inside = mechanism.removeprefix("R[").removesuffix("]")
+    if mechanism not in network.states_of and inside in network.states_of:
+        raise LacunetError(
+            f"the network has no variable {mechanism!r}.",
+            f"name the variable whose values are hidden: {inside!r}.",
+        )
     if network.known(mechanism) not in hidden:
         raise LacunetError(
             f"{mechanism!r} is never missing: there is nothing to be sensitive to.",

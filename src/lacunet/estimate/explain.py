@@ -24,6 +24,7 @@ from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, check
 from lacunet.estimate.prior import AskedPrior, LearnedPrior
 from lacunet.estimate.registry import default_prior, method_of
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network, Scope
@@ -168,6 +169,7 @@ def _stage_lines(plan: Plan) -> list[str]:
     return [*lines, *(f"  if {branch}" for branch in branches)]
 
 
+@with_hints
 def explain(
     network: AnyNetwork,
     data: Any = None,

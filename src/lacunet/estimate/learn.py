@@ -36,6 +36,7 @@ from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import default_prior, method_of
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray, Network
@@ -58,6 +59,7 @@ BIASED = (
 SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
+@with_hints
 def learn(
     network: AnyNetwork,
     data: Any,

@@ -12,6 +12,7 @@ from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
+from lacunet.hints import meant
 from lacunet.model.network import Network
 from lacunet.wording import did_you_mean
 
@@ -57,6 +58,10 @@ def method_of(network: Network, method: str | Method | None, options: Mapping[st
     return method
 
 
+# The arguments of `learn` itself that may be meant by what is given as an option of a method.
+OF_LEARN = ("rng", "prior", "memory", "progress", "intervals", "missing")
+
+
 def default_prior(method: Method) -> AskedPrior:
     """The prior unless one is given: learned, but 2 with closed forms; docs/prior.md says why."""
     return ONE_PER_CELL if isinstance(method, Deletion) else LEARN
@@ -78,7 +83,7 @@ def method_named(name: str, **options: Any) -> Method:
         if option not in known and not (option == "seed" and "start" in known):
             takes = ", ".join(known) or "no options"
             others = [other for other in METHODS if option in options_of(other)]
-            hint = did_you_mean(option, (*known, *Data.__dataclass_fields__))
+            hint = meant(option, (*known, *Data.__dataclass_fields__, *OF_LEARN))
             if others:
                 hint = f"{option} is an option of {', '.join(others)}."
             elif option in Data.__dataclass_fields__:

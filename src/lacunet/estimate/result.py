@@ -15,6 +15,7 @@ from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodEr
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
+from lacunet.hints import no_attribute, with_hints
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.statistics.counts import Counts
 from lacunet.wording import counted
@@ -42,6 +43,20 @@ KIND_OF: Mapping[str, Any] = {
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
+
+# What is asked of a result elsewhere, and what to write.
+INSTEAD = {
+    **dict.fromkeys(("cpts", "parameters", "cpds"), "result.network.cpts, or result.cpt(variable)"),
+    **dict.fromkeys(("summary", "describe", "print"), "print(result)"),
+    **dict.fromkeys(("save", "to_file", "to_json"), 'result.write("result.json")'),
+    **dict.fromkeys(
+        ("query", "predict", "impute", "sample"),
+        "it as a function: lacunet.query(result, ...), lacunet.predict(result, data, targets)",
+    ),
+    **dict.fromkeys(("edges", "variables", "states", "parents"), "result.network.edges and so on"),
+    **dict.fromkeys(("intervals", "confidence_intervals"), "result.interval(variable)"),
+    **dict.fromkeys(("log_likelihood", "loglik", "score"), "lacunet.log_likelihood(result, data)"),
+}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -75,6 +90,16 @@ class Result:
         warnings = counted(len(self.warnings), "warning")
         cpts = counted(len(self.network.variables), "CPT")
         return f"<Result: {cpts} by {self.method} from {counted(self.rows, 'row')}, {warnings}>"
+
+    def __str__(self) -> str:
+        from lacunet.report.learned.text import result_as_text
+
+        return result_as_text(self, 0.95 if self.uncertainty else None, with_cpts=True)
+
+    if not TYPE_CHECKING:  # type checkers know the names there are
+
+        def __getattr__(self, name: str) -> object:
+            raise no_attribute("'Result' object", name, dir(type(self)), INSTEAD)
 
     def _repr_html_(self) -> str:
         page = self.show()
@@ -255,6 +280,7 @@ def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
     return f"{kind}: {len(places):,} CPTs, {label}{', '.join(worst)}"
 
 
+@with_hints
 def read_result(path: str | os.PathLike[str]) -> Result:
     """Read a result of learning that `Result.write` or ``lacunet learn -o FILE.json`` has written.
 

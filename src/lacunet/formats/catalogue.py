@@ -13,6 +13,7 @@ from importlib.resources import as_file, files
 from typing import NamedTuple
 
 from lacunet.errors import LacunetError
+from lacunet.hints import with_hints
 from lacunet.model.network import Network
 from lacunet.wording import did_you_mean
 
@@ -57,6 +58,7 @@ def catalogue() -> tuple[Entry, ...]:
 
 
 @cache
+@with_hints
 def example(name: str) -> Network:
     """A bundled network, with its CPTs.
 

@@ -19,6 +19,7 @@ from lacunet.formats.catalogue import example, names, suggestion
 from lacunet.formats.draft import refuse_size
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import LIMIT, Source
+from lacunet.hints import with_hints
 from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing
 from lacunet.wording import listed
@@ -80,6 +81,7 @@ def as_network(value: AnyNetwork) -> Network:
     return found
 
 
+@with_hints
 def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
     """Read a network from a file; the format follows the file's name.
 
@@ -145,6 +147,7 @@ def _packed(text: str, name: str) -> bytes:
     return gzip.compress(content, mtime=0) if name.lower().endswith(".gz") else content
 
 
+@with_hints
 def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network to a file; the format follows the file's name.
 

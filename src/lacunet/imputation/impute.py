@@ -25,11 +25,13 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.imputation.draws import parameter_draws
 from lacunet.model.network import Network
 from lacunet.randomness import generator
 
 
+@with_hints
 def impute(
     network: AnyNetwork,
     data: Any,

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.errors import LacunetError
+from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray
 from lacunet.wording import text_table
 
@@ -69,6 +70,7 @@ class Pooled:
 TINY = 1e-300  # what is divided by, at least
 
 
+@with_hints
 def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
     """Pool what was estimated from each of several completed tables.
 

@@ -23,6 +23,7 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
 from lacunet.inference.expectation.plan import plan_of
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@with_hints
 def log_likelihood(
     network: AnyNetwork,
     data: Any,

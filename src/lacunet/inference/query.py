@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, title
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, codes_seen, posed
@@ -24,6 +25,7 @@ LEVEL = 0.95
 _DO = re.compile(r"\bdo\s*\(([^()]*)\)")
 
 
+@with_hints
 def query(
     network: AnyNetwork,
     target: str | Sequence[str],
@@ -170,6 +172,7 @@ def _with_intervals(result: Any) -> Any:
     return result.require_intervals()
 
 
+@with_hints
 def marginals(
     network: AnyNetwork,
     evidence: Mapping[str, object] = NOTHING,

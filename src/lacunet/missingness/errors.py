@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from lacunet.errors import LacunetError
-from lacunet.wording import did_you_mean, listed
+from lacunet.wording import did_you_mean, first_of, listed
 
 
 class MissingnessGraphError(LacunetError):
@@ -17,7 +17,7 @@ class MissingnessGraphError(LacunetError):
         cls, name: str, known: Collection[str], where: str = ""
     ) -> MissingnessGraphError:
         """Name what may have been meant: a variable, or a mechanism written in another way."""
-        hint = did_you_mean(name, known)
+        hint = did_you_mean(name, known) or f"its variables are {first_of(list(known), 10)}."
         mechanism = re.fullmatch(r"R(?:_(?P<bare>.+)|\((?P<inside>.+)\))", name)
         if mechanism and (own := mechanism["bare"] or mechanism["inside"]) in known:
             hint = f"did you mean R[{own}]?"

@@ -42,6 +42,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.graph import MissingnessGraph
@@ -298,6 +299,7 @@ class LearnedGraph(MissingnessGraph):
         return LearnedGraph, (self.network, dict(self.causes), dict(self.origin_of))
 
 
+@with_hints
 def learn_missingness(
     network: AnyNetwork,
     data: Any,

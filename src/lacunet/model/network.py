@@ -304,7 +304,7 @@ class Network:
         if self.tables_of is None:
             raise NetworkError(
                 f"the network has no CPT for {variable!r}: it was given without parameters.",
-                "learn them from data with lacunet.learn(network, data).",
+                "learn them from data: lacunet.learn(network, data) (lacunet learn NETWORK DATA).",
             )
         states = tuple(self.states_of[name] for name in self.family(variable))
         supported = None if self.support is None else self.support.get(variable)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.model.network import Cpt, FloatArray
 from lacunet.randomness import generator
 
@@ -55,6 +56,7 @@ def check_beta(shapes: tuple[float, float]) -> None:
 BLOCK = 32_768
 
 
+@with_hints
 def sample(network: AnyNetwork, rows: int, rng: np.random.Generator | int) -> EncodedTable:
     """Draw complete rows from a network.
 

@@ -12,6 +12,7 @@ import numpy as np
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import library_named
@@ -21,6 +22,7 @@ from lacunet.randomness import generator
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.sampling import SimulationError, draw_columns, sample
+from lacunet.wording import counted
 
 
 def hide_cells(
@@ -98,7 +100,7 @@ Library = Literal["pandas", "polars", "arrow"]
 Seed = np.random.Generator | int | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """Rows drawn from ``network``, whole and as they are shown.
 
@@ -111,6 +113,15 @@ class Simulation:
     complete: EncodedTable
     table: EncodedTable
     missingness: Missingness | None
+
+    def __repr__(self) -> str:
+        gaps = sum(self.table.missing_of.values())
+        cells = self.table.rows * len(self.network.variables)
+        return (
+            f"<Simulation: {counted(self.table.rows, 'row')} of "
+            f"{counted(len(self.network.variables), 'variable')}, {gaps:,} of {cells:,} cells "
+            "hidden; .frame() has them>"
+        )
 
     @property
     def graph(self) -> MissingnessGraph:
@@ -147,6 +158,7 @@ class Simulation:
         return rows.to_pandas() if library == "pandas" else module.from_arrow(rows)
 
 
+@with_hints
 def simulate(
     network: AnyNetwork,
     rows: int,
@@ -191,6 +203,7 @@ def simulate(
     return Simulation(network, complete, table, missingness)
 
 
+@with_hints
 def hide(
     frame: Any, network: AnyNetwork, missing: Missing | MissingnessGraph, rng: Seed = None
 ) -> Any:

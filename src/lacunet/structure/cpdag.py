@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
+from lacunet.hints import with_hints
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import quoted
 from lacunet.wording import counted
@@ -102,6 +103,7 @@ class StructureDifference:
         )
 
 
+@with_hints
 def to_cpdag(network: Network) -> Cpdag:
     """The class of DAGs that are Markov equivalent to a network's.
 
@@ -176,6 +178,7 @@ def _closed(arcs: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> set[tupl
     return fixed
 
 
+@with_hints
 def compare_structures(a: object, b: object) -> StructureDifference:
     """How the structure ``b`` differs from ``a``, both as classes of equivalent DAGs.
 

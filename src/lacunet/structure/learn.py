@@ -38,6 +38,7 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.result import Interrupted
+from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -118,6 +119,9 @@ class LearnedStructure:
         edges = counted(self.cpdag.edges, "edge")
         return f"<LearnedStructure: {edges} from {counted(self.rows, 'row')}, {self.ended}>"
 
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [repr(self), str(self.cpdag)]))
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -155,6 +159,7 @@ class Search:
         self.trace.append(Round(what, score, edges, is_accepted, monotonic() - self.began))
 
 
+@with_hints
 def learn_structure(
     data: Any,
     states: Network | Mapping[str, Sequence[object]] | None = None,

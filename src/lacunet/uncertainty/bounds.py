@@ -18,6 +18,7 @@ import numpy as np
 from lacunet.data.given import data_given
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.network import FloatArray, Scope
@@ -49,6 +50,7 @@ class WorstCase:
         return covering(self.low, self.high, self.low_error, self.high_error, level)
 
 
+@with_hints
 def worst_case(
     network: AnyNetwork,
     data: Any,

@@ -25,6 +25,7 @@ import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.formats.files import as_network
+from lacunet.hints import with_hints
 from lacunet.inference.query import query
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws
@@ -233,6 +234,7 @@ def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+@with_hints
 def effect(
     source: Any,
     target: str,

@@ -50,7 +50,7 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
     if warnings:
         lines += ["", *(f"! {warning}" for warning in warnings)]
     if len(warnings) < len(result.warnings):
-        lines.append(f"  (--json lists all {len(result.warnings):,} warnings)")
+        lines.append(f"  (--json or result.warnings: all {len(result.warnings):,} warnings)")
     return "\n".join(lines)
 
 

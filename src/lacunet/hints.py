@@ -1,0 +1,110 @@
+"""Hints for what Python itself refuses: a name or a keyword that is guessed and is not there.
+
+There is one name for one thing, and other libraries have other names for it. Whoever tries such a
+name is told ours, behind the words of Python: an error stays an AttributeError or a TypeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar
+
+from lacunet.wording import did_you_mean
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# What other libraries call an argument, and our names, of which a function has one at most.
+KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("seed", "random_state", "random_seed", "generator"), ("rng",)),
+    **dict.fromkeys(("weights", "sample_weight"), ("weight",)),
+    **dict.fromkeys(("frequencies", "count"), ("counts",)),
+    **dict.fromkeys(("stratum", "stratify"), ("strata",)),
+    **dict.fromkeys(("clusters", "psu"), ("cluster",)),
+    **dict.fromkeys(("intervals", "confidence", "ci", "level"), ("interval", "intervals")),
+    **dict.fromkeys(("given", "condition", "observed"), ("evidence", "given")),
+    **dict.fromkeys(("variable", "variables", "query", "outcome"), ("target", "targets")),
+    **dict.fromkeys(("treatment", "intervention", "cause"), ("do",)),
+    **dict.fromkeys(("n", "size", "n_samples", "num_samples"), ("rows", "draws")),
+    **dict.fromkeys(("m", "imputations", "n_imputations", "multiple"), ("draws",)),
+    **dict.fromkeys(("df", "frame", "table"), ("data", "frame")),
+    **dict.fromkeys(("graph", "mgraph", "mechanisms", "missing_graph"), ("missingness",)),
+    **dict.fromkeys(("blacklist", "forbid", "black_list"), ("forbidden",)),
+    **dict.fromkeys(("whitelist", "require", "fixed", "white_list"), ("required",)),
+    **dict.fromkeys(("timeout", "max_time", "time"), ("time_limit",)),
+    **dict.fromkeys(("max_memory", "memory_limit"), ("memory",)),
+    **dict.fromkeys(("na_values", "missing_values"), ("missing",)),
+    **dict.fromkeys(("verbose", "show_progress"), ("progress",)),
+    **dict.fromkeys(("pseudo_counts", "equivalent_sample_size", "ess", "alpha"), ("prior",)),
+}
+
+
+def meant(keyword: str, known: Iterable[str]) -> str:
+    """A question that offers the keyword that was probably meant, or nothing.
+
+    Examples
+    --------
+    >>> meant("seed", ["data", "rng"]), meant("evidense", ["evidence"]), meant("x", ["rng"])
+    ("did you mean 'rng'?", "did you mean 'evidence'?", '')
+    """
+    names = list(known)
+    ours = [name for name in KEYWORDS.get(keyword, ()) if name in names]
+    return f"did you mean {ours[0]!r}?" if ours else did_you_mean(keyword, names)
+
+
+def with_hints(function: Function) -> Function:
+    r"""The function itself; a call that does not fit its arguments is told what it takes.
+
+    Examples
+    --------
+    >>> @with_hints
+    ... def draw(rows, *, rng=0):
+    ...     return rows
+    >>> try:
+    ...     draw(3, seed=1)
+    ... except TypeError as error:
+    ...     print(error, *error.__notes__, sep="\n")
+    draw() got an unexpected keyword argument 'seed'
+    Hint: did you mean 'rng'? it takes rows; optional: rng.
+    """
+
+    @wraps(function)
+    def called(*args: Any, **named: Any) -> Any:
+        try:
+            return function(*args, **named)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                error.add_note(f"Hint: {_taken(function, named)}")  # it never began
+            raise
+
+    return called  # type: ignore[return-value]
+
+
+def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
+    """What was probably meant, and all that the function takes."""
+    known = signature(function).parameters
+    offers = (meant(name, known) for name in named if name not in known)
+    arguments = [one for one in known.values() if one.name not in ("self", "cls")]
+    needed = ", ".join(one.name for one in arguments if one.default is one.empty)
+    more = ", ".join(one.name for one in arguments if one.default is not one.empty)
+    taken = f"it takes {needed}" + (f"; optional: {more}." if more else ".")
+    return " ".join([*filter(None, offers), taken])
+
+
+def no_attribute(
+    of: str, name: str, known: Iterable[str], instead: Mapping[str, str]
+) -> AttributeError:
+    """What Python would raise, with the way to what was probably meant.
+
+    Examples
+    --------
+    >>> print(no_attribute("'Result' object", "edges", [], {"edges": "result.network.edges"}))
+    'Result' object has no attribute 'edges'
+    Hint: write result.network.edges.
+    """
+    way = f"write {instead[name]}." if name in instead else ""
+    hint = way or ("" if name.startswith("_") else did_you_mean(name, known))
+    return AttributeError(
+        f"{of} has no attribute {name!r}" + (f"\nHint: {hint}" if hint else ""), name=name
+    )

@@ -1,0 +1,103 @@
+"""Names and keywords that are guessed: the error says ours."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import re
+
+import pytest
+
+import lacunet as lc
+from examples import RAIN
+from lacunet.estimate import result as result_module
+from lacunet.hints import KEYWORDS, with_hints
+
+ROWS = {"Rain": ["no", "yes", None], "Sprinkler": ["on", "off", "off"], "Wet": ["no", None, "yes"]}
+FUNCTIONS = [name for name in lc.__all__ if name[0].islower()]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_keyword_that_is_guessed_is_answered_with_all_there_are(name: str) -> None:
+    function = getattr(lc, name)
+    known = inspect.signature(function).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        pytest.skip("the method says which options it takes")
+    with pytest.raises(TypeError) as refused:
+        function(no_such_keyword=1)
+    (note,) = refused.value.__notes__
+    assert all(re.search(rf"\b{one}\b", note) for one in known)
+
+
+@pytest.mark.parametrize(
+    ("name", "keyword", "ours"),
+    [
+        ("impute", "seed", "rng"),
+        ("query", "intervals", "interval"),
+        ("query", "given", "evidence"),
+        ("predict", "target", "targets"),
+        ("learn_structure", "blacklist", "forbidden"),
+        ("diagnose", "weights", "weight"),
+    ],
+)
+def test_the_keyword_of_another_library_is_answered_with_ours(
+    name: str, keyword: str, ours: str
+) -> None:
+    with pytest.raises(TypeError) as refused:
+        getattr(lc, name)(**{keyword: 1})
+    assert refused.value.__notes__[0].startswith(f"Hint: did you mean '{ours}'")
+
+
+def test_every_keyword_on_offer_is_one_of_a_function() -> None:
+    taken = {one for name in FUNCTIONS for one in inspect.signature(getattr(lc, name)).parameters}
+    assert {ours for names in KEYWORDS.values() for ours in names} <= taken
+
+
+@pytest.mark.parametrize(("keyword", "ours"), [("seed", "rng"), ("timeout", "time_limit")])
+def test_learn_offers_its_own_arguments_and_those_of_the_method(keyword: str, ours: str) -> None:
+    with pytest.raises(lc.LacunetError, match=f"did you mean '{ours}'"):
+        lc.learn(RAIN, ROWS, **{keyword: 1})
+
+
+def test_an_error_from_within_is_left_as_it_is() -> None:
+    @with_hints
+    def adds(number: object) -> object:
+        return number + 1  # type: ignore[operator]
+
+    with pytest.raises(TypeError) as refused:
+        adds("one")
+    assert not hasattr(refused.value, "__notes__")
+
+
+def test_names_of_other_libraries_are_answered_with_ours() -> None:
+    for guess, way in lc._INSTEAD.items():
+        assert guess not in lc.__all__
+        with pytest.raises(AttributeError, match=re.escape(way)):
+            lc.__getattr__(guess)
+        assert all(
+            hasattr(lc, name) for name in re.findall(r"lacunet\.(?!plots|sklearn)(\w+)", way)
+        )
+    with pytest.raises(AttributeError, match="did you mean 'learn'"):
+        _ = lc.lern  # type: ignore[attr-defined]
+
+
+def test_a_result_says_where_things_are() -> None:
+    result = lc.learn(RAIN, ROWS, "direct-mcar")
+    for guess, way in result_module.INSTEAD.items():
+        with pytest.raises(AttributeError, match=re.escape(way)):
+            getattr(result, guess)
+    assert not hasattr(result, "__array__")
+    for same in (copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+        assert repr(same) == repr(result)
+    assert pickle.loads(pickle.dumps(lc.learn)) is lc.learn
+
+
+def test_what_is_printed_shows_what_was_made() -> None:
+    result = lc.learn(RAIN, ROWS, "direct-mcar")
+    assert "P(Wet | Rain, Sprinkler)" in str(result)
+    simulation = lc.simulate(RAIN, 10, lc.MCAR(), rng=1)
+    hidden = int(simulation.frame().isna().sum().sum())
+    assert f"10 rows of 3 variables, {hidden} of 30 cells hidden" in repr(simulation)
+    found = lc.learn_structure(lc.simulate(RAIN, 300, rng=1).frame(), rng=1)
+    assert str(found).endswith(str(found.cpdag))
