@@ -97,7 +97,7 @@ def test_every_command_line_shown_is_one_that_the_program_takes(
                 parsed(words)
             printed = capsys.readouterr().err
             # A command may be named in the text without its files.
-            is_named = is_within_text and "arguments are required" in printed
+            is_named = is_within_text and "error: give " in printed
             assert not printed or is_named, words
 
 

@@ -126,3 +126,46 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
     told = capsys.readouterr().err
     assert "no row has the code '8'" in told
     assert "no row has the code '9'" not in told  # its state occurs
+
+
+@pytest.mark.parametrize(
+    ("words", "way"),
+    [
+        (("query", "s.json", "P(xray | Smoker=yes)"), "give --query 'X,Y|do(W=w),Z=z'"),
+        (("query", "s.json", "xray", "--given", "Smoker=yes"), "--query 'X | Y=y, Z=z'"),
+        (("recover", "g.txt", "P(xray | do(Smoker))"), "--query 'P(xray | do(Smoker))'"),
+        (("recover", "g.txt"), "name the network before the graph"),
+        (("recover", "s.json", "--graph", "g.txt"), "lacunet recover NETWORK GRAPH"),
+        (("learn", "s.json", "survey.csv", "--memory", "1GB"), "a number of GiB, such as 0.5"),
+        (("learn", "s.json", "survey.csv", "--random-state", "1"), "did you mean '--seed'?"),
+        (("structure", "survey.csv", "--blacklist", "a -> b"), "did you mean '--forbidden'?"),
+        (("simulate", "asia", "--rows", "ten", "-o", "a.csv"), "'ten' is not a whole number"),
+        (("simulate", "asia", "--rows", "10"), "give --output DATA"),
+    ],
+)
+def test_a_guess_is_answered_with_the_way(
+    survey: Path, capsys: Captured, words: tuple[str, ...], way: str
+) -> None:
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        run(*words)
+    assert way in capsys.readouterr().err
+
+
+def test_a_network_in_place_of_data_is_called_one(survey: Path, capsys: Captured) -> None:
+    told = refused(capsys, "learn", "s.json", "s.json")
+    assert "'s.json': this is the name of a network, not of data" in told
+    assert "the network comes first, then the data" in told
+
+
+def test_recovery_asks_for_no_states(survey: Path, capsys: Captured) -> None:
+    edges = ("--edges", "Z -> X; Z -> Y; X -> Y", "Z -> R[Y]", "--query", "Y | do(X)")
+    assert run("recover", *edges) == 0
+    captured = capsys.readouterr()
+    assert "Z, X, Y: taken to have two states each" in captured.err
+    assert "RECOVERABLE" in captured.out
+    stated = [word for name in "XYZ" for word in ("--states", f"{name}=a,b")]
+    assert run("recover", *edges, *stated) == 0
+    again = capsys.readouterr()
+    assert again.out == captured.out
+    assert not again.err

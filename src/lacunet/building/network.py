@@ -190,7 +190,7 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         close = {name: close_to(name, columns) for name in absent}
         meant = [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]
         hint = f"did you mean {', '.join(meant)}? " if meant else ""
-        hidden = f"A hidden variable needs its states: states={{{absent[0]!r}: [...]}}."
+        hidden = f"A hidden variable needs its states: states={{{absent[0]!r}: [...]}} (--states)."
         raise StatesError(
             f"the edges name {absent}, but {label} has the columns {list(columns)}.",
             delimiter_hint(columns) or hint + hidden,

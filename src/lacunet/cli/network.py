@@ -78,14 +78,18 @@ def found_network(options: Namespace, data: Any) -> Any:
 
 
 def network_without_data(options: Namespace) -> Network:
-    """The network of edges whose states are all given."""
+    """The network of edges whose states are given; without data a graph needs none."""
     from lacunet.building.edges import edges_of
     from lacunet.cli.output import OptionError
     from lacunet.model.network import Network
 
     edges = edges_of(edges_asked(options.edges))
     states = dict(map(asked_states, options.states))
-    if absent := [name for name in edges.variables if name not in states]:
+    absent = [name for name in edges.variables if name not in states]
+    if absent and options.then == "graph":
+        note(f"{', '.join(absent)}: taken to have two states each; --states gives others")
+        states |= {name: ["0", "1"] for name in absent}
+    elif absent:
         raise OptionError(
             f"the edges do not say which states {', '.join(absent)} have.",
             "name data that show them, or give --states for every variable.",

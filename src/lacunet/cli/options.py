@@ -6,6 +6,7 @@ import re
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from math import inf
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lacunet.cli.terminal import progress_bar
@@ -115,6 +116,16 @@ def split_files(options: Namespace) -> None:
     options.network = files.pop(0) if options.edges is None and files else None
     if options.edges is None and options.network is None:
         options.usage_error("name a network, or give --edges 'A -> B' instead of one")
+    for text in files:
+        if hasattr(options, "query") and (text.startswith("P(") or "|" in text):
+            options.usage_error(
+                f"{text!r} looks like a query: lacunet {options.command} NETWORK "
+                f"{'GRAPH ' * (options.then == 'graph')}--query {quote(text)}"
+            )
+    if options.then == "graph" and (options.network or "").lower().endswith(".txt"):
+        options.usage_error(
+            "name the network before the graph, or give --edges 'A -> B' in its place"
+        )
     if options.then == "data":
         options.data = files
         if options.needs_data and not has_data(options):
@@ -549,7 +560,7 @@ def positive(text: str) -> int:
 
 def gigabytes(text: str) -> int:
     """A size in GiB as bytes."""
-    return int(number(text, float, SMALLEST, 2**20, "a size in GiB") * 2**30)
+    return int(number(text, float, SMALLEST, 2**20, "a number of GiB, such as 0.5") * 2**30)
 
 
 def limit(text: str) -> float | None:

@@ -6,10 +6,12 @@ with before it runs: `lacunet --version` must not wait for NumPy.
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import REMAINDER, SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from shlex import quote
 from typing import Any, NoReturn
 
 from lacunet.wording import did_you_mean
@@ -34,6 +36,7 @@ IMMEDIATE = (
     "studio",
 )
 
+REQUIRED = "the following arguments are required: "  # as argparse says it
 HOW_TO_HIDE = ("none", "mcar", "mar", "informed")
 
 # What options were called before, by command; they are taken for one more version.
@@ -74,7 +77,19 @@ class Parser(ArgumentParser):
         if "invalid choice: " in message and len(words) > 2:
             known = [choice for action in self._actions for choice in action.choices or ()]
             message = _with_offer(message, words[1], map(str, known))
+        needed = message.removeprefix(REQUIRED)
+        if needed != message:
+            message = f"give {' and '.join(map(self._as_typed, needed.split(', ')))}"
+        message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)
+        message = re.sub(r"invalid float value: ('.*')$", r"\1 is not a number", message)
         self.exit(2, f"{self.prog}: error: {message}\n{self.prog} --help shows how it is used\n")
+
+    def _as_typed(self, name: str) -> str:
+        """An argument with what stands behind it: ``--query 'X|Y=y'``."""
+        for action in self._actions:
+            if "/".join(action.option_strings) == name and action.metavar:
+                return f"{action.option_strings[-1]} {quote(str(action.metavar))}"
+        return name
 
     def refuse_unknown(self, words: Iterable[str]) -> None:
         """End at the first word that looks like an option and is none."""
@@ -88,7 +103,17 @@ class Parser(ArgumentParser):
             if name in self.instead:
                 self.error(f"there is no option {name}; {self.instead[name]}")
             if word.startswith("--") and name not in known:
-                self.error(_with_offer(f"there is no option {name}", name, known))
+                message = f"there is no option {name}"
+                ours = [one for one in _ours(name) if one in known]
+                self.error(_with_offer(message, (ours or [name])[0], ours or known))
+
+
+def _ours(option: str) -> list[str]:
+    """What options may be called here that other programs call so."""
+    from lacunet.hints import KEYWORDS
+
+    names = KEYWORDS.get(option.lstrip("-").replace("-", "_"), ())
+    return [f"--{'seed' if name == 'rng' else name.replace('_', '-')}" for name in names]
 
 
 def _with_offer(message: str, word: str, known: Iterable[str]) -> str:

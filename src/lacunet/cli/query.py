@@ -39,6 +39,9 @@ Without DATA the network's own CPTs answer. With DATA the CPTs are learned first
 into X are cut.
 """
 
+GIVEN = "what is given stands behind a bar: --query 'X | Y=y, Z=z'"
+INSTEAD = {"--given": GIVEN, "--evidence": GIVEN, "--do": "--query 'X | do(W=w)' sets W"}
+
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""

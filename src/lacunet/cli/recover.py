@@ -48,7 +48,9 @@ With --data, what is recoverable is estimated; for a query that is not, the lowe
 values that fit the data are given.
 """
 
-INSTEAD = {"--missingness": "name the graph after the network: lacunet recover NETWORK GRAPH"}
+GRAPH = "name the graph after the network: lacunet recover NETWORK GRAPH"
+EFFECT = "--query 'Y | do(X)' asks whether an effect can be recovered"
+INSTEAD = {"--missingness": GRAPH, "--graph": GRAPH, "--effect": EFFECT, "--do": EFFECT}
 READ = ("network", "graph", "data")  # the files that the result rests on
 
 

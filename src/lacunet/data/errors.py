@@ -40,6 +40,10 @@ class DataError(LacunetError):
         return cls(f"{label} cannot be read: {str(reason).strip() or type(reason).__name__}.")
 
     @classmethod
+    def no_rows(cls, label: str) -> DataError:
+        return cls(f"{label} has no rows.", "look at what made it: a filter may leave nothing.")
+
+    @classmethod
     def unknown_kind(cls, data: object) -> DataError:
         kind = f"{type(data).__module__}.{type(data).__qualname__}"
         return cls(

@@ -17,6 +17,7 @@ from lacunet.data.errors import DataError, listed
 from lacunet.data.given import Data
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
+from lacunet.formats.files import FORMATS as NETWORK_FORMATS
 
 STDIN = "-"
 CHUNK = 1 << 16
@@ -92,6 +93,11 @@ def _part(path: Path, data: Data) -> Part:
         saved = _saved(sys.stdin.buffer, "rows.csv")
         return _text(",", saved, "the standard input", data)
     label, opened = repr(str(path)), _format_of(path)
+    if opened is None and path.suffix.lower() in NETWORK_FORMATS:
+        raise DataError(
+            f"{label}: this is the name of a network, not of data.",
+            f"the network comes first, then the data, which end in one of {', '.join(FORMATS)}.",
+        )
     if opened is None:
         foreign = FOREIGN.get(path.suffix.lower())
         raise DataError(

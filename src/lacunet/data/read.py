@@ -229,7 +229,7 @@ def read_notes(
         There were no rows at all, or none of a weight above zero.
     """
     if not read_report.given:
-        raise DataError(f"{reading.source.label} has no rows.")
+        raise DataError.no_rows(reading.source.label)
     if not read_report.kept:
         raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
     aggregated = (_AGGREGATED,) if read_report.is_aggregated else ()

@@ -42,7 +42,7 @@ def held(data: Any) -> Any:
         for piece in part.read(source.columns)
     ]
     if not tables:
-        raise DataError(f"{source.label} has no rows.")
+        raise DataError.no_rows(source.label)
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 

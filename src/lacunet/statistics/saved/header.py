@@ -256,8 +256,9 @@ def saved_paths(data: Any) -> list[Path]:
     real = [realpath(path) for path in found]
     twice = [str(path) for at, path in enumerate(found) if real[at] in real[:at]]
     if twice:
+        shown = ", ".join(map(repr, sorted(twice)))
         raise CountedTwiceError(
-            f"{listed(sorted(twice))} is named more than once: its rows would count twice.",
+            f"{shown} is named more than once: its rows would count twice.",
             "name each file once.",
         )
     return found
