@@ -65,7 +65,7 @@ def example(name: str) -> Network:
     Parameters
     ----------
     name
-        As in the `catalogue`.
+        The name of a bundled network, as "asia" or "alarm"; ``lacunet networks`` lists them.
 
     Raises
     ------

@@ -72,7 +72,10 @@ TINY = 1e-300  # what is divided by, at least
 
 @with_hints
 def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
-    """Pool what was estimated from each of several completed tables.
+    """Pool what was estimated from each of several completed tables, by Rubin's rules.
+
+    The tables are those of ``lacunet.impute(result, data, draws=20)``. Whatever is computed from
+    each of them, a mean or a coefficient, is pooled from the estimates and their variances.
 
     Parameters
     ----------

@@ -105,7 +105,10 @@ class Needs:
 
 @dataclass(frozen=True, repr=False)
 class Statistics:
-    """What was counted; see `Needs`.
+    """What was counted from some rows, all that a method needs of them; `lacunet.count` makes it.
+
+    Statistics of other rows are added with ``+``; ``write`` and ``read`` keep them in a file, and
+    ``lacunet.learn(network, statistics)`` learns from them as from the rows.
 
     Where rows are divided into ``folds``, the fold is one more variable of all counts, and
     ``reduced`` has one value for each sample; `sample` gives the statistics of one of them.
