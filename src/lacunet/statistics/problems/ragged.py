@@ -29,7 +29,9 @@ class Ragged:
     @classmethod
     def of_lengths(cls, lengths: Integers, items: Integers) -> Ragged:
         """Rows of the given lengths."""
-        return cls(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), items)
+        starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        return cls(starts, items)
 
     @classmethod
     def of_pairs(cls, rows: int, owners: Integers, items: Integers) -> Ragged:
