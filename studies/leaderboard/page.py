@@ -21,8 +21,10 @@ INTRODUCTION = """# Leaderboard
 
 Published networks (bnRep 0.0.2, in `studies/leaderboard/networks`), rows drawn from them, values
 hidden, and every learner on the same rows. The prior is one pseudo-count per cell for all but
-`lacunet default`, which learns it. Methods that need to know why values are missing (`informed-*`,
-`mgraph`) do not take part, and neither does pgmpy's EM: it drops rows with a missing value.
+`lacunet default`, which learns it (lacunet's closed forms add it to what their shares make of all
+rows, the others to the rows that they count). Methods that need to know why values are missing
+(`informed-*`, `mgraph`) do not take part, and neither does pgmpy's EM: it drops rows with a
+missing value.
 
 - **MCAR**: half of the variables lose 30% of their values, completely at random.
 - **MAR**: half of the variables lose values with probabilities that depend on variables that are
