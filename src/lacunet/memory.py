@@ -11,6 +11,7 @@ from lacunet.errors import LacunetError
 # Where Linux tells the limit of a container, in bytes; version 2 of control groups, then 1.
 CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 FALLBACK_BYTES = 4 * 2**30
+MEANT_AS_GIBIBYTES = 64  # fewer bytes than any network takes
 
 
 def memory_budget(asked: float | None = None) -> int:
@@ -20,6 +21,11 @@ def memory_budget(asked: float | None = None) -> int:
     if not isinstance(asked, Real) or not 0 <= asked < float("inf"):
         raise LacunetError(
             f"memory is {asked!r}, but must be a number of bytes.", "memory=2**30 is one GiB."
+        )
+    if 0 < asked < MEANT_AS_GIBIBYTES:
+        raise LacunetError(
+            f"memory is {asked!r}, but is a number of bytes, and so few hold nothing.",
+            f"memory={asked!r} * 2**30 is {asked:g} GiB.",
         )
     return int(asked)
 

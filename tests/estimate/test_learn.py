@@ -60,6 +60,7 @@ def test_weights_may_be_a_column_or_an_array() -> None:
         ({"prior": float("nan")}, "prior is nan"),
         ({"prior": True}, "prior is True"),
         ({"memory": "1GB"}, "memory is '1GB', but must be a number of bytes"),
+        ({"memory": 0.5}, r"memory is 0\.5, .*\nHint: memory=0\.5 \* 2\*\*30 is 0\.5 GiB"),
         ({"memory": -1}, "memory is -1"),
         ({"memory": float("nan")}, "memory is nan"),
         ({"memory": float("inf")}, "memory is inf"),
