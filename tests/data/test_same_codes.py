@@ -286,3 +286,11 @@ def test_a_narrow_float_means_the_number_it_was_written_as() -> None:
         column = np.array([2.7, 0.1, np.nan], kind)
         assert read_table({"A": column}, network).columns["A"].tolist() == [1, 0, 2]
         assert read_table({"A": [*column, "?"]}, network).columns["A"].tolist() == [1, 0, 2, 2]
+
+
+def test_names_that_polars_takes_for_patterns_are_names() -> None:
+    columns = {"0": ["a", None], "*": ["x", "y"], "^a.*$": ["u", "u"]}
+    network = Network({"0": ["a"], "*": ["x", "y"], "^a.*$": ["u"]})
+    found = read_table(pl.DataFrame(columns).lazy(), network)
+    assert found.columns["*"].tolist() == [0, 1]
+    assert found.missing_of == {"0": 1, "*": 0, "^a.*$": 0}

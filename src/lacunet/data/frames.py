@@ -167,14 +167,17 @@ def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
     import narwhals as nw
 
     native = frame.to_native()
-    if not hasattr(native, "collect_batches"):
-        table = frame.select(*wanted).collect(backend="pyarrow").to_native()
-        yield from _table_pieces(table, wanted)
+    if not nw.dependencies.is_polars_lazyframe(native):
+        yield from _table_pieces(frame.select(*wanted).collect("pyarrow").to_native(), wanted)
         return
-    from polars import selectors
+    from polars import nth
 
-    # By selector: a bare name such as "*" or "^a$" would be taken as a pattern.
-    native = native.select(selectors.by_name(*wanted))
+    # By place: a name such as "*" or "^a$" would be taken as a pattern.
+    place_of = {name: place for place, name in enumerate(native.collect_schema().names())}
+    native = native.select(nth(*(place_of[name] for name in wanted)))
+    if not hasattr(native, "collect_batches"):  # before Polars 1.34
+        yield from _table_pieces(native.collect().to_arrow(), wanted)
+        return
     done = 0
     for batch in native.collect_batches(chunk_size=PIECE_ROWS, maintain_order=True):
         yield from _sliced(nw.from_native(batch, eager_only=True), len(batch), wanted, done)
