@@ -50,7 +50,7 @@ from lacunet.statistics.solved import Reduced, Solved, SolvedSamples, solved_sam
 from lacunet.statistics.units import Units
 from lacunet.wording import counted
 
-GRACE = 0.1  # seconds after the deadline for what a closed form needs
+GRACE = 0.05  # seconds after the deadline for what a closed form needs
 SHARE_OF_GROUPS = 0.5  # of the time left when rows are read; the rest is for EM, and to estimate
 
 
