@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import Tally, added_by_key, added_up
-from lacunet.statistics.distinct import LARGEST_KEY, Index, Keys, distinct, grouped, pack, unpack
+from lacunet.statistics.distinct import (
+    LARGEST_KEY,
+    Index,
+    Keys,
+    distinct,
+    grouped,
+    pack,
+    stable_order,
+    unpack,
+)
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.ragged import ranges
@@ -90,8 +99,7 @@ class GroupedCounts:
     @cached_property
     def entries(self) -> tuple[Index, Index]:
         """Where the cells of each group begin, and how many there are."""
-        lengths = np.bincount(self.group, minlength=len(self.groups.weights))
-        return np.cumsum(lengths) - lengths, lengths
+        return extents(self.group, len(self.groups.weights))
 
     def of_groups(self, chosen: Index, groups: Groups) -> GroupedCounts:
         """The cells of some groups, which are ``groups`` by themselves; one may come twice."""
@@ -234,6 +242,12 @@ class FoldedGroups:
         )
 
 
+def extents(part: Keys, parts: int) -> tuple[Index, Index]:
+    """Where the entries of each part begin, in the order of parts, and how many there are."""
+    lengths = np.bincount(part, minlength=parts)
+    return np.cumsum(lengths) - lengths, lengths
+
+
 @dataclass(frozen=True)
 class ByPart:
     """Entries in the order of the parts that they belong to, such as folds or groups."""
@@ -245,9 +259,7 @@ class ByPart:
     @classmethod
     def of_entries(cls, part: Keys, parts: int) -> ByPart:
         """The part of each entry, and how many parts there are."""
-        lengths = np.bincount(part, minlength=parts)
-        small = part.astype(np.uint16) if parts <= 2**16 else part  # sorted by its digits
-        return cls(np.argsort(small, kind="stable"), np.cumsum(lengths) - lengths, lengths)
+        return cls(stable_order(part, parts), *extents(part, parts))
 
     def of(self, chosen: Index) -> Index:
         """The entries of some parts, part by part."""
