@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import os
@@ -22,6 +23,7 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
+from lacunet.data.text import _Handed
 from lacunet.model.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0.5", "1"]}, {"B": ["A"]})
@@ -170,6 +172,16 @@ def test_a_damaged_archive_is_refused_in_words(tmp_path: Path) -> None:
             read_table(path, PAIR)
 
 
+def test_the_error_of_a_damaged_archive_holds_nothing_that_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv.gz"
+    whole = gzip.compress(b"A,B\n" + b"yes,1\nno,0.5\n" * 3000)
+    path.write_bytes(whole[:-8] + bytes([whole[-8] ^ 0xFF]) + whole[-7:])  # the checksum
+    with pytest.raises(DataError) as caught:
+        read_table(path, PAIR)
+    assert not [own for own in gc.get_objects() if isinstance(own, _Handed)]
+    assert "rows.csv.gz" in str(caught.value)
+
+
 @pytest.mark.parametrize("huge", [10**400, 10**5000], ids=["400", "5000"])
 def test_a_weight_beyond_every_float_is_refused(huge: int) -> None:
     rows = {"A": ["no", "yes"], "B": ["1", "1"]}
@@ -192,6 +204,7 @@ import sys, time
 from lacunet.data import text
 from lacunet.data.given import data_given
 from lacunet.data.reading import source_from
+from lacunet.data.text import _Handed
 
 text.BLOCK_BYTES = 1 << 10
 read = text._Utf8._read

@@ -104,10 +104,12 @@ class _Utf8:
     """The bytes of a file for Arrow: as UTF-8, and always with a line break at the end.
 
     With it, a quote in the last cell that is never closed shows, for the cell then holds it.
-    Once ``is_given_up``, the file seems to end.
+    Once ``is_given_up``, or after an ``error``, the file seems to end. An error is kept here and
+    not raised, without its traceback, which would hold what Arrow is to let go of.
     """
 
     is_given_up = False
+    error: Exception | None = None
 
     def __init__(self, raw: Any, file: TextFile) -> None:
         self._raw = raw
@@ -116,7 +118,13 @@ class _Utf8:
         self._last = b"\n"
 
     def read(self, size: int) -> bytes:
-        return b"" if self.is_given_up else self._read(size)
+        if self.is_given_up or self.error:
+            return b""
+        try:
+            return self._read(size)
+        except Exception as error:
+            self.error = error.with_traceback(None)
+            return b""
 
     def _read(self, size: int) -> bytes:
         chunk: bytes = self._raw.read(size)
@@ -177,7 +185,8 @@ class _OpenReader:
 
         # Only Arrow may hold what it is handed: no name here, which the traceback of an error has.
         options = _options(file, empty, columns, wanted)
-        self._reader = arrow_csv.open_csv(self._hand_over(), **options)
+        with self._truly():
+            self._reader = arrow_csv.open_csv(self._hand_over(), **options)
 
     def _hand_over(self) -> _Handed:
         handed = _Handed(self.stream, self._lent)
@@ -187,9 +196,20 @@ class _OpenReader:
     def next(self) -> Any:
         """The next batch of rows; None at the end."""
         try:
-            return self._reader.read_next_batch()
+            with self._truly():
+                return self._reader.read_next_batch()
         except StopIteration:
             return None
+
+    @contextmanager
+    def _truly(self) -> Iterator[None]:
+        """Where Arrow fails or ends: for the error of the stream, if it had one."""
+        try:
+            yield
+        except Exception:
+            if self.stream.error:
+                raise self.stream.error from None
+            raise
 
     def end(self) -> None:
         """Let the threads come to an end, wherever they are."""
