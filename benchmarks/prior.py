@@ -66,7 +66,7 @@ MOST_CELLS = 4_000  # of a network's CPTs
 MADE_UP = ("screening",)  # an example for the documentation, of 14 cells; the others are published
 METHODS = ("em", "auto", "factored-mar", "direct-mar", "direct-mcar")
 TEN = Components((0.02, 0.06, 0.2, 0.5, 1, 2), (1, 4, 16, 64), (0.1,) * 10, power=1.0)
-ALIKE_ONLY = Components(like_neighbours=(), belief=(0.0, 0.0, 5.0, 0.0))
+ALIKE_ONLY = Components(like_neighbours=(), belief=(0.0, 0.0, 0.0, 2.0, 0.0))
 Tables = Mapping[str, FloatArray]
 Judge = Callable[[Network], float]
 MEMORY = 2**30

@@ -20,7 +20,7 @@ The rows of all CPTs share the components' weights :math:`\pi`, found by a few r
 .. math::
     w_{jg} \propto \pi_g \sqrt{\mathrm{DM}_{jg}}, \qquad \pi_g \propto b_g + \sum_j w_{jg},
 
-where :math:`b_g` are rows that speak for a component before any was seen: five rows for one
+where :math:`b_g` are rows that speak for a component before any was seen: two rows for one
 pseudo-count per cell. The square root has each row count half: the counts hold what EM expects
 beside what was seen, and a component is never quite right. A row's pseudo-counts are those that
 give the mixture's posterior mean,
@@ -69,9 +69,9 @@ class Components:
     ``power`` is how much each row's likelihood counts.
     """
 
-    alike: tuple[float, ...] = (0.05, 0.2, 1.0, 2.0)
-    like_neighbours: tuple[float, ...] = (2.0, 12.0)
-    belief: tuple[float, ...] = (0.0, 0.0, 5.0, 0.0, 0.0, 0.0)
+    alike: tuple[float, ...] = (0.02, 0.1, 0.4, 1.0, 2.0)
+    like_neighbours: tuple[float, ...] = (2.0, 8.0, 32.0)
+    belief: tuple[float, ...] = (0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0)
     power: float = 0.5
 
     def __len__(self) -> int:
