@@ -28,6 +28,7 @@ from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
 
 HALF_A_ROW = 0.5
+ROUNDING = 1e-12  # a rate that is no further from 0 or 1 is that
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class Spread:
     sizes: FloatArray
     degrees: float = np.inf
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rates", settled(self.rates))
+
     @classmethod
     def of_variance(
         cls,
@@ -60,6 +64,7 @@ class Spread:
         rates of a row are such, ``rows`` (one for each row, on an axis of length one) say how
         many there were.
         """
+        rates = settled(rates)
         spread = rates * (1 - rates)
         known = (variance > 0) & (spread > 0)
         sizes = np.divide(spread, variance, out=np.full(spread.shape, np.inf), where=known)
@@ -119,3 +124,16 @@ class Spread:
         low = np.where(is_known, self.table, np.where(yes > 0, low, 0.0))
         high = np.where(is_known, self.table, np.where(no > 0, high, 1.0))
         return np.stack([np.minimum(low, self.table), np.maximum(high, self.table)], axis=-1)
+
+
+def settled(rates: FloatArray) -> FloatArray:
+    """The rates, with those that only rounding keeps from 0 or 1 put there.
+
+    Whether all rows agree decides where an interval ends: the order of a sum must not.
+
+    Examples
+    --------
+    >>> settled(np.array([1 - 2**-53, 2**-53, 0.25])).tolist()
+    [1.0, 0.0, 0.25]
+    """
+    return np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
