@@ -15,6 +15,7 @@ import contextlib
 import io
 import re
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -145,5 +146,7 @@ def _markdown(text: str) -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        Path(name).write_text(refreshed(Path(name).read_text()))
+    for page in [Path(name).resolve() for name in sys.argv[1:]]:
+        # What a page writes goes with the folder.
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            page.write_text(refreshed(page.read_text()))

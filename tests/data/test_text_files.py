@@ -23,7 +23,6 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
-from lacunet.data.text import _Handed
 from lacunet.model.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0.5", "1"]}, {"B": ["A"]})
@@ -178,7 +177,7 @@ def test_the_error_of_a_damaged_archive_holds_nothing_that_is_waited_for(tmp_pat
     path.write_bytes(whole[:-8] + bytes([whole[-8] ^ 0xFF]) + whole[-7:])  # the checksum
     with pytest.raises(DataError) as caught:
         read_table(path, PAIR)
-    assert not [own for own in gc.get_objects() if isinstance(own, _Handed)]
+    assert not [own for own in gc.get_objects() if isinstance(own, text._Handed)]
     assert "rows.csv.gz" in str(caught.value)
 
 
@@ -204,7 +203,6 @@ import sys, time
 from lacunet.data import text
 from lacunet.data.given import data_given
 from lacunet.data.reading import source_from
-from lacunet.data.text import _Handed
 
 text.BLOCK_BYTES = 1 << 10
 read = text._Utf8._read
