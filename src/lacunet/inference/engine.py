@@ -15,7 +15,7 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.distinct import ascending
 from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.ragged import Integers
+from lacunet.statistics.problems.ragged import Integers, concatenated
 
 if TYPE_CHECKING:
     from lacunet.inference.expectation.expect import Expectation
@@ -152,6 +152,6 @@ def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
 
     layout, components = problems.factors.layout, ascending(problems.component[chosen])
     members, boundaries = problems.members.take(components), problems.boundaries.take(components)
-    _, family = touching(layout, members, boundaries)
+    _, family = touching(layout, members, concatenated(members, boundaries))
     names = layout.network.variables
     return frozenset(names[place] for place in ascending(family) if place < len(names))

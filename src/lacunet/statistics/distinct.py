@@ -174,29 +174,35 @@ def grouped(
 ) -> tuple[Index, Index]:
     """The number of each row's group of equal rows, in lexicographic order, and a row of each.
 
-    As many columns as there may be: the groups so far are numbered before a key overflows.
-
     Examples
     --------
     >>> grouped([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
     (array([1, 0, 1]), array([1, 2]))
     """
-    keys, bound = _numbered(columns, radices, length)
+    keys, bound = ordered_keys(columns, radices, length)
     found, group = distinct(keys, bound)
     member = np.empty(len(found), dtype=np.intp)
     member[group] = np.arange(length)
     return group, member
 
 
-def _numbered(
+def ordered_keys(
     columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length: int
 ) -> tuple[Keys, int]:
-    """A key for each row, and a bound of the keys, in lexicographic order."""
+    """A key for each row, and a bound of the keys, in lexicographic order.
+
+    As many columns as there may be: the groups so far are numbered before a key overflows.
+
+    Examples
+    --------
+    >>> ordered_keys([np.array([1, 0]), np.array([2, 0])], [2, 3], 2)
+    (array([5, 0]), 6)
+    """
     bound = 1
     for at, radix in enumerate(radices):
         if bound * radix >= LARGEST_KEY:
             found, group = distinct(pack(columns[:at], radices[:at], length), bound)
-            return _numbered([group, *columns[at:]], [len(found), *radices[at:]], length)
+            return ordered_keys([group, *columns[at:]], [len(found), *radices[at:]], length)
         bound *= radix
     return pack(columns, radices, length), bound
 

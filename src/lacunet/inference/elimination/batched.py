@@ -183,9 +183,11 @@ class _Graph:
 
     def _score(self, vertices: Integers) -> None:
         """Count the edges that eliminating each vertex would add, and size its clique."""
-        own = self.bits[vertices]
+        own = self.bits.take(vertices, axis=0)
         row, other = self.pairs(own, self.first[vertices])
-        lacking = np.bitwise_count(own[row] & ~self.bits[other]).sum(axis=1, dtype=np.int64) - 1
+        beyond = own.take(row, axis=0)
+        beyond &= ~self.bits.take(other, axis=0)
+        lacking = np.bitwise_count(beyond).sum(axis=1, dtype=np.int64) - 1
         self.fill[vertices] = np.bincount(row, lacking, minlength=len(vertices)).astype(np.int64)
         clique = np.bincount(row, self.log_sizes[other], minlength=len(vertices))
         self.cost[vertices] = clique + self.log_sizes[vertices]

@@ -88,15 +88,12 @@ def slice_starts(
     layout = problems.factors.layout
     lengths = np.diff(slices.of_component)[component]
     kind = ranges(slices.of_component[component], lengths)
-    problem = np.repeat(chosen, lengths)
     seen = slices.observed.places(kind)
     counts = slices.observed.lengths_of(kind)
-    owner = np.repeat(np.arange(len(kind)), counts)
-    state = problems.states.items[
-        problems.states.starts[problem[owner]] + slices.observed.items[seen]
-    ]
-    moves = np.bincount(owner, slices.observed_stride[seen] * state, minlength=len(kind))
-    starts = layout.offsets[slices.family[kind]] + moves.astype(np.int64)
+    states = np.repeat(np.repeat(problems.states.starts[chosen], lengths), counts)
+    states += slices.observed.items[seen]
+    moves = Ragged.of_lengths(counts, slices.observed_stride[seen] * problems.states.items[states])
+    starts = layout.offsets[slices.family[kind]] + moves.sums
     return starts, starts + LABEL * slices.label[kind], np.cumsum(lengths) - lengths
 
 

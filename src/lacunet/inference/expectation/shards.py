@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from lacunet.inference.expectation.groups import Dense, Gathered, Recipe, Scalin
 from lacunet.inference.expectation.messages import Messages
 from lacunet.inference.expectation.structure import Structure
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import distinct
+from lacunet.statistics.distinct import distinct, ordered_keys, stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
@@ -90,15 +89,19 @@ def shard_of(
     """
     step, steps = messages.step, structure
     kind = _dense_kinds(steps, step, DENSE_CLIQUE if keep else DENSE_GROUP)
-    alike = (  # messages of one group agree on all of these
-        steps.is_scaled[step],
-        steps.size[step],
-        messages.inputs.lengths,
-        np.where((kind >= 0) | (not keep), steps.shape[step], -1),
-        kind,
+    shape = steps.shape[step]
+    columns = (  # messages of one group agree on all but the last
         steps.level[step],
+        kind + 1,
+        np.where((kind >= 0) | (not keep), shape + 1, 0),
+        messages.inputs.lengths,
+        steps.size[step],
+        steps.is_scaled[step].astype(np.int8),
+        shape,
     )
-    order = np.lexsort((steps.shape[step], *alike))
+    radices = [1 + int(column.max(initial=0)) for column in columns]
+    keys, bound = ordered_keys(columns, radices, len(step))
+    order = stable_order(keys, bound)
     size = steps.message_size[step[order]].astype(np.int64)
     place = cpt_cells + np.concatenate([[0], np.cumsum(size)])
     place_of = np.empty(len(order), dtype=np.int64)
@@ -112,12 +115,12 @@ def shard_of(
         messages.mass[order],
         kind[order] >= 0,
         Ragged(read.starts, begins),
-        (1 + np.flatnonzero(np.diff(steps.shape[step[order]]))).tolist(),
+        (1 + np.flatnonzero(np.diff(shape[order]))).tolist(),
         keep,
         is_lean,
     )
     offsets = _offsets(stack, structure)
-    bounds = _bounds([key[order] for key in alike], steps.cells[stack.step])
+    bounds = _bounds(keys[order] // radices[-1], steps.cells[stack.step])
     groups = tuple(_group(stack, structure, offsets, start, stop) for start, stop in bounds)
     return Shard(groups, int(place[-1]), problems, place_of[messages.last])
 
@@ -194,12 +197,10 @@ def _strides(structure: Structure, step: Integers) -> Ragged:
     return blocks
 
 
-def _bounds(keys: Sequence[NDArray[Any]], cells: FloatArray) -> list[tuple[int, int]]:
-    """Where groups begin and end: at a change of keys, or when there are enough cells."""
-    changes = np.zeros(len(cells), dtype=bool)
-    changes[0] = True
-    for key in keys:
-        changes[1:] |= key[1:] != key[:-1]
+def _bounds(alike: Integers, cells: FloatArray) -> list[tuple[int, int]]:
+    """Where groups begin and end: at a change of what is alike, or when there are enough cells."""
+    changes = np.ones(len(cells), dtype=bool)
+    changes[1:] = alike[1:] != alike[:-1]
     group = np.cumsum(changes) - 1
     before = np.cumsum(cells) - cells
     part = (before - before[np.flatnonzero(changes)][group]) // CELLS_OF_A_GROUP

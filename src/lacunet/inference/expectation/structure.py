@@ -248,12 +248,12 @@ class Slices:
 
 def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     """The slices of all components."""
-    component, family = touching(layout, members, boundaries)
+    both = concatenated(members, boundaries)
+    component, family = touching(layout, members, both)
     axes = layout.axes.take(family)
     strides = layout.strides[layout.axes.places(family)]
     whose = axes.owners
     owner = component[whose]
-    both = concatenated(members, boundaries)
     place = both.find(owner, axes.items) - both.starts[owner]
     seen = place - members.lengths[owner]
     is_hidden = seen < 0
@@ -273,14 +273,15 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     )
 
 
-def touching(layout: Layout, members: Ragged, boundaries: Ragged) -> tuple[Integers, Integers]:
+def touching(layout: Layout, members: Ragged, both: Ragged) -> tuple[Integers, Integers]:
     """Every component with each family that touches it, in that order.
 
-    A family whose child is neither missing here nor observed is that of a barren variable.
+    ``both`` lists the members of each component, then its boundary. A family whose child is in
+    neither is that of a barren variable.
     """
     families = layout.families_of().take(members.items)
     owner = members.owners[families.owners]
-    there = concatenated(members, boundaries).find(owner, families.items) >= 0
+    there = both.find(owner, families.items) >= 0
     touched = Ragged.of_pairs(len(members), owner[there], families.items[there])
     return touched.owners, touched.items
 

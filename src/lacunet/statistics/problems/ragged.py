@@ -65,6 +65,19 @@ class Ragged:
         """The row that each item is in."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
+    @property
+    def sums(self) -> Integers:
+        """The sum of each row.
+
+        Examples
+        --------
+        >>> Ragged.of_lengths(np.array([2, 0, 1]), np.array([5, 6, 7])).sums.tolist()
+        [11, 0, 7]
+        """
+        before = np.zeros(1 + len(self.items), dtype=np.int64)
+        np.cumsum(self.items, out=before[1:])
+        return np.diff(before[self.starts])
+
     def places(self, rows: Integers) -> Integers:
         """Where the items of the given rows are, row after row."""
         return ranges(self.starts[rows], self.lengths_of(rows))
@@ -139,11 +152,15 @@ def ranges(starts: Integers, lengths: Integers) -> Integers:
     >>> ranges(np.array([7, 3]), np.array([2, 3])).tolist()
     [7, 8, 3, 4, 5]
     """
+    if not lengths.all():
+        starts, lengths = starts[lengths != 0], lengths[lengths != 0]
+    if not len(lengths):
+        return np.zeros(0, dtype=np.int64)
     ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    found = np.repeat(starts - ends + lengths, lengths)
-    found += np.arange(total)
-    return found
+    found = np.ones(ends[-1], dtype=np.int64)  # each number as its step from the one before
+    found[0] = starts[0]
+    found[ends[:-1]] = starts[1:] - starts[:-1] - lengths[:-1] + 1
+    return np.cumsum(found, out=found)
 
 
 def runs(numbers: Integers) -> list[tuple[int, int]]:
@@ -160,10 +177,14 @@ def runs(numbers: Integers) -> list[tuple[int, int]]:
 
 def hash64(numbers: Integers | NDArray[np.uint64], salt: int = 0) -> NDArray[np.uint64]:
     """Scramble integers to 64 bits: the finaliser of Steele, Lea and Flood's SplitMix."""
-    bits = numbers.astype(np.uint64) + np.uint64((0x9E3779B97F4A7C15 * (salt + 1)) % 2**64)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+    bits = numbers.astype(np.uint64)
+    bits += np.uint64((0x9E3779B97F4A7C15 * (salt + 1)) % 2**64)
+    bits ^= bits >> np.uint64(30)
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(27)
+    bits *= np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits
 
 
 def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integers, Integers]:
@@ -190,12 +211,14 @@ def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integer
 
 
 def _hashes(rows: Ragged, labels: Integers, salt: int) -> NDArray[np.uint64]:
-    at = np.arange(len(rows.items)) - np.repeat(rows.starts[:-1], rows.lengths)
-    turn = hash64(np.arange(1 + int(rows.lengths.max(initial=0))), salt + 1)
-    items = hash64(rows.items.astype(np.uint64) + turn[at], salt)
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(items)])
+    lengths = rows.lengths
+    turn = hash64(np.arange(1 + int(lengths.max(initial=0))), salt + 1)
+    items = turn.take(ranges(np.zeros_like(lengths), lengths))
+    items += rows.items.view(np.uint64)
+    sums = np.zeros(1 + len(items), dtype=np.uint64)
+    np.cumsum(hash64(items, salt), out=sums[1:])
     whole: NDArray[np.uint64] = sums[rows.starts[1:]] - sums[rows.starts[:-1]]  # modulo 2^64
-    return whole + hash64(labels.astype(np.uint64) + turn[rows.lengths], salt + 2)
+    return whole + hash64(labels.astype(np.uint64) + turn[lengths], salt + 2)
 
 
 def _are_equal(rows: Ragged, labels: Integers, others: Integers) -> bool:
