@@ -41,12 +41,12 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import silent
 from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.gather import Statistics
-from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread
+from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread, unit_weights
 from lacunet.uncertainty.spread import Spread
 
 if TYPE_CHECKING:
     from lacunet.inference.expectation.forecast import Forecast
-    from lacunet.uncertainty.delta import Covariance
+    from lacunet.uncertainty.delta import AnsweredQuery, Covariance
     from lacunet.uncertainty.jackknife import Replicates
     from lacunet.uncertainty.rate_matrix import Direction
 
@@ -114,7 +114,13 @@ class Uncertainty:
 
         asked = AnsweredQuery.of(self.network, scope_of(target), evidence, do)
         rates_of = {name: spread.rates for name, spread in self.spread_of.items()}
-        return query_spread(asked, self.covariance, rates_of, self.total)
+        variances, degrees = self.variances(asked), self.covariance.degrees
+        return query_spread(asked, variances, degrees, rates_of, self.total)
+
+    def variances(self, asked: AnsweredQuery) -> FloatArray:
+        """The variance of each cell of an answer."""
+        sizes_of = {name: own.row_sizes[..., None] for name, own in self.spread_of.items()}
+        return self.covariance.variances(asked, sizes_of)
 
 
 def recipe_of(plan: Plan, memory: float) -> str:
@@ -278,7 +284,6 @@ def _by_influence(
         folds.degrees,
         whole.total,
         pseudo_of,
-        support_of=_support_of(learned),
     )
     return Uncertainty(network, spread_of, INFLUENCE, replicates, whole.total)
 
@@ -298,10 +303,19 @@ def _by_jackknife(
     folds = statistics.folds
     assert folds is not None
     samples = (statistics.sample(folds.replicates + at) for at in range(len(folds.scales)))
-    total = statistics.sample(0).total
-    replicates = _refitted(plan, samples, folds.scales, folds.degrees, learned, setting, total)
+    whole = statistics.sample(0)
+    replicates = _refitted(
+        plan, samples, folds.scales, folds.degrees, learned, setting, whole.total
+    )
+    family_of = {name: plan.network.family(name) for name in plan.network.variables}
+    unit_of = {
+        name: unit_weights(whole.counts[family])
+        for name, family in family_of.items()
+        if family in whole.counts
+    }
+    replicates = replace(replicates, unit_of=unit_of)
     recipe = JACKKNIFE if folds.left_out is None else CLUSTERS
-    return Uncertainty(replicates.network, replicates.spreads(), recipe, replicates, total)
+    return Uncertainty(replicates.network, replicates.spreads(), recipe, replicates, whole.total)
 
 
 def _by_replicate_weights(
@@ -351,12 +365,7 @@ def _refitted(
         total,
         pseudo_of,
         by_design,
-        _support_of(learned),
     )
-
-
-def _support_of(learned: Learned) -> dict[str, FloatArray]:
-    return {name: report.support for name, report in learned.families.items()}
 
 
 def _by_rate_matrix(

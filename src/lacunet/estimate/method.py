@@ -385,8 +385,14 @@ class Method(Protocol):
 
 
 def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> Plan:
-    """All that a method will do with data that look so, under a prior."""
-    return replace(method.plan(network, look), scale=look.scale, units=look.units, prior=prior)
+    """All that a method will do with data that look so, under a prior.
+
+    A rate matrix takes weights for numbers of rows: where they differ, rows are left out in turn.
+    """
+    plan = method.plan(network, look)
+    is_misled = plan.recipe == RATE_MATRIX and look.is_unequal
+    recipe = plan.recipe_otherwise if is_misled else plan.recipe
+    return replace(plan, recipe=recipe, scale=look.scale, units=look.units, prior=prior)
 
 
 def checked_prior(prior: Any, network: Network) -> AskedPrior:

@@ -69,6 +69,10 @@ KINDS: Mapping[str, type] = {  # names in files: they stay when a class is renam
     "Uncorrelated": Uncorrelated,
     "Written": WrittenFormula,
 }
+FORMER: Mapping[type, set[str]] = {  # fields that files of earlier versions have
+    EmSpreads: {"rows"},
+    Replicates: {"support_of"},
+}
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}
 
 
@@ -219,9 +223,9 @@ class _Reader:
     def _built(self, kind: Any, data: Mapping[str, Any]) -> Any:
         own = {one.name for one in fields(kind)}
         needed = {one.name for one in fields(kind) if one.default is one.default_factory is MISSING}
-        if not needed <= data.keys() <= own:
+        if not needed <= data.keys() <= own | FORMER.get(kind, set()):
             raise ValueError(f"the fields of {kind.__name__} are {', '.join(sorted(own))}")
-        return kind(**{name: self.read(value) for name, value in data.items()})
+        return kind(**{name: self.read(value) for name, value in data.items() if name in own})
 
 
 def _array(data: Mapping[str, Any]) -> Any:

@@ -10,6 +10,8 @@ from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.units import Units
 
+ROUNDING = 1e-9  # of weights that are the same for all
+
 
 @dataclass(frozen=True)
 class Look:
@@ -18,8 +20,8 @@ class Look:
     ``partially`` are the variables that some row does not show; None without data: then all
     may have missing values. ``rows`` is the number of rows, as far as it is known. ``some_rows``
     gives at least so many rows, if there are, to learn from them what decides on being missing.
-    ``scale`` makes their weights add up to the weighted sample size. ``units`` are those of a
-    survey, if it is one.
+    ``scale`` makes their weights add up to the weighted sample size; ``is_unequal`` if some weigh
+    more than others. ``units`` are those of a survey, if it is one.
     """
 
     partially: Scope | None = None
@@ -27,6 +29,7 @@ class Look:
     some_rows: Callable[[int], EncodedTable] | None = None
     scale: float = 1.0
     units: Units | None = None
+    is_unequal: bool = False
 
     def hidden(self, network: Network) -> Scope:
         """The variables that have missing values, or may have."""
@@ -39,3 +42,8 @@ class Look:
                 "mechanisms are learned from data, and none are given.", "name some."
             )
         return self.some_rows(most)
+
+
+def are_unequal(rows: float, total: float, scale: float) -> bool:
+    """Whether so many rows of a total weight are worth fewer, for some weigh more than others."""
+    return rows > total * scale * (1 + ROUNDING)

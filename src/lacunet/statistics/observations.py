@@ -39,7 +39,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed
-from lacunet.statistics.look import Look
+from lacunet.statistics.look import Look, are_unequal
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.statistics.rows import rows_in_parts
 from lacunet.statistics.saved.header import (
@@ -106,7 +106,16 @@ class Held:
         """All that there is to know."""
         table = self.table
         units = None if table.design is None else Units.of(table.design)
-        return Look(self.partially_observed, table.row_count, lambda _: table, table.scale, units)
+        rows = table.rows if table.copies is None else float(table.copies.rows.sum())
+        is_unequal = are_unequal(rows, table.total, table.scale)
+        return Look(
+            self.partially_observed,
+            table.row_count,
+            lambda _: table,
+            table.scale,
+            units,
+            is_unequal,
+        )
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files."""
@@ -329,7 +338,8 @@ class Counted:
         found = self.statistics
         partially = tuple(name for name, missing in found.missing_of.items() if missing)
         scale = found.total / max(float(found.tally.squares.sum()), 1e-300)
-        return Look(partially, found.rows, self._refused, scale)
+        is_unequal = are_unequal(float(found.tally.rows.sum()), found.total, scale)
+        return Look(partially, found.rows, self._refused, scale, is_unequal=is_unequal)
 
     def _refused(self, *_: Any) -> NoReturn:
         raise self._too_little()

@@ -6,14 +6,17 @@ With :math:`p = \Pr(y \mid e)`, moving the entries of CPT rows moves the answer 
     \frac{\partial p}{\partial \theta(x \mid u)} =
     p \, \frac{\Pr(x, u \mid y, e) - \Pr(x, u \mid e)}{\theta(x \mid u)},
 
-one calibration for each answer and one for the evidence. What the entries' covariance makes of
-it depends on how they were learned: from the influence of rows, the rate matrix of EM, or by
-asking every replicate of the jackknife.
+one calibration for each answer and one for the evidence; entries that are zero are moved off it
+by a hair, so that an answer depends on what was never seen as well. What the entries' covariance
+makes of it depends on how they were learned: from the influence of rows, the rate matrix of EM, or
+by asking every replicate of the jackknife.
 
 *Rows that are not there.* A CPT row whose rows all agree, or that no row supports, shows no
-variance of its own. The prior's pseudo-counts (at least Jeffreys' half per cell) count as rows
+variance of its own. The prior's pseudo-counts (Jeffreys' half without a prior) count as rows
 here: what little is known of such a CPT row is as uncertain as so few rows are. What they know
-is taken off again in the end (`without_prior`): an effective size tells of rows alone.
+is taken off again in the end (`without_prior`): an effective size tells of rows alone. All of it is
+in effective rows: where a CPT row of weight :math:`n_u` is known as well as from :math:`m_u` rows,
+for its weights differ or values are missing, a pseudo-count is worth :math:`m_u / n_u` of them.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.uncertainty.spread import Spread
 
 JEFFREYS = 0.5
+A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
 
 
 @dataclass(frozen=True)
@@ -64,18 +68,19 @@ class AnsweredQuery:
         (answer,) = joint_marginals(network, [scope], evidence)
         names = [name for name in relevant(network, [*scope, *evidence]) if name not in do]
         families = [network.family(name) for name in names]
-        before = joint_marginals(network, families, evidence)
+        near = _off_zero(network, names)
+        moved, *before = joint_marginals(near, [scope, *families], evidence)
         gradients: list[Mapping[str, FloatArray]] = []
         states = product(*(network.states(name) for name in scope))
-        for probability, seen in zip(np.ravel(answer), states, strict=True):
-            if not 0 < probability < 1:
+        for probability, seen in zip(np.ravel(moved), states, strict=True):
+            if probability == 0:
                 gradients.append({})
                 continue
             both = {**evidence, **dict(zip(scope, seen, strict=True))}
-            after = joint_marginals(network, families, both)
+            after = joint_marginals(near, families, both)
             gradients.append(
                 {
-                    name: probability * _quotient(here - there, network.cpt(name).table)
+                    name: probability * _quotient(here - there, near.cpt(name).table)
                     for name, here, there in zip(names, after, before, strict=True)
                 }
             )
@@ -97,32 +102,54 @@ class Covariance(Protocol):
         """The degrees of freedom of the variances."""
         ...
 
-    def variances(self, asked: AnsweredQuery) -> FloatArray:
-        """The variance that each cell of an answer has by the rows alone."""
+    def variances(self, asked: AnsweredQuery, sizes_of: Mapping[str, FloatArray]) -> FloatArray:
+        """The variance that each cell of an answer has by the rows alone.
+
+        ``sizes_of`` are the effective sizes of the CPT rows, on an axis of length one for the
+        child.
+        """
         ...
 
 
 def query_spread(
-    asked: AnsweredQuery, covariance: Covariance, rates_of: Mapping[str, FloatArray], total: float
+    asked: AnsweredQuery,
+    variance: FloatArray,
+    degrees: float,
+    rates_of: Mapping[str, FloatArray],
+    total: float,
 ) -> Spread:
     """The spread of an answer.
 
     Parameters
     ----------
+    variance, degrees
+        Of each cell of the answer, and the degrees of freedom of these.
     rates_of
         For each variable, what the rows alone say of its CPT; intervals are made around what
         follows from these.
     total
-        The weight of all rows: how many know an answer that shows no variance.
+        The weight of all rows: how many know an answer that nothing moves.
     """
     answer = asked.answer
-    flat = np.ravel(answer)
-    whole = Spread.of_variance(flat, flat, covariance.variances(asked), total)
-    sizes = whole.sizes.reshape(answer.shape)
+    sizes = _sizes(np.ravel(answer), variance, total).reshape(answer.shape)
     if any(asked.evidence.get(name) is not None for name in asked.scope):  # what was seen
         sizes = np.where((answer == 0) | (answer == 1), np.inf, sizes)
     sizes = np.where(_is_decided(asked), np.inf, sizes)
-    return Spread(answer, _by_rows_alone(asked, rates_of), sizes, covariance.degrees)
+    return Spread(answer, _by_rows_alone(asked, rates_of), sizes, degrees)
+
+
+def _sizes(answer: FloatArray, variance: FloatArray, total: float) -> FloatArray:
+    """How many rows would leave each answer the same variance.
+
+    One that less than half a row speaks for is as sure as from so many rows that all agree: they
+    leave to half a row that does not the variance .5 / (n + .5)^2.
+    """
+    most = np.full(answer.shape, np.inf)
+    sizes = np.divide(answer * (1 - answer), variance, out=most.copy(), where=variance > 0)
+    agree = np.sqrt(np.divide(JEFFREYS, variance, out=most, where=variance > 0)) - JEFFREYS
+    is_alone = answer * (1 - answer) * np.minimum(answer, 1 - answer) < JEFFREYS * variance
+    is_alone |= variance == 0
+    return np.asarray(np.where(is_alone, np.clip(agree, 0.0, total), sizes))
 
 
 def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
@@ -170,19 +197,40 @@ def centred(gradient: FloatArray, cpt: FloatArray, rows: FloatArray) -> FloatArr
     return _quotient(apart, np.broadcast_to(rows, apart.shape))
 
 
+def in_rows(
+    network: Network,
+    pseudo_of: Mapping[str, FloatArray],
+    sizes_of: Mapping[str, FloatArray],
+    weight_of: Mapping[str, FloatArray],
+) -> dict[str, FloatArray]:
+    """Pseudo-counts in effective rows, of which each CPT row has ``sizes_of`` for its weight.
+
+    A cell that less than half a row speaks for has what lacks to that besides.
+    """
+    found = {}
+    for name, weight in weight_of.items():
+        sizes, table = sizes_of[name], network.cpt(name).table
+        usable = (weight > 0) & np.isfinite(sizes)
+        worth = np.divide(sizes, weight, out=np.ones(weight.shape), where=usable)
+        own = pseudo_of[name] * np.where(sizes > 0, worth, 1.0)
+        rows = np.where(np.isfinite(sizes), sizes, 0.0) + own.sum(axis=-1, keepdims=True)
+        found[name] = own + np.maximum(JEFFREYS - table * rows, 0.0)
+    return found
+
+
 def pseudo_variances(
     asked: AnsweredQuery, rows_of: Mapping[str, FloatArray], pseudo_of: Mapping[str, FloatArray]
 ) -> FloatArray:
     """What the pseudo-counts of all CPT rows add to the variance of each answer.
 
     ``rows_of`` says how many rows each CPT row rests on, on an axis of length one for the child;
-    ``pseudo_of`` has the pseudo-counts of every cell.
+    ``pseudo_of`` has the pseudo-counts of every cell, in rows.
     """
     found = np.zeros(len(asked.gradients))
     for at, gradient_of in enumerate(asked.gradients):
         for name, gradient in gradient_of.items():
             cpt = asked.network.cpt(name).table
-            pseudo = np.maximum(pseudo_of[name], JEFFREYS)
+            pseudo = pseudo_of[name]
             moved = centred(gradient, cpt, rows_of[name] + pseudo.sum(axis=-1, keepdims=True))
             found[at] += float((pseudo * np.square(moved)).sum())
     return found
@@ -208,13 +256,25 @@ def without_prior(
     for at, gradient_of in enumerate(asked.gradients):
         for name, gradient in gradient_of.items():
             cpt = asked.network.cpt(name).table
-            pseudo = np.maximum(pseudo_of[name], JEFFREYS).sum(axis=-1, keepdims=True)
+            pseudo = pseudo_of[name].sum(axis=-1, keepdims=True)
             total = rows_of[name] + pseudo
             apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
-            brought = (cpt * apart**2).sum(axis=-1, keepdims=True) / total
-            known[at] += float((brought * pseudo / total).sum())
+            brought = _quotient((cpt * apart**2).sum(axis=-1, keepdims=True), total)
+            known[at] += float((brought * _quotient(pseudo, total)).sum())
     share = 1 - np.minimum(_quotient(known, variance), 1)
     return np.asarray(np.divide(variance, share, out=np.full(len(share), np.inf), where=share > 0))
+
+
+def _off_zero(network: Network, names: Sequence[str]) -> Network:
+    """The network with a hair in place of each zero of some CPTs that no rule asks for."""
+    tables = {}
+    for name in names:
+        table, possible = network.cpt(name).table, network.possible(name)
+        is_zero = (table == 0) if possible is None else (table == 0) & possible
+        if is_zero.any():
+            cells = np.where(is_zero, A_HAIR, table)
+            tables[name] = cells / cells.sum(axis=-1, keepdims=True)
+    return network.with_tables({**(network.tables_of or {}), **tables}) if tables else network
 
 
 def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -77,6 +77,16 @@ def row_sizes(counts: Counts) -> FloatArray:
     return np.asarray(np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0))
 
 
+def unit_weights(counts: Counts) -> FloatArray:
+    r"""What a row of each CPT row weighs, :math:`\sum w^2 / \sum w`; one where none shows it.
+
+    On an axis of length one for the child.
+    """
+    weight = counts.dense().sum(axis=-1, keepdims=True)
+    squares = counts.squares().sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(squares, weight, out=np.ones_like(weight), where=weight > 0))
+
+
 @dataclass(frozen=True)
 class Uncorrelated:
     """The covariance of CPTs that are frequencies: there is none between them.
@@ -89,22 +99,25 @@ class Uncorrelated:
     pseudo_of: Mapping[str, FloatArray]
     degrees: ClassVar[float] = np.inf
 
-    def variances(self, asked: AnsweredQuery) -> FloatArray:
+    def variances(self, asked: AnsweredQuery, sizes_of: Mapping[str, FloatArray]) -> FloatArray:
         """The variance of each cell of an answer."""
-        from lacunet.uncertainty.delta import centred, pseudo_variances, without_prior
+        from lacunet.uncertainty.delta import centred, in_rows, pseudo_variances, without_prior
 
         names = dict.fromkeys(name for one in asked.gradients for name in one)
         squares_of = {name: self.counts_of[name].squares() for name in names}
-        rows_of = {name: self.counts_of[name].dense().sum(axis=-1, keepdims=True) for name in names}
+        weight_of = {
+            name: self.counts_of[name].dense().sum(axis=-1, keepdims=True) for name in names
+        }
         found = np.zeros(len(asked.gradients))
         for at, gradient_of in enumerate(asked.gradients):
             for name, gradient in gradient_of.items():
                 cpt = asked.network.cpt(name).table
-                rows = rows_of[name] + self.pseudo_of[name].sum(axis=-1, keepdims=True)
+                rows = weight_of[name] + self.pseudo_of[name].sum(axis=-1, keepdims=True)
                 moved = centred(gradient, cpt, rows)
                 found[at] += float((squares_of[name] * moved**2).sum())
-        found = found + pseudo_variances(asked, rows_of, self.pseudo_of)
-        return without_prior(asked, found, rows_of, self.pseudo_of)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, sizes_of, weight_of)
+        found = found + pseudo_variances(asked, sizes_of, pseudo_of)
+        return without_prior(asked, found, sizes_of, pseudo_of)
 
 
 def _divided(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -362,7 +362,7 @@ def _by_network(
         AnsweredQuery.of(network, (target,), given, {do: state}) for state in network.states(do)
     ]
     together = _Together.of(asked)
-    variances = uncertainty.covariance.variances(together).reshape(together.shape)
+    variances = uncertainty.variances(together).reshape(together.shape)
     sums, gaps = variances  # of p_x + p_w, and of p_x - p_w
     ends = np.stack([np.asarray(answer.interval) for answer in answers])
     basis = AS_CAUSES, f"{level:.0%} intervals by {uncertainty.recipe}."

@@ -21,7 +21,7 @@ import numpy as np
 
 from lacunet.inference.joint import family_marginals
 from lacunet.model.network import FloatArray, Network
-from lacunet.uncertainty.delta import AnsweredQuery, pseudo_variances, without_prior
+from lacunet.uncertainty.delta import AnsweredQuery, in_rows, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
@@ -35,8 +35,8 @@ class Replicates:
     ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``pseudo_of``
     the pseudo-counts of every cell that the networks were learned with. ``by_design`` if replicates
     are those of a survey: distances are then from the estimate of all rows, and strata may tell
-    more than as many independent rows would. ``support_of`` says how many rows show each CPT row:
-    what none shows is the same in all replicates, and yet not known.
+    more than as many independent rows would. ``unit_of`` is what a row of each CPT row weighs, on
+    an axis of length one for the child, where rows weigh differently.
     """
 
     network: Network
@@ -46,7 +46,7 @@ class Replicates:
     total: float
     pseudo_of: Mapping[str, FloatArray]
     by_design: bool = False
-    support_of: Mapping[str, FloatArray] = field(default_factory=dict)
+    unit_of: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""
@@ -65,7 +65,7 @@ class Replicates:
         Parameters
         ----------
         expected
-            The rows that are expected in each CPT row, on an axis of length one for the child.
+            The weight that is expected in each CPT row, on an axis of length one for the child.
         """
         variance = self.variance(lambda network: network.cpt(variable).table)
         table = self.network.cpt(variable).table
@@ -75,8 +75,9 @@ class Replicates:
         held = np.divide(with_prior, expected, out=ones, where=expected > 0)
         rates = np.clip(table * held - pseudo / np.maximum(expected, 1e-9), 0, 1)
         rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
-        whole = Spread.of_variance(table, rates, variance * held**2, expected)
-        sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, expected)
+        rows = expected / self.unit_of.get(variable, 1.0)
+        whole = Spread.of_variance(table, rates, variance * held**2, rows)
+        sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, rows)
         return Spread(table, rates, sizes, self.degrees)
 
     def spreads(self) -> Mapping[str, Spread]:
@@ -87,18 +88,13 @@ class Replicates:
             for name in self.network.variables
         }
 
-    def variances(self, asked: AnsweredQuery) -> FloatArray:
+    def variances(self, asked: AnsweredQuery, sizes_of: Mapping[str, FloatArray]) -> FloatArray:
         """The variance of each cell of an answer: every replicate is asked."""
         variance = self.variance(asked.of_network)
-        joint_of = family_marginals(self.network)
-        rows_of = {
-            v: self.total * joint.sum(-1, keepdims=True) * self._is_supported(v)
-            for v, joint in joint_of.items()
+        weight_of = {
+            name: self.total * joint.sum(axis=-1, keepdims=True)
+            for name, joint in family_marginals(self.network).items()
         }
-        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, self.pseudo_of)
-        return without_prior(asked, variance, rows_of, self.pseudo_of)
-
-    def _is_supported(self, variable: str) -> FloatArray | float:
-        """One for each CPT row that some row of the data shows, zero for the others."""
-        support = self.support_of.get(variable)
-        return 1.0 if support is None else (support[..., None] > 0).astype(np.float64)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, sizes_of, weight_of)
+        variance = np.ravel(variance) + pseudo_variances(asked, sizes_of, pseudo_of)
+        return without_prior(asked, variance, sizes_of, pseudo_of)

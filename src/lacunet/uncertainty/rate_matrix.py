@@ -31,7 +31,7 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.connected import connected_components
 from lacunet.statistics.problems.layout import Layout
-from lacunet.uncertainty.delta import AnsweredQuery, pseudo_variances, without_prior
+from lacunet.uncertainty.delta import AnsweredQuery, in_rows, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
 RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
@@ -214,26 +214,21 @@ class EmSpreads:
     """The spread of every CPT that EM gave, and the directions that the rows hardly identify.
 
     ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
-    each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
-    those expected in its CPT row; without a prior, infinite if anything in it is free. ``pseudo``
-    are the pseudo-counts of every cell.
+    each): about these neither the rows nor the prior say anything. ``pseudo`` are the pseudo-counts
+    of every cell.
     """
 
     spread_of: Mapping[str, Spread]
     covariance: FloatArray
     lost: FloatArray
-    rows: FloatArray
     free: Free
     layout: Layout
     pseudo: FloatArray
     weak_directions: tuple[Direction, ...]
     degrees: ClassVar[float] = np.inf
 
-    def variances(self, asked: AnsweredQuery) -> FloatArray:
-        """The variance of each cell of an answer; infinite if a lost direction moves it.
-
-        Without a prior, only CPT rows that have nothing free count pseudo-rows.
-        """
+    def variances(self, asked: AnsweredQuery, sizes_of: Mapping[str, FloatArray]) -> FloatArray:
+        """The variance of each cell of an answer; infinite if a lost direction moves it."""
         nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
         found = np.zeros(len(asked.gradients))
         for at, gradient_of in enumerate(asked.gradients):
@@ -242,11 +237,11 @@ class EmSpreads:
             found[at] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():
                 found[at] = np.inf
-        rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
-        pseudo_of = self.layout.tables(self.pseudo)
+        unseen = in_rows(asked.network, nothing, sizes_of, sizes_of)
+        found = found + pseudo_variances(asked, sizes_of, unseen)
         if not self.pseudo.any():
-            found = found + pseudo_variances(asked, rows_of, pseudo_of)
-        return without_prior(asked, found, rows_of, pseudo_of)
+            return found
+        return without_prior(asked, found, sizes_of, self.layout.tables(self.pseudo))
 
 
 def em_spreads(
@@ -278,14 +273,10 @@ def em_spreads(
     variance = _cell_variances(covariance, curvature, lost)
     spread_of = _spreads(variance, curvature, layout, pseudo)
     weak = _weak_directions(observed, curvature, layout, pseudo, said)
-    rows = curvature.row_totals - np.add.reduceat(pseudo, curvature.begins)
-    if not pseudo.any():
-        rows[np.unique(curvature.free.row)] = np.inf
     return EmSpreads(
         spread_of,
         covariance,
         vectors[:, ~known] / root[:, None],
-        np.repeat(np.maximum(rows, 0.0), curvature.lengths),
         curvature.free,
         layout,
         pseudo,

@@ -78,10 +78,12 @@ class Spread:
     def supported_by(self, support: FloatArray) -> Spread:
         """The same where CPT rows that no row of the data supports are not known at all.
 
-        A CPT row whose rows all agree is known from no more than there are.
+        A CPT row whose rows all agree, but for less than half a row, is known from no more than
+        there are.
         """
         rows = support[..., None]
-        agree = ((self.rates == 0) | (self.rates == 1)).all(axis=-1, keepdims=True)
+        apart = np.minimum(self.rates, 1 - self.rates) * np.where(np.isfinite(rows), rows, 0.0)
+        agree = (apart < HALF_A_ROW).all(axis=-1, keepdims=True)
         sizes = np.where(agree, np.minimum(self.sizes, rows), self.sizes)
         return replace(self, sizes=np.where(rows == 0, 0.0, sizes))
 
