@@ -62,12 +62,35 @@ def test_drawn_parameters_are_correlated_as_queries_know() -> None:
     np.testing.assert_allclose(answers.std(), error[1], rtol=0.12)
 
 
-def test_what_is_impossible_stays_so_and_what_is_unknown_is_open() -> None:
+@pytest.mark.parametrize("method", ["em", "direct-mcar", "direct-mar", "factored-mar"])
+def test_what_was_never_seen_is_drawn_as_so_few_rows_leave_it_open(method: str) -> None:
     rows = {"A": ["0"] * 50, "B": ["0"] * 50, "C": ["0", "1"] * 20 + [None] * 10}
-    result = lc.learn(CHAIN, rows, "em", prior=1, intervals=True)
+    result = lc.learn(CHAIN, rows, method, prior=1, intervals=True)
     assert result.network.cpt("A").table[1] == 0
-    for network in parameter_draws(result, 20, np.random.default_rng(1)):
-        assert network.cpt("A").table[1] == 0
+    drawn = [n.cpt("A").table[1] for n in parameter_draws(result, 400, np.random.default_rng(1))]
+    # Beta(.5, 50.5) has the mean .0098 and the standard deviation .0137: three standard errors.
+    assert abs(np.mean(drawn) - 0.0098) < 3 * 0.0137 / 20
+
+
+def test_what_a_rule_excludes_is_never_drawn() -> None:
+    rows = {"Smoked": ["no", "yes", "yes"] * 20, "Now": [None, "yes", None] * 20}
+    network = lc.Network.from_data(rows, "Smoked -> Now", not_asked={"Now": "Smoked=no"})
+    result = lc.learn(network, rows, "em", prior=1, intervals=True)
+    possible = network.possible("Now")
+    for drawn in parameter_draws(result, 20, np.random.default_rng(1)):
+        assert not drawn.cpt("Now").table[~possible].any()
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "factored-mar"])
+def test_one_event_is_drawn_as_one_event(method: str) -> None:
+    died = ["yes"] + ["no"] * 19 + [None] * 200 + ["yes"] * 94 + ["no"] * 100
+    rows = {"Drug": ["new"] * 220 + ["old"] * 194, "Died": died}
+    network = lc.Network.from_data(rows, "Drug -> Died")
+    result = lc.learn(network, rows, method, intervals=True)
+    drawn = parameter_draws(result, 400, np.random.default_rng(1))
+    risk = [own.cpt("Died").table[0, 1] for own in drawn]
+    assert np.mean(risk) < 0.2
+    assert 0.03 < np.std(risk) < 0.1  # of one in twenty: .05
 
 
 def test_mechanisms_are_drawn_too() -> None:

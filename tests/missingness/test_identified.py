@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares, linprog
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.intervals import covering
 from lacunet.missingness.refute.asked import Asked
@@ -270,7 +270,9 @@ def test_a_point_that_the_states_identify_has_the_error_of_maximum_likelihood() 
     drawn = np.random.default_rng(5).multinomial(5000, law.weights / law.total)  # type: ignore[operator]
     seen = drawn > 0
     columns = {name: column[seen] for name, column in law.columns.items()}
-    rows = EncodedTable.of(law.cardinality_of, columns, drawn[seen].astype(float))
+    number = drawn[seen].astype(float)
+    copies = Copies(number, number)
+    rows = EncodedTable.of(law.cardinality_of, columns, number, copies=copies)
     found = graph.recover(["Y"], ["X"]).identified_set(rows)
     assert found.width < 1e-6
     result = lc.learn(graph.network, rows, lc.EM(missingness=graph), prior=1, intervals=True)

@@ -297,3 +297,15 @@ def test_intervals_made_by_hand_cover_the_truth(size: int) -> None:
         covered.append([m.low <= w <= m.high for m, w in zip(one[3:], wanted, strict=True)])
     # 10,000 data sets: a standard error of 0.0022 at 0.95.
     assert np.abs(np.mean(covered, axis=0) - 0.95).max() < 0.01
+
+
+def test_a_recovered_zero_is_as_sure_as_its_own_rows() -> None:
+    rows = {
+        "Drug": ["new"] * 10 + ["old"] * 200,
+        "Died": ["no"] * 6 + [None] * 4 + ["yes"] * 94 + ["no"] * 100 + [None] * 6,
+    }
+    network = lc.Network.from_data(rows, "Drug -> Died")
+    graph = lc.MissingnessGraph.parse("Drug -> R[Died]", network)
+    found = lc.effect(graph, "Died", do="Drug", data=rows)
+    assert found.interval is not None
+    np.testing.assert_allclose(found.interval[0, 1], (0, 0.33), atol=0.01)  # none of six

@@ -41,7 +41,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import silent
 from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.gather import Statistics
-from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread, unit_weights
+from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread, rows_per_weight
 from lacunet.uncertainty.spread import Spread
 
 if TYPE_CHECKING:
@@ -308,12 +308,12 @@ def _by_jackknife(
         plan, samples, folds.scales, folds.degrees, learned, setting, whole.total
     )
     family_of = {name: plan.network.family(name) for name in plan.network.variables}
-    unit_of = {
-        name: unit_weights(whole.counts[family])
+    worth_of = {
+        name: rows_per_weight(whole.counts[family])
         for name, family in family_of.items()
         if family in whole.counts
     }
-    replicates = replace(replicates, unit_of=unit_of)
+    replicates = replace(replicates, worth_of=worth_of)
     recipe = JACKKNIFE if folds.left_out is None else CLUSTERS
     return Uncertainty(replicates.network, replicates.spreads(), recipe, replicates, whole.total)
 

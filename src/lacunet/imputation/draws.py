@@ -12,8 +12,9 @@ table has parameters of its own, drawn from their approximate posterior:
   so many rows and the prior.
 
 In log-ratios draws stay within 0 and 1, and an entry near 0 or 1 has a skew posterior, as it
-should. Entries of probability zero stay zero. A CPT row about which nothing is known is drawn from
-the prior.
+should. But they say nothing of entries that are zero, and of the one row that speaks for an entry a
+jackknife makes far too much. Such CPT rows are drawn by their effective sizes, too. Entries that a
+rule excludes stay zero. A CPT row about which nothing is known is drawn from the prior.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.prior import LearnedPrior, Prior
@@ -31,6 +33,7 @@ from lacunet.uncertainty.jackknife import Replicates
 from lacunet.uncertainty.rate_matrix import EmSpreads
 
 JEFFREYS = 0.5
+FEW = 5.0  # rows for an entry; with fewer, those left out of a replicate make too much difference
 Tables = Mapping[str, FloatArray]
 
 
@@ -63,10 +66,36 @@ def _as_learned(result: Result, tables: Tables) -> Network:
 def _drawn(sure: Uncertainty, prior: Prior, number: int, rng: np.random.Generator) -> list[Tables]:
     covariance = sure.covariance
     if isinstance(covariance, EmSpreads):
-        return by_covariance(sure.network, covariance, number, rng)
+        found = by_covariance(sure.network, covariance, number, rng)
+        return _with_thin_rows(found, JEFFREYS, sure, prior, rng)
     if isinstance(covariance, Replicates):
-        return by_replicates(sure.network, covariance, number, rng)
+        found = by_replicates(sure.network, covariance, number, rng)
+        return _with_thin_rows(found, FEW, sure, prior, rng)
     return by_sizes(sure, prior, number, rng)
+
+
+def _with_thin_rows(
+    found: list[Tables], few: float, sure: Uncertainty, prior: Prior, rng: np.random.Generator
+) -> list[Tables]:
+    """The draws, where those of CPT rows with so few rows for an entry are by effective sizes."""
+    thin_of = {name: _are_thin(sure, name, few) for name in sure.spread_of}
+    thin_of = {name: are_thin for name, are_thin in thin_of.items() if are_thin.any()}
+    if not thin_of:
+        return found
+    by_size = by_sizes(sure, prior, len(found), rng)
+    return [
+        {**one, **{name: np.where(own, two[name], one[name]) for name, own in thin_of.items()}}
+        for one, two in zip(found, by_size, strict=True)
+    ]
+
+
+def _are_thin(sure: Uncertainty, name: str, few: float) -> NDArray[np.bool_]:
+    """Which rows of a CPT have fewer rows for an entry, on an axis of length one for the child."""
+    spread, possible = sure.spread_of[name], sure.network.possible(name)
+    is_sure = np.isinf(spread.sizes)
+    lacks = ~is_sure & (spread.rates * np.where(is_sure, 0.0, spread.sizes) < few)
+    lacks = lacks if possible is None else lacks & possible
+    return np.asarray(lacks.any(axis=-1, keepdims=True))
 
 
 def by_covariance(
@@ -118,7 +147,7 @@ def by_sizes(
     for name, spread in sure.spread_of.items():
         sizes = np.where(np.isinf(spread.row_sizes), 0.0, spread.row_sizes)
         if isinstance(prior, LearnedPrior):
-            pseudo: float | FloatArray = prior[name]
+            pseudo: float | FloatArray = prior.pseudo_counts.get(name, JEFFREYS)
         else:
             pseudo = prior if prior > 1 else JEFFREYS
         weights = spread.rates * sizes[..., None] + pseudo

@@ -77,14 +77,16 @@ def row_sizes(counts: Counts) -> FloatArray:
     return np.asarray(np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0))
 
 
-def unit_weights(counts: Counts) -> FloatArray:
-    r"""What a row of each CPT row weighs, :math:`\sum w^2 / \sum w`; one where none shows it.
+def rows_per_weight(counts: Counts) -> FloatArray:
+    """How many effective rows a unit of weight is, in each cell of a CPT, among rows that show it.
 
-    On an axis of length one for the child.
+    One for rows that weigh one each, and where no row shows the family.
     """
     weight = counts.dense().sum(axis=-1, keepdims=True)
-    squares = counts.squares().sum(axis=-1, keepdims=True)
-    return np.asarray(np.divide(squares, weight, out=np.ones_like(weight), where=weight > 0))
+    table = np.divide(counts.dense(), weight, out=np.zeros(counts.dense().shape), where=weight > 0)
+    sizes = counted_spread(counts, table).sizes
+    weight = np.broadcast_to(weight, sizes.shape)
+    return np.asarray(np.divide(sizes, weight, out=np.ones_like(sizes), where=weight > 0))
 
 
 @dataclass(frozen=True)

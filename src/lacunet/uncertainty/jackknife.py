@@ -35,8 +35,8 @@ class Replicates:
     ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``pseudo_of``
     the pseudo-counts of every cell that the networks were learned with. ``by_design`` if replicates
     are those of a survey: distances are then from the estimate of all rows, and strata may tell
-    more than as many independent rows would. ``unit_of`` is what a row of each CPT row weighs, on
-    an axis of length one for the child, where rows weigh differently.
+    more than as many independent rows would. ``worth_of`` says how many effective rows a unit of
+    weight is, in each cell of a CPT, where rows weigh differently.
     """
 
     network: Network
@@ -46,7 +46,7 @@ class Replicates:
     total: float
     pseudo_of: Mapping[str, FloatArray]
     by_design: bool = False
-    unit_of: Mapping[str, FloatArray] = field(default_factory=dict)
+    worth_of: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""
@@ -75,9 +75,10 @@ class Replicates:
         held = np.divide(with_prior, expected, out=ones, where=expected > 0)
         rates = np.clip(table * held - pseudo / np.maximum(expected, 1e-9), 0, 1)
         rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
-        rows = expected / self.unit_of.get(variable, 1.0)
+        most = expected * self.worth_of.get(variable, np.ones(table.shape))
+        rows = most.min(axis=-1, keepdims=True)
         whole = Spread.of_variance(table, rates, variance * held**2, rows)
-        sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, rows)
+        sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, most)
         return Spread(table, rates, sizes, self.degrees)
 
     def spreads(self) -> Mapping[str, Spread]:

@@ -31,7 +31,9 @@ from lacunet.missingness.verdict import (
     largest_table,
 )
 from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
+from lacunet.statistics.distinct import pack
 from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.spread import Spread
@@ -81,12 +83,14 @@ class Recovered:
     """An estimate of a query, and the same from the rows without each of many parts of them.
 
     ``replicates`` has one row for each part, the cells of the query as columns. ``left_out`` says
-    what the parts are.
+    what the parts are. ``rows`` are those that show the query, for each configuration of its
+    conditions: how many know a probability of zero or one, which all parts agree on.
     """
 
     found: Estimation
     replicates: FloatArray
     left_out: LeftOut
+    rows: FloatArray
 
     @property
     def covariance(self) -> FloatArray:
@@ -101,11 +105,13 @@ class Recovered:
     @property
     def spread(self) -> Spread:
         """The standard error and the interval of every cell."""
-        flat = self.found.table.reshape(-1)
-        known = np.nan_to_num(flat)
-        rows = float(max(self.found.rows_used, 1))
-        whole = Spread.of_variance(known, known, np.diag(self.covariance), rows)
-        sizes = np.where(np.isnan(flat), 0.0, np.minimum(whole.sizes, rows))
+        table = self.found.table.reshape(self.rows.size, -1)
+        known = np.nan_to_num(table)
+        variance = np.diag(self.covariance).reshape(known.shape)
+        used = float(max(self.found.rows_used, 1))
+        rows = np.minimum(self.rows.reshape(-1, 1), used)
+        whole = Spread.of_variance(known, known, variance, rows)
+        sizes = np.where(np.isnan(table), 0.0, np.minimum(whole.sizes, used))
         shape = self.found.table.shape
         degrees = self.left_out.degrees
         return Spread(known.reshape(shape), known.reshape(shape), sizes.reshape(shape), degrees)
@@ -140,16 +146,28 @@ def recovered(
     every = np.ones(left_out.samples.shape[1])
     found = estimate(verdict, left_out.rows.sampled(every), population)
     chosen = replace(verdict, term=found.term, find_terms=None)
-    replicates = []
+    again_of = []
     for multiples in left_out.samples:
         try:
             again = estimate(chosen, left_out.rows.sampled(multiples), population).table.reshape(-1)
         except NoRowsError:
             again = np.full(found.table.size, np.nan)
-        replicates.append(again)
-    whole = np.stack(replicates)
+        again_of.append(again)
+    whole = np.stack(again_of)
     known = np.nan_to_num(found.table.reshape(-1))
-    return Recovered(found, np.where(np.isnan(whole), known, whole), left_out)
+    replicates = np.where(np.isnan(whole), known, whole)
+    return Recovered(found, replicates, left_out, _rows_that_show(found, left_out.rows))
+
+
+def _rows_that_show(found: Estimation, rows: Rows) -> FloatArray:
+    """The rows that show a query, for each configuration of its conditions."""
+    shape = found.given_share.shape
+    if any(isinstance(name, Mechanism) for name in found.asked.names):
+        return np.full(shape, float(found.rows_shown))
+    shown = rows.is_shown(found.asked.variables)
+    place = pack([rows.column(name)[shown] for name in found.given], shape, int(shown.sum()))
+    number = np.bincount(place, rows.counts[shown], minlength=int(np.prod(shape, dtype=int)))
+    return number.reshape(shape).astype(np.float64)
 
 
 def _left_out(verdict: Verdict, rows: Rows, folds: Folds) -> LeftOut:
