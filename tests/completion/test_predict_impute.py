@@ -25,6 +25,8 @@ from lacunet.completion.rows import most_probable
 from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import FEW_ROWS, few_rows
+from lacunet.data.write import write_arrow
+from lacunet.imputation.pieces import completed_pieces
 from lacunet.inference.errors import (
     ImpossibleDataError,
     ImpossibleEvidenceError,
@@ -302,11 +304,11 @@ def test_columns_keep_their_types() -> None:
     assert whole["F"].tolist() == [1.5, 2.5, 2.5]
 
 
-@pytest.mark.parametrize("library", [pd, pl])
-def test_a_number_that_no_row_has_is_still_a_number(library: Any) -> None:
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict"])
+def test_a_number_that_no_row_has_is_still_a_number(kind: str) -> None:
     network = lc.Network({"N": ["1", "2"]}, tables={"N": [0.1, 0.9]})
-    whole = lc.impute(network, library.DataFrame({"N": [1.0, None]}))
-    assert list(whole["N"]) == [1.0, 2.0]
+    frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
+    assert as_lists(lc.impute(network, frame[kind]({"N": [1.0, None]}))) == {"N": [1.0, 2.0]}
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict"])
@@ -319,6 +321,48 @@ def test_a_text_that_no_row_has_is_still_a_text(kind: str) -> None:
     assert as_lists(whole) == {"T": ["a", "b"]}
     if kind == "pandas":
         assert whole["T"].dtype == pd.DataFrame(rows)["T"].dtype
+
+
+SMOKERS = lc.Network(
+    {"Smoked": ["yes", "no"], "Now": ["yes", "no", "not_asked"]},
+    {"Now": ["Smoked"]},
+    {"Smoked": [0.5, 0.5], "Now": [[0.3, 0.7, 0.0], [0.0, 0.0, 1.0]]},
+).with_codes(
+    {"Smoked": {1: "yes", 2: "no"}, "Now": {1: "yes", 2: "no", 9: None}}, {"Now": "Smoked=no"}
+)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict", "csv", "parquet"])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_state_without_a_code_turns_all_codes_of_its_column_into_states(
+    kind: str, as_text: bool, tmp_path: Path
+) -> None:
+    cells = ["1.0", "2.0", "9.0", None] if as_text else [1.0, 2.0, 9.0, None]
+    rows = {"Smoked": [1, 1, 1, 2], "Now": cells}
+    frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
+    path = tmp_path / f"rows.{kind}"
+    if kind in ("csv", "parquet"):
+        write_arrow(pa.table(rows), path)
+    whole = as_lists(lc.impute(SMOKERS, frame[kind](rows) if kind in frame else path))
+    assert whole["Now"] == ["yes", "no", "no", "not_asked"]
+    assert [str(cell) for cell in whole["Smoked"]] == ["1", "1", "1", "2"]
+    if kind not in frame:
+        [(_, piece)] = completed_pieces(SMOKERS, path, rng=np.random.default_rng(0))
+        assert as_lists(piece) == whole
+
+
+def test_a_cell_that_contradicts_its_rule_lends_its_value_to_no_other() -> None:
+    rows = {"Smoked": [1, 1, 2, 2], "Now": ["yes", "no", "yes", None]}
+    with pytest.warns(UserWarning, match="contradict"):
+        whole = lc.impute(SMOKERS, lc.Data(rows, unknown="missing"))
+    assert whole["Now"] == ["yes", "no", "yes", "not_asked"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_half_is_not_filled_into_whole_numbers(kind: str) -> None:
+    network = lc.Network({"N": ["1", "2.5"]}, tables={"N": [0.1, 0.9]}).with_codes({"N": {9: None}})
+    frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+    assert as_lists(lc.impute(network, frame[kind]({"N": [1, 9]}))) == {"N": ["1", "2.5"]}
 
 
 def test_a_column_that_the_network_cuts_is_filled_with_intervals() -> None:

@@ -6,7 +6,7 @@ other kinds become an Arrow table. Rows, their order and all other columns are k
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -159,42 +159,88 @@ def _dictionary(codes: NDArray[Any], states: Sequence[str]) -> Any:
     return pa.DictionaryArray.from_arrays(indices, pa.array(states, pa.string()), ordered=True)
 
 
-def filled(frame: Any, columns: Mapping[str, tuple[NDArray[np.bool_], States]]) -> Any:
+def filled(frame: Any, columns: Mapping[str, tuple[NDArray[Any], States]]) -> Any:
     """The frame with what is not shown filled in; every other cell is left as it was.
 
-    For each column: whether each row is to be filled, and the states. A state takes the value
-    that another row of the column has for it, so that the column's type stays. Where no row has
-    it, a column of numbers gets the number, one of texts the text; any other becomes a column of
-    ordered categories.
+    For each column: the codes that its rows show, and the states to fill in. How they are written
+    is decided by `spellings`; a column that cannot be kept as it is written holds the states
+    themselves in every row, as texts or as ordered categories.
     """
     known = set(_names(frame))
     made = {
-        name: _filled(frame, name, missing, codes, states)
+        name: _filled(frame, name, shown, codes, states)
         if name in known
         else _categories(frame, name, codes, states)
-        for name, (missing, (codes, states)) in columns.items()
-        if missing.any()
+        for name, (shown, (codes, states)) in columns.items()
+        if (shown >= len(states)).any()
     }
     return _with_columns(frame, made)
 
 
 def _filled(
-    frame: Any, name: str, missing: NDArray[np.bool_], codes: NDArray[Any], states: Sequence[str]
+    frame: Any, name: str, shown: NDArray[Any], codes: NDArray[Any], states: Sequence[str]
 ) -> Any:
     """A column with what is not shown filled in."""
-    donor = np.full(len(states), -1)
-    shown = np.flatnonzero(~missing)
-    donor[codes[shown][::-1]] = shown[::-1]
-    rows = np.where(missing, donor[codes], np.arange(len(codes)))
-    if (rows >= 0).all():
-        return _taken(frame, name, rows)
-    kind = _kind(frame, name)
-    numbers = [number_of(state) for state in states]
-    if kind == "numbers" and None not in numbers:
-        return _spliced(frame, name, missing, np.array(numbers, dtype=np.float64)[codes])
+    missing = shown >= len(states)
+    codes = np.where(missing, codes, shown)
+    seen, first = np.unique(shown, return_index=True)
+    donor = {
+        int(code): int(row) for code, row in zip(seen, first, strict=True) if code < len(states)
+    }
+    if len(donor) == len(states):
+        rows = np.array([donor[code] for code in range(len(states))])[codes]
+        return _taken(frame, name, np.where(missing, rows, np.arange(len(codes))))
+    values = {code: _cell(frame, name, row) for code, row in donor.items()}
+    kind = _kind(frame, name, values.values())
+    written = spellings(kind, values, states)
+    if written is not None:
+        values_of = np.array(written, dtype=object if kind == "texts" else None)
+        return _spliced(frame, name, missing, values_of[codes])
     if kind == "texts":
-        return _spliced(frame, name, missing, np.array(states, dtype=object)[codes])
+        everywhere = np.ones(len(codes), dtype=bool)
+        return _spliced(frame, name, everywhere, np.array(states, dtype=object)[codes])
     return _categories(frame, name, codes, states)
+
+
+def spellings(kind: str, shown: Mapping[int, Any], states: Sequence[str]) -> list[Any] | None:
+    """How each state is written in a column; None if the column must hold the states themselves.
+
+    A state is written as the rows that show it write it. One that no row shows is written as its
+    number in a column of numbers, as its name in one of texts, as long as the others are too: a
+    column does not mix codes with states. Whether a state is filled in anywhere does not matter,
+    so that all draws are written the same way.
+
+    Parameters
+    ----------
+    kind
+        "integers", "numbers", "texts", or anything else.
+    shown
+        The value of each state that some row shows, by its place.
+
+    Examples
+    --------
+    >>> spellings("texts", {0: "F"}, ["F", "M"]), spellings("numbers", {1: 2.0}, ["1", "2"])
+    (['F', 'M'], [1, 2.0])
+    >>> spellings("texts", {0: "1"}, ["female", "male"]) is None
+    True
+    """
+    if len(shown) == len(states):
+        return [shown[code] for code in range(len(states))]
+    named: Sequence[Any] = states if kind == "texts" else [_number(state) for state in states]
+    if kind not in ("integers", "numbers", "texts") or None in named:
+        return None
+    if kind == "integers" and not all(isinstance(own, int) for own in named):
+        return None
+    if any(value != named[code] for code, value in shown.items()):
+        return None
+    return [shown.get(code, own) for code, own in enumerate(named)]
+
+
+def _number(state: str) -> int | float | None:
+    number = number_of(state)
+    if number is None:
+        return None
+    return int(number) if number == number.to_integral_value() else float(number)
 
 
 def _names(frame: Any) -> Sequence[str]:
@@ -206,18 +252,44 @@ def _names(frame: Any) -> Sequence[str]:
     return list(frame.columns) if _library(frame) != "pyarrow" else list(frame.column_names)
 
 
-def _kind(frame: Any, name: str) -> str:
-    """Whether a column holds numbers, texts, or something else."""
+def _kind(frame: Any, name: str, shown: Iterable[Any]) -> str:
+    """The kind of a column for `spellings`; that of a dict's is the kind of what it shows."""
     if isinstance(frame, Mapping):
-        return "texts"
+        values = list(shown)
+        return "numbers" if values and all(map(_is_number, values)) else "texts"
     if _library(frame) == "pyarrow":
-        kind = str(frame.schema.field(name).type)
-        return {"string": "texts", "large_string": "texts", "null": "texts"}.get(kind, kind)
+        return arrow_kind(frame.schema.field(name).type)
     if _library(frame) == "polars":
         dtype = frame[name].dtype
-        return "numbers" if dtype.is_numeric() else "texts" if str(dtype) == "String" else ""
+        if dtype.is_numeric():
+            return "integers" if dtype.is_integer() else "numbers"
+        return "texts" if str(dtype) == "String" else ""
     dtype = frame[name].dtype
-    return "numbers" if dtype.kind in "iuf" else "texts" if str(dtype) in ("str", "object") else ""
+    if dtype.kind in "iuf":
+        return "numbers" if dtype.kind == "f" else "integers"
+    return "texts" if str(dtype) in ("str", "object") else ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def arrow_kind(column: Any) -> str:
+    """The kind of a column of this Arrow type, for `spellings`."""
+    from pyarrow import types
+
+    if types.is_integer(column) or types.is_floating(column):
+        return "integers" if types.is_integer(column) else "numbers"
+    is_text = types.is_string(column) or types.is_large_string(column) or types.is_null(column)
+    return "texts" if is_text else ""
+
+
+def _cell(frame: Any, name: str, row: int) -> Any:
+    """One cell of a frame as a value of Python or NumPy."""
+    column = frame[name]
+    if not isinstance(frame, Mapping) and _library(frame) == "pyarrow":
+        return column[row].as_py()
+    return column.iloc[row] if hasattr(column, "iloc") else column[row]
 
 
 def _spliced(frame: Any, name: str, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
@@ -239,7 +311,8 @@ def _spliced(frame: Any, name: str, missing: NDArray[np.bool_], values: NDArray[
         return cells
     import pyarrow as pa
 
-    return pa.array(cells, pa.string())
+    column = frame.schema.field(name).type
+    return pa.array(cells, pa.string() if pa.types.is_null(column) else column)
 
 
 def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:

@@ -77,7 +77,8 @@ def impute(
     A frame of the data's kind (an Arrow table for files), or a list of them. Rows keep their
     order; cells that are shown and columns that are not the network's stay as they are. Only a
     column of numbers that the network cuts becomes one of intervals, as by `lacunet.discretise`:
-    an interval is all that is known of its missing cells.
+    an interval is all that is known of its missing cells. And a column of codes with missing
+    cells becomes one of states if no row shows how some state is written.
 
     Raises
     ------
@@ -183,9 +184,5 @@ def _completed(network: Network, frame: Any, shown: EncodedTable, whole: Encoded
     partly = [name for name in network.variables if shown.missing_of[name]]
     codes = {name: (whole.columns[name], network.states(name)) for name in partly}
     cut = {name: own for name, own in codes.items() if name in network.cuts_of}
-    kept = {
-        name: (shown.columns[name] >= network.cardinality(name), own)
-        for name, own in codes.items()
-        if name not in cut
-    }
+    kept = {name: (shown.columns[name], own) for name, own in codes.items() if name not in cut}
     return replaced(filled(frame, kept), cut)

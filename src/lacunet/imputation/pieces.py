@@ -26,13 +26,12 @@ from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import replaced
+from lacunet.data.whole import arrow_kind, replaced, spellings
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import completed_tables, refuse_no_draws, with_intervals
 from lacunet.model.network import Network
-from lacunet.model.spelling import number_of
 
 
 def completed_pieces(
@@ -167,11 +166,11 @@ class SeenColumns:
                 arrays[name] = frame.column(name).cast(kind)
                 continue
             values = self._values(network, name)
-            codes = pa.array(whole.columns[name])
+            is_filled = shown.columns[name] >= network.cardinality(name)
+            codes = pa.array(np.where(is_filled, whole.columns[name], shown.columns[name]))
             if values is None:
                 arrays[name] = pa.array(network.states(name), pa.string()).take(codes)
                 continue
-            is_filled = pa.array(shown.columns[name] >= network.cardinality(name))
             cells = frame.column(name).cast(values.type)
             arrays[name] = compute.if_else(is_filled, values.take(codes), cells)
         for name in network.variables:
@@ -183,20 +182,13 @@ class SeenColumns:
         """How each state is written in its column; None if the column must become texts."""
         import pyarrow as pa
 
-        kind, values = self.schema.field(name).type, self.value_of[name]
-        states = network.states(name)
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if is_text or pa.types.is_null(kind):
-            spelled = [values.get(code, state) for code, state in enumerate(states)]
-            return pa.array(spelled, kind if is_text else pa.string())
-        numbers = {code: number_of(state) for code, state in enumerate(states)}
-        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        column = self.schema.field(name).type
+        written = spellings(arrow_kind(column), self.value_of[name], network.states(name))
+        if written is None:
+            return None
         try:
-            if len(values) < len(states) and not is_number:
-                return None
-            written = [values.get(code, numbers[code]) for code in range(len(states))]
-            return None if None in written else pa.array(written).cast(kind)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # as a half among whole numbers
+            return pa.array(written, pa.string() if pa.types.is_null(column) else column)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # as 300 among bytes
             return None
 
 
