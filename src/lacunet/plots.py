@@ -188,15 +188,15 @@ def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference
     """
     if measure not in MEASURES:
         raise LacunetError(f"the measure is {measure!r}.", f"it is one of {', '.join(MEASURES)}.")
-    found = [
-        Estimate(
-            f"{one.outcome}: {one.state} vs {one.reference}",
-            *getattr(one, measure.replace(" ", "_")),
-            group=effect.title,
-        )
-        for effect in ([effects] if isinstance(effects, Effect) else effects)
-        for one in effect.contrasts
-    ]
+    found = []
+    for effect in [effects] if isinstance(effects, Effect) else effects:
+        for one in effect.contrasts:
+            value, low, high = getattr(one, measure.replace(" ", "_"))
+            label, share = (
+                f"{one.outcome}: {one.state} vs {one.reference}",
+                effect.unsupported_of(one),
+            )
+            found.append(Estimate(label, value, low, high, share, group=effect.title))
     return charts.forest(found, measure, reference=0.0 if measure == "difference" else 1.0)
 
 

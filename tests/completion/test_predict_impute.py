@@ -190,6 +190,39 @@ def test_what_predictions_and_completions_rest_on_is_said() -> None:
         lc.predict(heart.with_support(None), rows, "MI", give="unsupported")
 
 
+@given(networks(max_variables=4, max_parents=2), st.data())
+def test_bounds_of_predictions_are_those_of_queries(
+    network: lc.Network, data: st.DataObject
+) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    network = network.with_support(
+        {v: rng.random(network.shape(network.parents(v))) < 0.7 for v in network.variables}
+    )
+    target = network.variables[-1]
+    cells = {v: [*network.states(v), None] for v in network.variables}
+    rows = {v: [own[at] for at in rng.integers(0, len(own), 4)] for v, own in cells.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows of probability zero
+        found = lc.predict(network, rows, target, unsupported="bounds")
+    for row in range(4):
+        seen = {v: own[row] for v, own in rows.items() if v != target}
+        lowest, highest = (
+            [found[f"{end}({target}={state})"][row] for state in network.states(target)]
+            for end in ("lowest", "highest")
+        )
+        try:
+            expected = lc.query(network, target, seen, unsupported="bounds").bounds
+        except ImpossibleEvidenceError:
+            assert np.isnan([*lowest, *highest]).all()
+            continue
+        np.testing.assert_allclose([lowest, highest], np.array(expected), atol=1e-12)
+
+
+def test_a_completed_table_has_no_bounds() -> None:
+    with pytest.raises(lc.LacunetError, match="'bounds'"):
+        lc.impute(RAIN, ROWS, unsupported="bounds")  # type: ignore[arg-type]
+
+
 def test_names_of_columns_do_not_meet() -> None:
     network = lc.Network(
         {"A": ["b=c", "d"], "A=b": ["c", "d"]},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import networkx as nx
 import numpy as np
@@ -95,7 +95,7 @@ def test_answer_and_share_are_those_of_the_sum_over_all_configurations(
     got = lc.query(network, target, evidence, do=do, unsupported="ignore")
     np.testing.assert_allclose(got, answer, atol=1e-12)
     assert got.unsupported == pytest.approx(share, abs=1e-9)
-    of_all = lc.marginals(network, evidence, do=do)[target]
+    of_all = lc.marginals(network, evidence, do=do, unsupported="ignore")[target]
     np.testing.assert_allclose(of_all, answer, atol=1e-12)
     assert of_all.unsupported == pytest.approx(share, abs=1e-9)
 
@@ -196,6 +196,38 @@ def test_the_example_of_children_and_adults() -> None:
     np.testing.assert_allclose(high[1], adult * 31 / 602 + 1 - adult, rtol=1e-12)
     with pytest.raises(QueryError, match="'perhaps'"):
         lc.query(result, "MI", unsupported="perhaps")  # type: ignore[arg-type]
+
+
+def test_marginals_do_with_unsupported_what_a_query_does() -> None:
+    with pytest.warns(lc.LacunetWarning, match=r"P\(MI\): 40\.0% of the answer") as told:
+        found = lc.marginals(HEART)
+    assert len(told) == 1
+    assert found["MI"].unsupported == pytest.approx(0.4)
+    assert found["Age"].unsupported == 0
+    with pytest.raises(UnsupportedError, match=r"40\.0%"):
+        lc.marginals(HEART, unsupported="refuse")
+    assert lc.marginals(HEART, {"Age": "adult"}, unsupported="refuse")["MI"].unsupported == 0
+    assert lc.marginals(HEART, unsupported="ignore")["MI"].bounds is None
+    bounded = lc.marginals(HEART, unsupported="bounds")
+    for name in HEART.variables:
+        expected = lc.query(HEART, name, unsupported="bounds")
+        np.testing.assert_allclose(
+            np.array(bounded[name].bounds), np.array(expected.bounds), atol=1e-12
+        )
+        assert bounded[name].bounds_are_exact == expected.bounds_are_exact
+    with pytest.raises(QueryError, match="'perhaps'"):
+        lc.marginals(HEART, unsupported="perhaps")  # type: ignore[arg-type]
+
+
+def test_one_warning_names_all_marginals_that_rest_on_rows_without_data() -> None:
+    chain = Network(
+        {name: ["0", "1"] for name in "ABCDE"},
+        {after: [before] for before, after in pairwise("ABCDE")},
+        {"A": [0.5, 0.5], **{name: [[0.75, 0.25], [0.5, 0.5]] for name in "BCDE"}},
+    ).with_support({"A": 10, "B": [5, 0], "C": [5, 5], "D": [5, 5], "E": [5, 5]})
+    with pytest.warns(lc.LacunetWarning, match=r"P\(B\): 50\.0%.* and 1 more") as told:
+        lc.marginals(chain)
+    assert len(told) == 1
 
 
 def test_bounds_and_intervals_are_printed_beside_the_answer() -> None:

@@ -99,6 +99,25 @@ def test_an_effect_prints_as_a_table_and_gives_a_frame() -> None:
     assert "<table>" in found._repr_html_()
 
 
+def test_an_effect_marks_what_rests_on_cpt_rows_without_data() -> None:
+    bare = NETWORK.with_support({"Z": 100, "X": [50, 50], "Y": [[20, 20], [20, 0]]})
+    # Under do(yes) P(Z=b) = .4 of the answer passes through the row that no data support.
+    with pytest.warns(lc.LacunetWarning, match=r"P\(Y \| do\(X=yes\)\): 40\.0%") as told:
+        found = lc.effect(bare, "Y", do="X")
+    assert len(told) == 1
+    assert "unsupported=" not in str(told[0].message)
+    np.testing.assert_allclose(found.unsupported or (), [0, 0.4], atol=1e-12)
+    assert found.unsupported_of(found.contrasts[0]) == pytest.approx(0.4)
+    lines = str(found).splitlines()
+    assert "no data" not in lines[2]
+    assert lines[3].endswith("40.0% no data")
+    assert lines[6].endswith("40.0% no data")
+    assert "40.0% no data" in found._repr_html_()
+    assert found.to_frame()["unsupported"].tolist() == pytest.approx([0.4])
+    assert found.as_data()["unsupported"] == pytest.approx([0, 0.4])
+    assert "no data" not in str(lc.effect(NETWORK, "Y", do="X"))
+
+
 def test_three_outcomes_and_three_doses_are_all_compared() -> None:
     network = Network(
         {"D": ["0", "1", "2"], "Y": ["a", "b", "c"]},

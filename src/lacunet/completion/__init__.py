@@ -1,6 +1,7 @@
 """What a network says about every row: posteriors, and completions of what rows do not show.
 
-Read `rows` (the problems that each row has, completions as codes) and `posteriors` (as arrays, with
-what they owe to CPT rows without data), then `predict`, which does the same for dataframes
-(`lacunet.imputation` completes them); `mechanisms` makes what a row misses evidence.
+Read `rows` (the problems that each row has, completions as codes), `posteriors` (as arrays, with
+what they owe to CPT rows without data) and `bounds` (how far these could move them), then
+`predict`, which does the same for dataframes (`lacunet.imputation` completes them); `mechanisms`
+makes what a row misses evidence.
 """

@@ -13,11 +13,12 @@ target has its own, since what is barren for one may matter to another.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.completion.bounds import RowBounds
 from lacunet.completion.rows import RowProblems, in_batches, row_problems
 from lacunet.data.table import EncodedTable
 from lacunet.inference.expectation.draw import batches_of, posteriors, solve
@@ -33,12 +34,14 @@ class Posteriors:
     """For each target a row of probabilities for each row of the data.
 
     ``log_probability`` is that of what each row shows. ``unsupported_of`` has, if it was asked
-    for, the share of each posterior that rests on CPT rows without data.
+    for, the share of each posterior that rests on CPT rows without data, ``bounds_of`` how far
+    these could move it.
     """
 
     of_target: Mapping[str, FloatArray]
     log_probability: FloatArray
     unsupported_of: Mapping[str, FloatArray]
+    bounds_of: Mapping[str, RowBounds] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, parts: Sequence[Posteriors]) -> Posteriors:
@@ -52,6 +55,7 @@ class Posteriors:
                 v: np.concatenate([one.unsupported_of[v] for one in parts])
                 for v in parts[0].unsupported_of
             },
+            {v: RowBounds.joined([one.bounds_of[v] for one in parts]) for v in parts[0].bounds_of},
         )
 
     def with_logs(self, log_probability: FloatArray) -> Posteriors:

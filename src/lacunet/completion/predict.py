@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.completion.assumptions import say_assumptions
+from lacunet.completion.bounds import row_bounds
 from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
 from lacunet.completion.shares import object_to_shares
@@ -25,7 +26,7 @@ from lacunet.hints import with_hints
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
-from lacunet.inference.query import marginals
+from lacunet.inference.query import Unsupported, check_choice, marginals
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import Network
@@ -44,7 +45,7 @@ def predict(
     *,
     give: Given | Sequence[Given] = "probabilities",
     given_targets: bool = False,
-    unsupported: Literal["warn", "refuse", "ignore"] = "warn",
+    unsupported: Unsupported = "warn",
     missing: Any = (),
     memory: float | None = None,
 ) -> Any:
@@ -74,6 +75,9 @@ def predict(
         counts as evidence for the others.
     unsupported
         What to do where predictions rest on CPT rows without data: "warn", "refuse", or "ignore".
+        With "bounds" there are the columns ``lowest(X=state)`` and ``highest(X=state)`` too: the
+        lowest and the highest probability over all that these CPT rows could hold. Each distinct
+        row takes a query of its own.
     missing
         How the data are read, as in `lacunet.Data`.
     memory
@@ -102,19 +106,26 @@ def predict(
     shares = _wants_shares(network, answers, unsupported)
     given = data_given(data, missing=missing).every_row()
     asked = _AskedTargets(
-        network, names, given_targets, "log-probability" in answers, shares, memory
+        network=network,
+        names=names,
+        given_targets=given_targets,
+        logs="log-probability" in answers,
+        shares=shares,
+        bounds=unsupported == "bounds",
+        memory=memory,
     )
     found = None
     is_told = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
-    if not (is_told or given_targets or asked.logs):
+    if not (is_told or given_targets or asked.logs or asked.bounds):
         found = _one_by_one(asked, given.source)
     posteriors, misses_any = found or _in_pieces(asked, given)
     if misses_any:
         say_assumptions(learned, network, draws=False)
     _warn_of_impossible(posteriors, names)
-    if unsupported != "ignore":
+    if unsupported in ("warn", "refuse"):
         for name, own in posteriors.unsupported_of.items():
             object_to_shares(own, f"the predictions of {name!r}", unsupported)
+    _warn_of_outer_bounds(posteriors)
     return made_like(given.source, _columns(network, posteriors, answers))
 
 
@@ -127,6 +138,7 @@ class _AskedTargets:
     given_targets: bool
     logs: bool
     shares: bool
+    bounds: bool
     memory: float | None
 
 
@@ -148,6 +160,9 @@ def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Po
     whole, rows = rows_with_mechanisms(network, table, latent)
     shown = rows if asked.given_targets else _without(rows, names)
     found = row_posteriors(whole, shown, names, asked.memory, shares=asked.shares)
+    if asked.bounds:
+        bounds_of = {name: row_bounds(whole, shown, name, asked.memory) for name in names}
+        found = replace(found, bounds_of=bounds_of)
     if not asked.logs or shown is rows:
         return found
     return found.with_logs(row_posteriors(network, table, (), asked.memory).log_probability)
@@ -170,16 +185,14 @@ def _names(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
 
 def _wants_shares(network: Network, answers: Sequence[Given], unsupported: str) -> bool:
     """Whether to find out what predictions rest on."""
-    if unsupported not in ("warn", "refuse", "ignore"):
-        raise LacunetError(
-            f"unsupported={unsupported!r} is not known.", "choose among warn, refuse and ignore."
-        )
+    check_choice(unsupported)
     if network.support is None and "unsupported" in answers:
         raise LacunetError(
             "the network does not know which of its CPT rows data support.",
             "give the result of lacunet.learn, or network.with_support(...).",
         )
-    return network.support is not None and (unsupported != "ignore" or "unsupported" in answers)
+    is_objected = unsupported in ("warn", "refuse")
+    return network.support is not None and (is_objected or "unsupported" in answers)
 
 
 def _without(table: EncodedTable, names: Sequence[str]) -> EncodedTable:
@@ -198,6 +211,15 @@ def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:
             f"{counted(impossible, 'row')} of probability zero under the network (first: row "
             f"{first}): nothing can be predicted there."
         )
+
+
+def _warn_of_outer_bounds(found: Posteriors) -> None:
+    for name, bounds in found.bounds_of.items():
+        if outer := int((~bounds.is_exact).sum()):
+            warn(
+                f"the predictions of {name!r}: the bounds of {counted(outer, 'row')} are outer "
+                "bounds, perhaps too wide."
+            )
 
 
 def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, bool] | None:
@@ -256,6 +278,13 @@ def _columns(
                 (f"{name}={state}", f"{in_quotes(name)}={in_quotes(state)}", rows[:, at])
                 for at, state in enumerate(network.states(name))
             ]
+        if name in found.bounds_of:
+            bounds = found.bounds_of[name]
+            columns += [
+                (f"{end}({name}={state})", f"{end}({in_quotes(name)}={in_quotes(state)})", own)
+                for at, state in enumerate(network.states(name))
+                for end, own in (("lowest", bounds.low[:, at]), ("highest", bounds.high[:, at]))
+            ]
         if "states" in answers:
             is_known = ~np.isnan(rows).any(axis=1)
             best = np.where(np.isnan(rows), 0, rows).argmax(axis=1)
@@ -296,7 +325,13 @@ class Predictor:
         shown = {name: value for name, value in row.items() if name in self.network.states_of}
         evidence = evidence_with_mechanisms(self.network, shown, shown)
         seen = {name: value for name, value in evidence.items() if name not in self.targets}
-        return marginals(self._whole, seen, variables=self.targets, memory=self._memory)
+        return marginals(
+            self._whole,
+            seen,
+            variables=self.targets,
+            unsupported="ignore",  # each answer says it when it is printed
+            memory=self._memory,
+        )
 
 
 @with_hints

@@ -27,6 +27,7 @@ from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.imputation.draws import parameter_draws
+from lacunet.inference.query import check_choice
 from lacunet.model.network import Network
 from lacunet.randomness import generator
 
@@ -67,6 +68,7 @@ def impute(
         learned.
     unsupported
         What to do where completions rest on CPT rows without data: "warn", "refuse", or "ignore".
+        A completed table has no probabilities that could have bounds; those of `predict` have.
     missing
         How the data are read, as in `lacunet.Data`; a latent variable becomes a new column.
     memory
@@ -97,6 +99,7 @@ def impute(
     """
     learned, network = network, as_network(network)
     refuse_no_draws(draws)
+    check_choice(unsupported, ("warn", "refuse", "ignore"))
     given = held_data(data_given(data, missing=missing).every_row())
     frame, table = given.source, read_table(given, network, keep_sets=True)
     network = with_data_codes(network, given)

@@ -17,10 +17,12 @@ from lacunet.inference.joint import NOTHING, JointQuestion, codes_seen, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
 from lacunet.missingness.graph import graph_of
 from lacunet.model.network import Network, Scope
+from lacunet.wording import first_of
 
 Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
 UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
 NOTED_SHARE = 0.001  # less than that cannot matter
+MOST_NAMED = 2  # answers in a warning, beside the one that rests most on CPT rows without data
 LEVEL = 0.95
 _DO = re.compile(r"\bdo\s*\(([^()]*)\)")
 
@@ -104,10 +106,9 @@ def query(
     share = unsupported_share(question)
     basis = _basis(question, scope, do, share)
     if share is not None and share >= NOTED_SHARE and unsupported in ("warn", "refuse"):
-        _object(basis.title, share, unsupported)
+        _object({basis.title: share}, unsupported)
     if unsupported == "bounds":
-        bounds, are_exact = bounds_over_bare_rows(question)
-        basis = replace(basis, bounds=bounds, bounds_are_exact=are_exact)
+        basis = _with_bounds(basis, question)
     if interval is not False:
         spread = _with_intervals(result).query(scope, evidence, do)
         level = LEVEL if interval is True else interval
@@ -153,14 +154,23 @@ def _basis(
     )
 
 
-def _object(asked: str, share: float, unsupported: Unsupported) -> None:
-    """Warn of what an answer rests on, or refuse it."""
+def _with_bounds(basis: AnswerBasis, question: JointQuestion) -> AnswerBasis:
+    bounds, are_exact = bounds_over_bare_rows(question)
+    return replace(basis, bounds=bounds, bounds_are_exact=are_exact)
+
+
+def _object(share_of: Mapping[str, float], unsupported: Unsupported) -> None:
+    """Warn of what answers rest on, or refuse them; those that rest most on it are named."""
+    ((worst, share), *more) = sorted(share_of.items(), key=lambda own: -own[1])
+    text = f"{worst}: {resting(share)}"
+    if more:
+        text += f"; so does part of {first_of([asked for asked, _ in more], MOST_NAMED)}"
     if unsupported == "refuse":
         raise UnsupportedError(
-            f"{asked}: {resting(share)}.",
+            f"{text}.",
             "collect rows for them, or ask with unsupported='bounds' for what they leave open.",
         )
-    warn(f"{asked}: {resting(share)}; unsupported='bounds' shows how far they could move it.")
+    warn(f"{text}; unsupported='bounds' shows how far they could move it.")
 
 
 def _with_intervals(result: Any) -> Any:
@@ -179,11 +189,21 @@ def marginals(
     *,
     do: Mapping[str, object] = NOTHING,
     variables: Sequence[str] | None = None,
+    unsupported: Unsupported = "warn",
     memory: float | None = None,
 ) -> Mapping[str, Answer]:
     r"""The posterior :math:`\Pr(X \mid e)` of every variable, or of some, from one calibration.
 
-    Each answer has its share without support, ``unsupported``, computed when it is looked at.
+    Each answer has its share without support, ``unsupported``. That takes a calibration for each
+    variable; where all answers together rest on CPT rows without data by less than 0.1%, or with
+    "ignore", it is computed only when it is looked at.
+
+    Parameters
+    ----------
+    network, evidence, do, unsupported, memory
+        As in `query`; one warning names all answers that rest on CPT rows without data.
+    variables
+        The variables asked about; all of them if not given.
 
     Examples
     --------
@@ -194,15 +214,26 @@ def marginals(
     0.2500  0.7500
     """
     network = as_network(network)
+    check_choice(unsupported)
     asked, given = after_doing(network, evidence, do)
     check_confounding(network, (*(variables or network.variables), *given), do)
     scopes = [(name,) for name in (network.variables if variables is None else variables)]
     question = posed(asked, scopes, given, memory)
+    tables = question.answers
+    bases = [
+        _basis(question, scope, do, partial(_share, asked, scope, given, memory))
+        for scope in scopes
+    ]
+    if unsupported in ("warn", "refuse") and (unsupported_share(question) or 0.0) >= NOTED_SHARE:
+        shares = [_share(asked, scope, given, memory) or 0.0 for scope in scopes]
+        bases = [replace(basis, share=own) for basis, own in zip(bases, shares, strict=True)]
+        noted = zip(bases, shares, strict=True)
+        if share_of := {basis.title: own for basis, own in noted if own >= NOTED_SHARE}:
+            _object(share_of, unsupported)
+    if unsupported == "bounds":
+        bases = [_with_bounds(own, posed(asked, [own.scope], given, memory)) for own in bases]
     return {
-        scope[0]: Answer.of(
-            table, _basis(question, scope, do, partial(_share, asked, scope, given, memory))
-        )
-        for scope, table in zip(scopes, question.answers, strict=True)
+        basis.scope[0]: Answer.of(table, basis) for basis, table in zip(bases, tables, strict=True)
     }
 
 
@@ -263,9 +294,9 @@ def check_confounding(network: Network, asked: Iterable[str], do: Mapping[str, o
             )
 
 
-def check_choice(unsupported: str) -> None:
+def check_choice(unsupported: str, choices: Sequence[str] = UNSUPPORTED) -> None:
     """Refuse another word than those for what to do with answers that data do not support."""
-    if unsupported not in UNSUPPORTED:
+    if unsupported not in choices:
         raise QueryError(
-            f"unsupported={unsupported!r} is not known.", f"choose among {', '.join(UNSUPPORTED)}."
+            f"unsupported={unsupported!r} is not known here.", f"choose among {', '.join(choices)}."
         )

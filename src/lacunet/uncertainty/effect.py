@@ -23,17 +23,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_network
 from lacunet.hints import with_hints
-from lacunet.inference.query import query
+from lacunet.inference.answer import SHOWN_SHARE, resting
+from lacunet.inference.query import NOTED_SHARE, query
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws
-from lacunet.model.labelled import Library, frame_of
+from lacunet.model.labelled import NO_DATA, Library, frame_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
-from lacunet.wording import assigned, finite, text_table
+from lacunet.wording import assigned, finite, first_of, text_table
 
 NOTHING: Mapping[str, object] = {}
 
@@ -68,7 +69,9 @@ class Effect:
 
     ``probabilities`` has P(target | do(cause)), axes states of the cause, states of the target;
     ``interval`` its intervals (then low and high), None for a network alone. `contrasts`
-    compare every state of the cause with ``reference``. ``basis`` says what the numbers rest on.
+    compare every state of the cause with ``reference``. ``basis`` says what the numbers rest on,
+    ``unsupported`` the share of the probabilities under each state of the cause that rests on CPT
+    rows without data, where that is known.
     """
 
     target: str
@@ -83,6 +86,7 @@ class Effect:
     level: float = 0.95
     basis: tuple[str, ...] = ()
     outcome: str | None = None
+    unsupported: tuple[float, ...] | None = None
 
     @property
     def contrasts(self) -> tuple[Contrast, ...]:
@@ -105,6 +109,16 @@ class Effect:
             for x in range(len(self.states))
             if x != base
         )
+
+    @property
+    def _shares(self) -> tuple[float, ...]:
+        """The share without data under each state of the cause; 0 where it is not known."""
+        return self.unsupported or (0.0,) * len(self.states)
+
+    def unsupported_of(self, contrast: Contrast) -> float:
+        """The larger of the shares of the two sides that rest on CPT rows without data."""
+        sides = contrast.state, contrast.reference
+        return max(self._shares[self.states.index(state)] for state in sides)
 
     def _measured(self, one: int, two: int, outcome: int, scale: _Scale) -> Measured:
         p = self.probabilities[[one, two], outcome]
@@ -138,10 +152,15 @@ class Effect:
             for part in ("value", "low", "high"):
                 name = measure if part == "value" else f"{measure}_{part}"
                 columns[name] = [getattr(getattr(one, measure), part) for one in self.contrasts]
+        if self.unsupported is not None:
+            columns["unsupported"] = [*map(self.unsupported_of, self.contrasts)]
         return frame_of(columns, library)
 
-    def rows(self) -> tuple[list[list[str]], list[list[str]]]:
-        """The probabilities and the contrasts, for tables."""
+    def tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        """The probabilities and the contrasts as header and rows.
+
+        A last column marks what rests on CPT rows without data, if anything does.
+        """
         probabilities = [
             [state, *(str(self._probability(x, y)) for y in range(len(self.outcomes)))]
             for x, state in enumerate(self.states)
@@ -150,32 +169,45 @@ class Effect:
             [f"{one.state} vs {one.reference}", one.outcome, *map(str, one[3:])]
             for one in self.contrasts
         ]
-        return probabilities, contrasts
+        header = [f"do({self.cause})", *(f"{self.target}={one}" for one in self.outcomes)]
+        shares = tuple(map(self.unsupported_of, self.contrasts))
+        found = [
+            (header, probabilities, self._shares),
+            ([self.cause, self.target, *MEASURES], contrasts, shares),
+        ]
+        if max(self._shares) < SHOWN_SHARE:
+            return [(header, rows) for header, rows, _ in found]
+        return [
+            ([*header, ""], [[*row, _mark(own)] for row, own in zip(rows, shares, strict=True)])
+            for header, rows, shares in found
+        ]
+
+    def _notes(self) -> tuple[str, ...]:
+        """What must be read with the numbers."""
+        if max(self._shares) < SHOWN_SHARE:
+            return self.basis
+        return (*self.basis, MARKED)
 
     def _probability(self, x: int, y: int) -> Measured:
         ends = (np.nan, np.nan) if self.interval is None else self.interval[x, y]
         return Measured(float(self.probabilities[x, y]), *map(float, ends))
 
     def __str__(self) -> str:
-        probabilities, contrasts = self.rows()
-        header = [f"do({self.cause})", *(f"{self.target}={one}" for one in self.outcomes)]
+        probabilities, contrasts = self.tables()
         return "\n".join(
             [
                 self.title,
-                text_table(header, probabilities, left=1),
+                text_table(*probabilities, left=1),
                 "",
-                text_table([self.cause, self.target, *MEASURES], contrasts, left=2),
+                text_table(*contrasts, left=2),
                 "",
-                *self.basis,
+                *self._notes(),
             ]
         ).rstrip()
 
     def _repr_html_(self) -> str:
-        probabilities, contrasts = self.rows()
-        header = [f"do({self.cause})", *(f"{self.target}={one}" for one in self.outcomes)]
-        tables = (header, probabilities), ([self.cause, self.target, *MEASURES], contrasts)
-        basis = "".join(f"<p>{escape(text)}</p>" for text in self.basis)
-        return f"<p>{escape(self.title)}</p>{''.join(_html(*one) for one in tables)}{basis}"
+        basis = "".join(f"<p>{escape(text)}</p>" for text in self._notes())
+        return f"<p>{escape(self.title)}</p>{''.join(_html(*one) for one in self.tables())}{basis}"
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON; None for no number."""
@@ -198,12 +230,21 @@ class Effect:
                     for one in self.contrasts
                 ],
                 "basis": list(self.basis),
+                "unsupported": None if self.unsupported is None else list(self.unsupported),
             }
         )
         return data
 
 
 MEASURES = ("difference", "ratio", "odds ratio")
+MARKED = (
+    "no data: the share of a probability that rests on CPT rows that no data support; of a "
+    "contrast the larger of two."
+)
+
+
+def _mark(share: float) -> str:
+    return f"{share:.1%} {NO_DATA}" if share >= SHOWN_SHARE else ""
 
 
 class _Scale(NamedTuple):
@@ -329,6 +370,7 @@ def effect(
         level=level,
         basis=numbers.basis,
         outcome=outcome,
+        unsupported=numbers.unsupported,
     )
 
 
@@ -339,6 +381,7 @@ class _Numbers(NamedTuple):
     interval: FloatArray | None
     correlations: FloatArray | None
     basis: tuple[str, ...]
+    unsupported: tuple[float, ...] | None = None
 
 
 AS_CAUSES = "It takes the edges of the network as causes, and assumes no hidden common causes."
@@ -348,15 +391,20 @@ def _by_network(
     source: Any, network: Network, target: str, do: str, given: Mapping[str, object], level: float
 ) -> _Numbers:
     has_intervals = getattr(source, "uncertainty", None) is not None
+    interval = level if has_intervals else False
     answers = [
-        query(source, target, given, do={do: state}, interval=level if has_intervals else False)
+        query(source, target, given, do={do: state}, interval=interval, unsupported="ignore")
         for state in network.states(do)
     ]
+    shares = None
+    if network.support is not None:
+        shares = tuple(answer.unsupported or 0.0 for answer in answers)
+        _warn_of_shares([(one.basis.title, own) for one, own in zip(answers, shares, strict=True)])
     probabilities = np.stack([np.asarray(answer) for answer in answers])
     if not has_intervals:
         is_learned = hasattr(source, "require_intervals")
         more = ("No intervals: learn with intervals=True.",) if is_learned else ()
-        return _Numbers(probabilities, None, None, (AS_CAUSES, *more))
+        return _Numbers(probabilities, None, None, (AS_CAUSES, *more), shares)
     uncertainty = source.require_intervals()
     asked = [
         AnsweredQuery.of(network, (target,), given, {do: state}) for state in network.states(do)
@@ -366,7 +414,13 @@ def _by_network(
     sums, gaps = variances  # of p_x + p_w, and of p_x - p_w
     ends = np.stack([np.asarray(answer.interval) for answer in answers])
     basis = AS_CAUSES, f"{level:.0%} intervals by {uncertainty.recipe}."
-    return _Numbers(probabilities, ends, _correlations((sums - gaps) / 4), basis)
+    return _Numbers(probabilities, ends, _correlations((sums - gaps) / 4), basis, shares)
+
+
+def _warn_of_shares(share_of: Sequence[tuple[str, float]]) -> None:
+    """Warn of the interventions whose answers rest on CPT rows without data."""
+    if noted := [f"{asked}: {resting(own)}" for asked, own in share_of if own >= NOTED_SHARE]:
+        warn(f"{first_of(noted, 3, '; ')}.")
 
 
 @dataclass(frozen=True)

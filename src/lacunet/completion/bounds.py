@@ -1,0 +1,82 @@
+"""How far CPT rows without data could move the posterior of some variables, for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.inference.errors import ImpossibleEvidenceError
+from lacunet.inference.joint import posed
+from lacunet.inference.unsupported import bounds_over_bare_rows
+from lacunet.model.network import FloatArray, Network
+
+
+@dataclass(frozen=True)
+class RowBounds:
+    """The lowest and the highest posterior of one variable: a row for each row of the data.
+
+    ``is_exact`` is False in rows where they may be too wide.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    is_exact: NDArray[np.bool_]
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowBounds]) -> RowBounds:
+        """Those of all rows, one part after the other."""
+        return cls(
+            np.concatenate([one.low for one in parts]),
+            np.concatenate([one.high for one in parts]),
+            np.concatenate([one.is_exact for one in parts]),
+        )
+
+
+def row_bounds(
+    network: Network, table: EncodedTable, target: str, memory: float | None = None
+) -> RowBounds:
+    """The bounds of a target for each row; rows that show the same are asked about once.
+
+    Rows of probability zero have NaN.
+
+    Examples
+    --------
+    >>> heart = Network(
+    ...     {"Age": ["kid", "adult"], "MI": ["no", "yes"]},
+    ...     {"MI": ["Age"]},
+    ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
+    ... ).with_support({"Age": 1000, "MI": [0, 600]})
+    >>> columns = {"Age": np.array([0, 2], np.uint8), "MI": np.array([2, 2], np.uint8)}
+    >>> found = row_bounds(heart, EncodedTable.of({"Age": 2, "MI": 2}, columns), "MI")
+    >>> found.low.round(6).tolist(), found.high.round(6).tolist()
+    ([[0.0, 0.0], [0.57, 0.03]], [[1.0, 1.0], [0.97, 0.43]])
+    """
+    if table.cells_of_sets:
+        raise LacunetError(
+            "some rows have cells that are one of several states, and bounds of predictions are "
+            "not available for them.",
+            "give unsupported='warn'; give='unsupported' has the share of each prediction.",
+        )
+    names = network.variables
+    codes = np.stack([table.columns[name].astype(np.int64) for name in names], axis=1)
+    distinct, row_of = np.unique(codes, axis=0, return_inverse=True)
+    shape = len(distinct), network.cardinality(target)
+    low, high = np.full(shape, np.nan), np.full(shape, np.nan)
+    is_exact = np.ones(len(distinct), dtype=np.bool_)
+    for at, row in enumerate(distinct.tolist()):
+        seen = {
+            name: network.states(name)[code]
+            for name, code in zip(names, row, strict=True)
+            if code < network.cardinality(name)
+        }
+        question = posed(network, [(target,)], seen, memory)
+        with suppress(ImpossibleEvidenceError):
+            (low[at], high[at]), is_exact[at] = bounds_over_bare_rows(question)
+    back = row_of.reshape(-1)
+    return RowBounds(low[back], high[back], is_exact[back])
