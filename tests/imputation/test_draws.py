@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -142,16 +143,30 @@ def test_draws_from_what_does_not_know_how_sure_it_is_are_refused() -> None:
     assert len(lc.impute(CHAIN, rows, draws=2, proper=False)) == 2
 
 
-def test_draws_are_refused_where_the_graph_does_not_identify_them() -> None:
-    graph = MissingnessGraph.parse("B -> R[B]; R[C]", CHAIN)
-    result = lc.learn(CHAIN, _rows(500, 0.3, 5), "em", missingness=graph, intervals=True)
+@pytest.mark.parametrize(
+    ("graph", "is_generic", "others"),
+    [
+        ("B -> R[B]; R[C]", True, "none close to this one"),
+        ("A, B -> R[B]; B, C -> R[C]", False, "would fit the data equally well"),
+    ],
+)
+def test_completions_say_what_the_verdict_on_the_full_law_says(
+    graph: str, is_generic: bool, others: str
+) -> None:
+    parsed = MissingnessGraph.parse(graph, CHAIN)
+    assert parsed.recover_full_law().generic is is_generic
+    result = lc.learn(CHAIN, _rows(500, 0.3, 5), "em", missingness=parsed, intervals=True)
     rows = {"A": ["0"], "B": [None], "C": ["1"]}
-    with pytest.raises(lc.LacunetError, match="not identified"):
+    standing = parsed.recover_full_law().standing
+    with pytest.raises(lc.LacunetError, match=standing):
         lc.impute(result, rows, draws=2, rng=1)
-    with pytest.warns(AssumptionWarning, match="not identified"):
-        lc.impute(result, rows)
-    with pytest.warns(AssumptionWarning, match="not identified"):
-        lc.predict(result, rows, "B")
+    for complete in (lc.impute, partial(lc.predict, targets="B")):
+        with pytest.warns(AssumptionWarning, match=f"{standing} under .*{others}"):
+            complete(result, rows)
+
+
+def test_mechanisms_that_were_not_learned_have_no_part_in_completions() -> None:
+    rows = {"A": ["0"], "B": [None], "C": ["1"]}
     closed = lc.learn(CHAIN, _rows(500, 0.3, 5), "mgraph", missingness="C -> R[B]; R[C]")
     with pytest.warns(AssumptionWarning, match="were not learned"):
         lc.impute(closed, rows)

@@ -14,6 +14,19 @@ class AssumptionWarning(LacunetWarning):
     """Completions are right only if values went missing in a certain way."""
 
 
+# What follows for completions, by whether the states at hand identify the law; None: not known.
+OTHER_LAWS = {
+    True: "Other laws may fit the data as well, but in general none close to this one",
+    False: "Others would fit the data equally well",
+    None: "Others may fit the data equally well",
+}
+DRAWS_REFUSED = {
+    True: "Draws are made only from a law that is recoverable whatever the numbers of states",
+    False: "Draws would come from a law that the data do not determine",
+    None: "Draws may come from a law that the data do not determine",
+}
+
+
 def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
     """Warn of completions that assume MAR, or that the graph does not identify.
 
@@ -55,10 +68,13 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
     verdict = graph.recover_full_law()
     if verdict.status == RECOVERABLE:
         return
-    words = f"completions are not identified under this graph: {verdict.why}"
+    words = (
+        f"completions take the full law, which is {verdict.standing} under this graph: "
+        f"{verdict.why}"
+    )
     if draws:
         raise LacunetError(
-            f"{words}. Draws would come from a law that the data do not determine.",
+            f"{words}. {DRAWS_REFUSED[verdict.generic]}.",
             "without draws= the most probable completion is given, with a warning.",
         )
-    warn(f"{words}. Others would fit the data equally well.", AssumptionWarning)
+    warn(f"{words}. {OTHER_LAWS[verdict.generic]}.", AssumptionWarning)
