@@ -4,11 +4,12 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from examples import RAIN
 from lacunet.cli import main
-from lacunet.formats.files import write_network
+from lacunet.formats.files import read_network, write_network
 
 LEARNED = RAIN.with_tables({**dict(RAIN.tables_of), "Rain": [0.5, 0.5]})
 
@@ -46,3 +47,15 @@ def test_an_infinite_divergence_is_valid_json(
     write_network(RAIN.with_tables({**dict(RAIN.tables_of), "Rain": [1.0, 0.0]}), files[1])
     assert main(["evaluate", *files[:2], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["divergence"]["value"] == "inf"
+
+
+def test_a_small_budget_leaves_the_divergence_to_samples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alarm, even = read_network("alarm"), str(tmp_path / "even.json")
+    shapes = {name: alarm.cpt(name).table.shape for name in alarm.variables}
+    tables = {name: np.full(shape, 1 / shape[-1]) for name, shape in shapes.items()}
+    write_network(alarm.with_tables(tables), even)
+    for options, is_exact in (([], True), (["--memory", "1e-6"], False)):
+        assert main(["evaluate", "alarm", even, *options, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["divergence"]["exact"] is is_exact

@@ -9,6 +9,7 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
+    add_memory,
     add_network_or_edges,
     add_prior,
     add_seed,
@@ -49,6 +50,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_seed(command)
     jobs = "number of processes that run at the same time"
     add(command, "--jobs N", jobs, type=positive, default=1)
+    add_memory(command)
     add_json(command)
     add_report_argument(command)
     add_data_arguments(command)
@@ -64,7 +66,15 @@ def run(options: Namespace) -> int:
     separator = tuple(options.separator) if options.separator else None
     table = noted_table(options, network)
     with progress_bar() as progress:
-        case = case_of(network, table, options.truth, options.prior, options.rows, separator)
+        case = case_of(
+            network,
+            table,
+            options.truth,
+            options.prior,
+            options.rows,
+            separator,
+            memory=options.memory,
+        )
         found = compare(
             case,
             options.methods,
@@ -73,6 +83,7 @@ def run(options: Namespace) -> int:
             options.seed,
             options.jobs,
             progress,
+            memory=options.memory,
         )
     if options.report:
         source = Disclosure(options.min_count).without_hashes(

@@ -11,6 +11,7 @@ from lacunet.cli.options import (
     add,
     add_data_arguments,
     add_json,
+    add_memory,
     add_query_arguments,
     data_of,
     has_data,
@@ -30,6 +31,7 @@ def add_arguments(command: ArgumentParser) -> None:
     test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
     data = add(command, "--data DATA", test, nargs="+")
     add_json(command, "print the numbers as JSON")
+    add_memory(command)
     add_query_arguments(command, data)
     add_data_arguments(command)
 
@@ -44,6 +46,7 @@ def run(options: Namespace) -> int:
         read_network(options.truth),
         read_network(options.learned),
         data_of(options) if has_data(options) else None,
+        memory=options.memory,
     )
     print(json.dumps(evaluation_as_data(found)) if options.json else evaluation_as_text(found))
     return 0

@@ -25,6 +25,7 @@ from lacunet.estimate.method import Method
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import method_named, options_of
 from lacunet.evaluate import divergence, fit
+from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import fitted_mechanisms
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
@@ -135,9 +136,11 @@ def case_of(
     prior: AskedPrior | None = None,
     rows: int | None = None,
     separator: Scope | None = None,
+    *,
+    memory: int | None = None,
 ) -> Case:
     """The case that the user's data are: what is taken as the truth, and what hides values."""
-    learned = learn(network, table, truth, prior).network
+    learned = learn(network, table, truth, prior, memory=memory).network
     missingness = replace(fitted_mechanisms(network, table), separator=separator)
     return Case(learned, missingness, rows or table.rows, prior)
 
@@ -150,11 +153,14 @@ def compare(
     seed: int = 0,
     processes: int = 1,
     progress: Progress = silent,
+    *,
+    memory: int | None = None,
 ) -> Comparison:
     """Let every method learn from the same draws of the case, and rank them.
 
     Iterative methods stop at the limit (seconds) with the best they have; a closed form that
-    takes longer gave no network in time.
+    takes longer gave no network in time. Processes share the memory (bytes) that learning and
+    inference may take.
 
     Raises
     ------
@@ -166,7 +172,7 @@ def compare(
         options_of(name)  # refuses unknown names
     pieces = [(draw, name) for draw in range(repetitions) for name in (*names, YARDSTICK)]
     trials: dict[str, dict[int, Trial]] = {}
-    work = partial(_trial, case, limit, seed)
+    work = partial(_trial, case, limit, seed, memory_budget(memory) // processes)
     for done, found in enumerate(parallel_map(work, pieces, processes), start=1):
         trials.setdefault(found.method, {})[pieces[done - 1][0]] = found
         progress("compare", done, len(pieces), found.method)
@@ -180,7 +186,9 @@ def timed_method(name: str, limit: float | None, **options: object) -> Method:
     return method_named(name, **options)
 
 
-def _trial(case: Case, limit: float | None, seed: int, piece: tuple[int, str]) -> Trial:
+def _trial(
+    case: Case, limit: float | None, seed: int, memory: int, piece: tuple[int, str]
+) -> Trial:
     """Draw anew, learn, judge: the same draw for every method."""
     number, name = piece
     drawing, testing, learning = np.random.default_rng([seed, number]).spawn(3)
@@ -193,14 +201,15 @@ def _trial(case: Case, limit: float | None, seed: int, piece: tuple[int, str]) -
             warnings.simplefilter("ignore")  # those of simulated rows say nothing of the user's
             method = timed_method(plain, limit, separator=separator)
             began = perf_counter()
-            result = learn(case.truth.with_tables(None), table, method, case.prior, rng=learning)
+            network = case.truth.with_tables(None)
+            result = learn(network, table, method, case.prior, rng=learning, memory=memory)
             seconds = perf_counter() - began
     except LacunetError as error:
         return Trial(name, hidden, message=error.message)
     if limit is not None and seconds > limit and "time_limit" not in options_of(plain):
         return Trial(name, hidden, message=f"took {seconds:.3g} s, above the time limit")
-    apart = divergence(case.truth, result.network).value
-    tested = fit(result.network, sample(case.truth, TEST_ROWS, testing))
+    apart = divergence(case.truth, result.network, memory=memory).value
+    tested = fit(result.network, sample(case.truth, TEST_ROWS, testing), memory)
     return Trial(name, hidden, apart, tested.mean, seconds)
 
 
