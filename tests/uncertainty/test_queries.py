@@ -358,3 +358,44 @@ def test_weights_by_the_outcome_are_heard() -> None:
     rate = weights @ ill[kept] / weights.sum()
     error = np.sqrt(weights**2 @ (ill[kept] - rate) ** 2) / weights.sum()
     np.testing.assert_allclose(np.mean(found), error, rtol=0.12)
+
+
+@pytest.mark.parametrize("method", ["em", "direct-mcar", "direct-mar", "factored-mar"])
+def test_an_interval_goes_no_further_than_what_rows_without_data_allow(method: str) -> None:
+    rows = {
+        "Age": ["kid"] * 400 + ["adult"] * 600,
+        "MI": [None] * 400 + ["no"] * 570 + ["yes"] * 30,
+    }
+    heart = lc.Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
+    result = lc.learn(heart, rows, method, intervals=True)
+    asked = {
+        target: lc.query(result, target, interval=True, unsupported="ignore").interval
+        for target in ("Age", ("Age", "MI"), "MI")
+    }
+    age, both, ill = (np.asarray(own) for own in asked.values())
+    # At most all children have it or not: P(kid, x) <= P(kid), P(yes) <= 1 - P(adult, no).
+    np.testing.assert_allclose(both[0, :, 1], age[0, 1], rtol=1e-9)
+    np.testing.assert_allclose(ill[1, 1], 1 - both[1, 0, 0], rtol=1e-9)
+    np.testing.assert_allclose(ill[1, 0], both[1, 1, 0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["em", "direct-mcar", "factored-mar"])
+@pytest.mark.parametrize(("target", "evidence", "do"), QUESTIONS)
+def test_intervals_within_bounds_hold_the_answer(
+    method: str, target: tuple[str, ...], evidence: dict[str, str], do: dict[str, str]
+) -> None:
+    table = _rows(300, 5)
+    kept = ~((table.columns["C"] == 1) & (table.columns["A"] == 1))
+    kept &= ~((table.columns["B"] == 2) & (table.columns["C"] < 2))
+    result = lc.learn(NETWORK, table.take(np.flatnonzero(kept)), method, intervals=True)
+    options: Any = {"do": do, "interval": True, "unsupported": "bounds"}
+    answer = lc.query(result, target, evidence, **options)
+    assert answer.bounds is not None
+    assert answer.unsupported is not None
+    assert answer.unsupported > 0.001
+    low, high = np.moveaxis(np.asarray(answer.interval), -1, 0)
+    assert (low <= np.asarray(answer)).all()
+    assert (np.asarray(answer) <= high).all()
+    # Bounds rest on a hundred rows or more: three standard errors of a share are 0.15 at most.
+    assert (low >= answer.bounds.low - 0.15).all()
+    assert (high <= answer.bounds.high + 0.15).all()

@@ -37,7 +37,7 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import concentration_of, pseudo_counts
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import FloatArray, Mask, Network, Scope
 from lacunet.progress import silent
 from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.gather import Statistics
@@ -108,14 +108,32 @@ class Uncertainty:
         target: str | Sequence[str],
         evidence: Mapping[str, object] = NOTHING,
         do: Mapping[str, object] = NOTHING,
+        support: Mapping[str, Mask] | None = None,
     ) -> Spread:
-        """How sure the answer to a query is."""
-        from lacunet.uncertainty.delta import AnsweredQuery, query_spread, scope_of
+        """How sure the answer to a query is.
 
-        asked = AnsweredQuery.of(self.network, scope_of(target), evidence, do)
+        Parameters
+        ----------
+        support
+            Which CPT rows data support, as a network has it: an interval stays within what the
+            others allow.
+        """
+        from lacunet.uncertainty.delta import (
+            AnsweredQuery,
+            bounded_spread,
+            query_spread,
+            scope_of,
+        )
+
+        network = self.network.with_support(support)
+        asked = AnsweredQuery.of(network, scope_of(target), evidence, do)
         rates_of = {name: spread.rates for name, spread in self.spread_of.items()}
-        variances, degrees = self.variances(asked), self.covariance.degrees
-        return query_spread(asked, variances, degrees, rates_of, self.total)
+
+        def spread_of(asked: AnsweredQuery) -> Spread:
+            variances, degrees = self.variances(asked), self.covariance.degrees
+            return query_spread(asked, variances, degrees, rates_of, self.total)
+
+        return bounded_spread(asked, network, spread_of)
 
     def variances(self, asked: AnsweredQuery) -> FloatArray:
         """The variance of each cell of an answer."""

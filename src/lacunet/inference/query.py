@@ -110,7 +110,7 @@ def query(
     if unsupported == "bounds":
         basis = _with_bounds(basis, question)
     if interval is not False:
-        spread = _with_intervals(result).query(scope, evidence, do)
+        spread = _with_intervals(result).query(scope, evidence, do, network.support)
         level = LEVEL if interval is True else interval
         both, error = spread.interval(level), spread.standard_error
         basis = replace(basis, interval=both, level=level, standard_error=error)

@@ -28,6 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.inference.answer import Bounds
 from lacunet.inference.errors import OverBudgetError
@@ -164,6 +165,19 @@ def _first(rows: Sequence[CptRow], network: Network, most: int) -> list[CptRow]:
 def _bounds(question: JointQuestion, chosen: Sequence[CptRow], left: Sequence[CptRow]) -> Bounds:
     """The extremes over all choices for some rows, and outer bounds for what is left."""
     (scope,) = question.scopes
+    low, high, _ = _by_choice(question, chosen, left)
+    extremes = low.min(axis=-1), high.max(axis=-1)
+    return Bounds(*(question.with_seen(bound, scope) for bound in extremes))
+
+
+def _by_choice(
+    question: JointQuestion, chosen: Sequence[CptRow], left: Sequence[CptRow]
+) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+    """The lowest and highest answer by each choice that the evidence allows, and the choices.
+
+    The axes are those of what is not seen, then the choices, numbered with the last row fastest.
+    """
+    (scope,) = question.scopes
     wide, selectors = _with_selectors(question.network, chosen)
     open_scope = tuple(name for name in scope if name not in question.seen)
     asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
@@ -175,10 +189,56 @@ def _bounds(question: JointQuestion, chosen: Sequence[CptRow], left: Sequence[Cp
     sure = _weights(asked, _masked(wide, bare_of), axes, scale)  # P(y, e, S) for each choice
     extra = _most_weight(asked, bare_of, axes, scale)  # M
     total = sure.sum(axis=tuple(range(axes))) + extra
-    possible = total > 0
-    low = (sure[..., possible] / total[possible]).min(axis=-1)
-    high = ((sure + extra)[..., possible] / total[possible]).max(axis=-1)
-    return Bounds(*(question.with_seen(bound, scope) for bound in (low, high)))
+    possible = np.flatnonzero(total > 0)
+    low = sure[..., possible] / total[possible]
+    high = (sure + extra)[..., possible] / total[possible]
+    return low, high, possible
+
+
+@dataclass(frozen=True)
+class ExtremeRows:
+    """The CPT rows without data that an answer depends on, as they make it lowest and highest.
+
+    ``lowest`` and ``highest`` have for each cell of the answer a state for each of ``rows``, on
+    which it puts all its weight; -1 where a cell is decided by what was seen.
+    """
+
+    rows: tuple[CptRow, ...]
+    lowest: NDArray[np.int64]
+    highest: NDArray[np.int64]
+
+
+def extreme_rows(question: JointQuestion, most_choices: int = MOST_CHOICES) -> ExtremeRows | None:
+    """What `bounds_over_bare_rows` are reached by; None where they are outer bounds.
+
+    Examples
+    --------
+    >>> heart = Network(
+    ...     {"Age": ["kid", "adult"], "MI": ["no", "yes"]},
+    ...     {"MI": ["Age"]},
+    ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
+    ... ).with_support({"Age": 1000, "MI": [0, 600]})
+    >>> extreme_rows(posed(heart, [("MI",)])).highest.tolist()
+    [[0], [1]]
+    """
+    rows = _rows_that_matter(question)
+    chosen = _first(rows, question.network, most_choices)
+    if len(chosen) < len(rows):
+        return None
+    try:
+        answers, _, possible = _by_choice(question, chosen, ())
+    except OverBudgetError:
+        return None
+    (scope,) = question.scopes
+    states = [question.network.cardinality(row.variable) for row in chosen]
+    choices = np.stack(np.unravel_index(possible, states), axis=-1)
+    cells = tuple(question.seen.get(name, slice(None)) for name in scope)
+    ends = []
+    for best in (answers.argmin(axis=-1), answers.argmax(axis=-1)):
+        found = np.full((*question.network.shape(scope), len(chosen)), -1)
+        found[cells] = choices[best]
+        ends.append(found)
+    return ExtremeRows(tuple(chosen), *ends)
 
 
 def _with_selectors(network: Network, rows: Sequence[CptRow]) -> tuple[Network, Scope]:

@@ -17,26 +17,34 @@ here: what little is known of such a CPT row is as uncertain as so few rows are.
 is taken off again in the end (`without_prior`): an effective size tells of rows alone. All of it is
 in effective rows: where a CPT row of weight :math:`n_u` is known as well as from :math:`m_u` rows,
 for its weights differ or values are missing, a pseudo-count is worth :math:`m_u / n_u` of them.
+
+*What such rows cannot do.* Whatever CPT rows without data hold, the answer lies between its lowest
+and its highest value over them (`lacunet.inference.unsupported`). These two depend on CPT rows
+with data alone, and have intervals of their own: the interval of the answer does not go beyond.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.joint import NOTHING, joint_marginals, relevant
-from lacunet.inference.query import after_doing
-from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.uncertainty.spread import Spread
+from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
+from lacunet.inference.query import NOTED_SHARE, after_doing
+from lacunet.inference.unsupported import extreme_rows, unsupported_share
+from lacunet.model.network import FloatArray, Mask, Network, Scope
+from lacunet.uncertainty.spread import BoundedSpread, Spread
 
 JEFFREYS = 0.5
 A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
+NO_ROWS: Mapping[str, Mask] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,8 @@ class AnsweredQuery:
 
     ``network`` is the one after ``do``, and ``evidence`` holds what was done as well.
     ``gradients`` has one mapping from variables to tables like their CPTs for each cell of the
-    answer, the last axis fastest; what was done has no gradient.
+    answer, the last axis fastest; what was done has no gradient. The CPT rows of ``known`` are
+    taken as they are in the network, whatever the data say: they have no gradient either.
     """
 
     network: Network
@@ -54,6 +63,7 @@ class AnsweredQuery:
     answer: FloatArray
     gradients: tuple[Mapping[str, FloatArray], ...]
     do: Mapping[str, object] = field(default_factory=dict)
+    known: Mapping[str, Mask] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -62,6 +72,7 @@ class AnsweredQuery:
         scope: Scope,
         evidence: Mapping[str, object] = NOTHING,
         do: Mapping[str, object] = NOTHING,
+        known: Mapping[str, Mask] = NO_ROWS,
     ) -> AnsweredQuery:
         """Ask, and ask again given each answer."""
         network, evidence = after_doing(network, evidence, do)
@@ -84,14 +95,27 @@ class AnsweredQuery:
                     for name, here, there in zip(names, after, before, strict=True)
                 }
             )
-        return cls(network, scope, evidence, answer, tuple(gradients), do)
+        for gradient_of in gradients:
+            for name, rows in known.items():
+                if name in gradient_of:
+                    gradient_of[name][rows] = 0.0
+        return cls(network, scope, evidence, answer, tuple(gradients), do, known)
 
     def of_network(self, network: Network) -> FloatArray:
         """The answer that another network gives, one before anything was done."""
         seen = {name: state for name, state in self.evidence.items() if name not in self.do}
+        if self.known:
+            tables = {cpt.child: self.with_known(cpt.child, cpt.table) for cpt in network.cpts}
+            network = network.with_tables(tables)
         network, evidence = after_doing(network, seen, self.do)
         (answer,) = joint_marginals(network, [self.scope], evidence)
         return answer
+
+    def with_known(self, variable: str, table: FloatArray) -> FloatArray:
+        """A table like a CPT, with the rows that are taken as known."""
+        if variable not in self.known:
+            return table
+        return np.where(self.known[variable][..., None], self.network.cpt(variable).table, table)
 
 
 class Covariance(Protocol):
@@ -152,6 +176,65 @@ def _sizes(answer: FloatArray, variance: FloatArray, total: float) -> FloatArray
     return np.asarray(np.where(is_alone, np.clip(agree, 0.0, total), sizes))
 
 
+def bounded_spread(
+    asked: AnsweredQuery, network: Network, spread_of: Callable[[AnsweredQuery], Spread]
+) -> Spread:
+    """The spread of an answer, with intervals within what CPT rows without data allow.
+
+    Parameters
+    ----------
+    network
+        The one before anything was done.
+    spread_of
+        The spread of any answer.
+    """
+    spread = spread_of(asked)
+    question = posed(asked.network, [asked.scope], asked.evidence)
+    if (unsupported_share(question) or 0.0) < NOTED_SHARE:
+        return spread
+    extremes = extreme_rows(question)
+    if extremes is None:
+        return spread
+    seen = {name: state for name, state in asked.evidence.items() if name not in asked.do}
+    known: dict[str, Mask] = {}
+    for row in extremes.rows:
+        shape = network.shape(network.parents(row.variable))
+        known.setdefault(row.variable, np.zeros(shape, dtype=np.bool_))[row.place] = True
+
+    @cache
+    def by_rows(states: tuple[int, ...]) -> Spread:
+        tables = {name: network.cpt(name).table.copy() for name in network.variables}
+        for row, state in zip(extremes.rows, states, strict=True):
+            tables[row.variable][row.place] = np.eye(tables[row.variable].shape[-1])[state]
+        extreme = AnsweredQuery.of(
+            network.with_tables(tables), asked.scope, seen, asked.do, known=known
+        )
+        return spread_of(extreme)
+
+    return BoundedSpread(
+        spread.table,
+        spread.rates,
+        spread.sizes,
+        spread.degrees,
+        lowest=_cell_by_cell(spread, extremes.lowest, by_rows),
+        highest=_cell_by_cell(spread, extremes.highest, by_rows),
+    )
+
+
+def _cell_by_cell(
+    spread: Spread, states: NDArray[np.int64], by_rows: Callable[[tuple[int, ...]], Spread]
+) -> Spread:
+    """Each cell of an answer as some states of CPT rows give it; as it is where they are -1."""
+    table, rates, sizes = (own.copy() for own in (spread.table, spread.rates, spread.sizes))
+    for cell in np.ndindex(table.shape):
+        chosen = tuple(states[cell].tolist())
+        if -1 in chosen:
+            continue
+        own = by_rows(chosen)
+        table[cell], rates[cell], sizes[cell] = own.table[cell], own.rates[cell], own.sizes[cell]
+    return Spread(table, rates, sizes, spread.degrees)
+
+
 def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
     """Where an answer is zero or one whatever the rows say, by rules of what was not asked."""
     network, answer = asked.network, asked.answer
@@ -177,7 +260,7 @@ def _by_rows_alone(asked: AnsweredQuery, rates_of: Mapping[str, FloatArray]) -> 
         if cpt.child in asked.do:
             tables[cpt.child] = cpt.table
             continue
-        rates = rates_of.get(cpt.child, cpt.table)
+        rates = asked.with_known(cpt.child, rates_of.get(cpt.child, cpt.table))
         total = rates.sum(axis=-1, keepdims=True)
         shares = np.divide(rates, total, out=cpt.table.copy(), where=total > 0)
         tables[cpt.child] = shares

@@ -20,7 +20,7 @@ of cases instead of 95% (see docs/uncertainty.md). Where the pull of the prior i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -126,6 +126,24 @@ class Spread:
         low = np.where(is_known, self.table, np.where(yes > 0, low, 0.0))
         high = np.where(is_known, self.table, np.where(no > 0, high, 1.0))
         return np.stack([np.minimum(low, self.table), np.maximum(high, self.table)], axis=-1)
+
+
+@dataclass(frozen=True)
+class BoundedSpread(Spread):
+    """A table of which the lowest and the highest values are known from rows of their own.
+
+    An interval does not go below that of the lowest value, nor above that of the highest.
+    """
+
+    lowest: Spread = field(kw_only=True)
+    highest: Spread = field(kw_only=True)
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """The interval of each entry, within those of its lowest and highest values."""
+        low, high = np.moveaxis(super().interval(level), -1, 0)
+        low = np.maximum(low, self.lowest.interval(level)[..., 0])
+        high = np.minimum(high, self.highest.interval(level)[..., 1])
+        return np.stack([low, high], axis=-1)
 
 
 def settled(rates: FloatArray) -> FloatArray:
