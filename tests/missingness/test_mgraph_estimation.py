@@ -11,6 +11,7 @@ import pytest
 
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetWarning
 from lacunet.estimands.samples import Run, Sample, Share, filled, resolved
 from lacunet.estimands.terms import Factor
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
@@ -147,6 +148,15 @@ def test_weight_lost_under_mar_is_named_too() -> None:
     verdict = SURVEY.recover(["Ill"])
     (warning,) = verdict.estimate_with_report(frame).warnings
     assert "R[Ill] is never 1 in 1 configuration of Age, which holds 50.0% of" in warning
+
+
+@pytest.mark.parametrize("target", [["Ill"], ["Age", "Ill"]])
+def test_an_estimate_without_a_report_warns_where_positivity_fails(target: list[str]) -> None:
+    frame = survey()
+    frame.loc[frame["Age"] == "old", "Ill"] = None
+    with pytest.warns(LacunetWarning, match=r"R\[Ill\] is never 1 .* 50.0%") as caught:
+        SURVEY.recover(target).estimate(frame)
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_lost_weight_is_counted_by_weight_and_over_all_configurations() -> None:

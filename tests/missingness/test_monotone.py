@@ -65,7 +65,7 @@ def test_verdicts_are_sound_in_every_graph_of_three_variables() -> None:
             model = random_model(graph, rng)
             if verdict.status == "recoverable":
                 truth = model.truth(target, given, do)
-                estimate = verdict.estimate(model.manifest())
+                estimate = verdict.estimate_with_report(model.manifest()).table
                 np.testing.assert_allclose(estimate, truth, rtol=0, atol=1e-8)
             elif verdict.witness is not None:
                 for tables in (verdict.witness.one, verdict.witness.two):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
+from lacunet.errors import warn
 from lacunet.estimands.notation import LATEX, MATHML
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
@@ -249,13 +250,21 @@ class Verdict:
         ------
         NotRecoverableError
             The query is not recoverable, or no row shows what its estimand needs.
+
+        Warns
+        -----
+        LacunetWarning
+            Positivity fails in the data, or few rows stand for all.
         """
-        return self.estimate_with_report(data, weight, population=population).table
+        report = self.estimate_with_report(data, weight, population=population)
+        for text in report.warnings:
+            warn(f"{self.query}: {text}.")
+        return report.table
 
     def estimate_with_report(
         self, data: object, weight: Weight = None, *, population: object = None
     ) -> Estimation:
-        """The estimate together with what it rests on."""
+        """The estimate together with what it rests on; its ``warnings`` are not issued."""
         laws = population_laws(self.graph.network, self, population)
         return estimate(self, self._rows(data, weight, columns_needed(self)), laws)
 
